@@ -1,0 +1,53 @@
+# Every target sets itself up: a fresh clone needs Python 3.11+, a C compiler, git and make, and nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
+
+# pip, meson and cython are found through the PATH.
+export PATH := $(BIN):$(PATH)
+
+.PHONY: demo test check bench paper docs clean
+
+demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/installed  ## the whole test suite
+	$(BIN)/python -m pytest
+
+check: $(VENV)/installed  ## style, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/installed  ## speed ratios; see benchmarks/README.md
+	$(BIN)/python benchmarks/l1_path.py
+	$(BIN)/python benchmarks/fit.py
+	$(BIN)/python benchmarks/growth.py
+
+paper: $(VENV)/installed  ## the paper's protocol, our figures beside the paper's (OBLIQUERULES_DATA names the data directory)
+	$(BIN)/python -m obliquerules.benchmark
+
+docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) build docs/_build
+
+$(VENV)/tools: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check 'meson-python>=0.17' 'meson>=1.3' ninja 'cython>=3.0'
+	touch $@
+
+$(VENV)/dependencies: $(VENV)/tools
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[test]'
+	touch $@
+
+$(VENV)/installed: $(VENV)/dependencies $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build .
+	touch $@
+
+$(VENV)/documented: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[docs]'
+	touch $@

@@ -1,0 +1,60 @@
+"""The oblique learner: propositions from L1-sparse logistic regression on the signs of the gradient (LLTBoost)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.threshold import middle_of_gap
+from obliquerules.rules import Proposition
+from obliquerules.scaling import Scaling
+from obliquerules.solvers.l1_logistic import follow_path
+
+# With fewer rows left, any condition can be fitted.
+FEWEST_ROWS = 4
+
+
+class ObliqueLearner:
+    """Proposes, for s = 1, 2, ..., the condition on s variables that best separates positive from negative gradients.
+
+    Maximising the gradient sum over x.w >= t is classifying gradient signs under a 0/1 loss weighted by |g|; the logistic loss
+    stands in for it, and its L1 path gives one solution for each number of variables.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        In original units.
+    row_weight : array of shape (n_samples,)
+    max_variables : int
+        Largest number of variables in a proposition, k_s in the paper.
+    min_alpha_ratio : float
+        Where the L1 path ends if nothing else ends it, as on separable gradients.
+    """
+
+    def __init__(
+        self, X: NDArray[np.float64], row_weight: NDArray[np.float64], max_variables: int, min_alpha_ratio: float = 1e-2
+    ) -> None:
+        self.X = X
+        self.scaling = Scaling.of(X, row_weight)
+        self.standardised = self.scaling.transform(X)
+        self.max_variables = max_variables
+        self.min_alpha_ratio = min_alpha_ratio
+
+    def propose(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+        """Yield the proposition of each L1 level, with the rows on which it holds."""
+        rows = rows[pull[rows] != 0.0]
+        if len(rows) < FEWEST_ROWS:
+            return
+        # Selecting from the transpose keeps the columns contiguous, as the solver wants them.
+        standardised = self.standardised.T[:, rows].T
+        labels = (pull[rows] > 0.0).astype(np.float64)
+        path = follow_path(standardised, labels, np.abs(pull[rows]), self.max_variables, self.min_alpha_ratio)
+        for level in path.levels:
+            if level is not None:
+                proposition = self.scaling.restore(level.weights, -level.intercept)
+                projections = proposition.project(self.X)
+                threshold = middle_of_gap(projections, proposition.threshold)
+                if threshold is not None:
+                    yield Proposition(proposition.columns, proposition.weights, threshold), projections >= threshold

@@ -1,0 +1,58 @@
+"""The sample: rows made distinct, in an order that depends on nothing but themselves, and a share of them held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct rows with targets and weights, ordered by a hash of their content.
+
+    Learning from it, a row given twice is a row of weight 2 and the order of the rows does not matter, to the last bit.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    key: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
+        """Leave out rows of weight zero, and add up the weights of equal rows."""
+        counted = np.flatnonzero(weight > 0.0)
+        X, y, weight = X[counted], y[counted], weight[counted]
+        key, first, position = np.unique(_hash_rows(X, y), return_index=True, return_inverse=True)
+        return cls(np.asfortranarray(X[first]), y[first], np.bincount(position, weight).astype(np.float64), key)
+
+    def hold_out(self, groups: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
+        """Draw the given fraction of the rows of each group.
+
+        Because equal rows are one, no row is ever judged by its own copy (a bootstrap sample is full of them).
+        """
+        lot = _mixed(self.key ^ np.uint64(seed))
+        held_out = np.zeros(len(lot), dtype=np.bool_)
+        for group in np.unique(groups):
+            members = np.flatnonzero(groups == group)
+            held_out[members[np.argsort(lot[members], kind="stable")[: int(fraction * len(members))]]] = True
+        return held_out
+
+
+def _hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Mix the bits of each row into one number."""
+    key = np.zeros(len(y), dtype=np.uint64)
+    for column in (*X.T, y):
+        # Adding zero turns -0.0 into 0.0, which is equal to it but has other bits.
+        key = _mixed(key ^ np.ascontiguousarray(column + 0.0).view(np.uint64))
+    return key
+
+
+def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter 64-bit numbers: one step of the SplitMix64 generator."""
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))

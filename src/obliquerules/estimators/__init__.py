@@ -1,0 +1,1 @@
+"""The scikit-learn face: estimators that check, scale, grow, and hold the resulting ensembles."""

@@ -1,0 +1,229 @@
+"""LLTBoost: rules with oblique conditions by fully corrective boosting, as classifier and regressor."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from obliquerules.boosting.loop import boost
+from obliquerules.boosting.oblique import ObliqueLearner
+from obliquerules.boosting.problem import Problem
+from obliquerules.boosting.sample import Sample
+from obliquerules.boosting.selection import ValidationSelection
+from obliquerules.encoding import checked_weights
+from obliquerules.estimators.parameters import check_option, check_real, check_whole
+from obliquerules.estimators.rule_model import RuleClassifier, RuleModel, RuleRegressor
+
+SELECTIONS = ("validation",)
+
+
+class LLTBoostModel(RuleModel):
+    """The parameters and the fit that classifier and regressor have in common."""
+
+    max_rules: int
+    max_propositions: int
+    max_variables: int
+    selection: str
+    validation_fraction: float
+    validation_tolerance: float
+    objective_tolerance: float
+    ridge: float
+    random_state: Any
+    verbose: int
+
+    def _check_parameters(self) -> None:
+        check_whole("max_rules", self.max_rules, 1)
+        check_whole("max_propositions", self.max_propositions, 1)
+        check_whole("max_variables", self.max_variables, 1)
+        check_option("selection", self.selection, SELECTIONS)
+        check_real("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        check_real("validation_tolerance", self.validation_tolerance, -1.0)
+        check_real("objective_tolerance", self.objective_tolerance, 0.0)
+        check_real("ridge", self.ridge, 0.0)
+
+    def _grow(self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Self:
+        """Grow the path on checked data."""
+        sample = Sample.of(X, y, weight)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        held_out = sample.hold_out(self._strata(sample.y), self.validation_fraction, seed)
+        problem = Problem(sample.X, sample.y, sample.weight, self._loss(), float(self.ridge), held_out)
+        learner = ObliqueLearner(sample.X, sample.weight, self.max_variables)
+        selection = ValidationSelection(self.validation_tolerance, self.objective_tolerance)
+        names = self._feature_names()
+        path = []
+        for stage in boost(problem, learner, selection, self.max_rules, self.max_propositions):
+            path.append(stage.ensemble(names))
+            if self.verbose:
+                self._report(path[-1], self.max_rules)
+        self.path_, self.ensemble_, self.n_iter_ = tuple(path), path[-1], len(path) - 1
+        return self
+
+
+class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
+    """Classify two classes with a small sum of rules whose conditions are sparse linear combinations of inputs.
+
+    Each rule adds its weight to the log-odds of the second class wherever all its conditions ``x.w >= t`` hold. Rules are
+    added one at a time; each condition is found by L1-sparse logistic regression on the signs of the loss gradient, and after
+    each rule all weights are fitted anew. Inputs are standardised inside; the rules come back in original units.
+
+    Parameters
+    ----------
+    max_rules : int, default=10
+        Largest number of rules, r in the paper. One fit gives every smaller number too: see `path_` and `at`.
+    max_propositions : int, default=5
+        Largest number of conditions in a rule, k_r in the paper.
+    max_variables : int, default=5
+        Largest number of variables in a condition, k_s in the paper.
+    selection : {"validation"}, default="validation"
+        How variables and conditions earn their place. ``"validation"`` is the paper's way: an additional variable must lower
+        the risk on held-out rows, an additional condition must raise the boosting objective.
+    validation_fraction : float, default=0.2
+        Share of the rows that is held out while rules are grown; the weights are then fitted to all rows. Equal rows are
+        held out together.
+    validation_tolerance : float, default=-0.02
+        Relative change of the held-out risk that an additional variable must reach, eps_s in the paper.
+    objective_tolerance : float, default=0.1
+        Relative rise of the objective that an additional condition must exceed, eps_p in the paper.
+    ridge : float, default=1.0
+        Penalty on squared rule weights, not on the constant.
+    random_state : int, RandomState instance or None, default=None
+        Draws the held-out rows.
+    verbose : int, default=0
+        If not zero, report each rule on standard error.
+
+    Attributes
+    ----------
+    path_ : tuple of RuleEnsemble
+        ``path_[r]`` is the ensemble with r rules, in original units.
+    ensemble_ : RuleEnsemble
+        The one that predicts: the last of the path after `fit`.
+    classes_ : array of shape (2,)
+        The labels; rules with a positive weight speak for the second.
+    n_iter_ : int
+        The number of rules grown.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only if the inputs were a data frame with text as column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from obliquerules import LLTBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LLTBoostClassifier(random_state=0).fit(X, y)
+    >>> small = model.at(6)
+    >>> small.ensemble_.complexity <= 6
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        max_rules: int = 10,
+        max_propositions: int = 5,
+        max_variables: int = 5,
+        selection: str = "validation",
+        validation_fraction: float = 0.2,
+        validation_tolerance: float = -0.02,
+        objective_tolerance: float = 0.1,
+        ridge: float = 1.0,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_rules = max_rules
+        self.max_propositions = max_propositions
+        self.max_variables = max_variables
+        self.selection = selection
+        self.validation_fraction = validation_fraction
+        self.validation_tolerance = validation_tolerance
+        self.objective_tolerance = objective_tolerance
+        self.ridge = ridge
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a data frame or array and two kinds of labels."""
+        self._check_parameters()
+        X, y = self._training_data(X, y)
+        weight = checked_weights(sample_weight, len(y))
+        target = self._encode_labels(y, weight)
+        return self._grow(X, target, weight)
+
+
+class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
+    """Predict a number or a count with a small sum of rules whose conditions are sparse linear combinations of inputs.
+
+    Each rule adds its weight to the score wherever all its conditions ``x.w >= t`` hold; the prediction is the score itself,
+    or for counts its exponential. See `LLTBoostClassifier` for how the rules are learned and for the parameters that both have.
+
+    Parameters
+    ----------
+    loss : {"squared", "poisson"}, default="squared"
+        ``"squared"`` for a real target, ``"poisson"`` (log link) for counts and rates.
+    max_rules, max_propositions, max_variables : int
+    selection : {"validation"}
+    validation_fraction, validation_tolerance, objective_tolerance, ridge : float
+    random_state : int, RandomState instance or None
+    verbose : int
+        As for `LLTBoostClassifier`.
+
+    Attributes
+    ----------
+    path_ : tuple of RuleEnsemble
+    ensemble_ : RuleEnsemble
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        As for `LLTBoostClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from obliquerules import LLTBoostRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y)
+    >>> len(model.path_)
+    4
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str = "squared",
+        max_rules: int = 10,
+        max_propositions: int = 5,
+        max_variables: int = 5,
+        selection: str = "validation",
+        validation_fraction: float = 0.2,
+        validation_tolerance: float = -0.02,
+        objective_tolerance: float = 0.1,
+        ridge: float = 1.0,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.max_rules = max_rules
+        self.max_propositions = max_propositions
+        self.max_variables = max_variables
+        self.selection = selection
+        self.validation_fraction = validation_fraction
+        self.validation_tolerance = validation_tolerance
+        self.objective_tolerance = objective_tolerance
+        self.ridge = ridge
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a data frame or array and numeric targets."""
+        self._check_parameters()
+        check_option("loss", self.loss, ("squared", "poisson"))
+        X, y = self._training_data(X, y, y_numeric=True)
+        weight = checked_weights(sample_weight, len(y))
+        target = np.asarray(y, dtype=np.float64)
+        complaint = self._loss().complaint(target[weight > 0.0])
+        if complaint is not None:
+            raise ValueError(f"y {complaint} (loss='{self.loss}').")
+        return self._grow(X, target, weight)

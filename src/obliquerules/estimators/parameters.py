@@ -1,0 +1,27 @@
+"""Parameters: checks whose sentence names the parameter and what it may be."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from typing import Any
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise unless the value is a whole number of at least ``least``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+
+
+def check_real(name: str, value: Any, least: float, below: float = math.inf) -> None:
+    """Raise unless the value is a finite number from ``least`` up to, not including, ``below``."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not least <= float(value) < below:
+        bounds = f"at least {least:g}" if math.isinf(below) else f"from {least:g} to below {below:g}"
+        raise ValueError(f"{name} must be a finite number {bounds if least > -math.inf else ''}".rstrip() + f"; got {value!r}.")
+
+
+def check_option(name: str, value: Any, options: Collection[str]) -> None:
+    """Raise unless the value is one of the options."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")

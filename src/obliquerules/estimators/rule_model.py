@@ -1,0 +1,191 @@
+"""What all rule models share once they are fitted: the path, predictions along it, and saving."""
+
+from __future__ import annotations
+
+import copy
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from obliquerules.encoding import check_columns, check_finite
+from obliquerules.losses import LOSSES, Loss
+from obliquerules.rules import RuleEnsemble
+
+Vector = NDArray[np.float64]
+
+
+class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+    """A fitted sequence of rule ensembles of growing complexity, one of which predicts.
+
+    Attributes
+    ----------
+    path_ : tuple of RuleEnsemble
+        ``path_[r]`` is the ensemble with r rules; all come from one fit, in original units.
+    ensemble_ : RuleEnsemble
+        The member of the path that predicts; the last one after `fit`.
+    """
+
+    path_: tuple[RuleEnsemble, ...]
+    ensemble_: RuleEnsemble
+    n_iter_: int
+    n_features_in_: int
+
+    def _loss(self) -> Loss:
+        """Return the loss, which also holds the link from score to prediction."""
+        raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
+
+    def _strata(self, target: Vector) -> NDArray[np.intp]:
+        """Return the group of each row from which a like share is held out: one group, unless there are classes."""
+        return np.zeros(len(target), dtype=np.intp)
+
+    def _feature_names(self) -> tuple[str, ...]:
+        """Return the names given to fit, or x0, x1, ... where there were none."""
+        given = getattr(self, "feature_names_in_", None)
+        return tuple(f"x{j}" for j in range(self.n_features_in_)) if given is None else tuple(str(name) for name in given)
+
+    def _matrix(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        check_columns(X)
+        matrix = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(matrix, self._feature_names())
+        return np.asarray(matrix, dtype=np.float64)
+
+    def _training_data(self, X: Any, y: Any, **checks: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        check_columns(X)
+        matrix, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, **checks)
+        check_finite(matrix, self._feature_names())
+        return matrix, target
+
+    def _scores(self, X: Any) -> Vector:
+        matrix = self._matrix(X)  # first, because it says so if the model is not fitted
+        return self.ensemble_(matrix)
+
+    def _staged_scores(self, X: Any) -> Iterator[Vector]:
+        matrix = self._matrix(X)
+        return (ensemble(matrix) for ensemble in self.path_)
+
+    def at(self, complexity: int) -> Self:
+        """Return this model at a smaller size: its largest path member with at most the given complexity.
+
+        The returned model keeps the whole path, so that another size can be chosen from it.
+        """
+        check_is_fitted(self)
+        small_enough = [ensemble for ensemble in self.path_ if ensemble.complexity <= complexity]
+        if not small_enough:
+            least = min(ensemble.complexity for ensemble in self.path_)
+            raise ValueError(f"complexity must be at least {least}, the smallest on the path; got {complexity!r}.")
+        model = copy.copy(self)
+        # The last of several with the same complexity is the one with the most rules.
+        model.ensemble_ = max(reversed(small_enough), key=lambda ensemble: ensemble.complexity)
+        return model
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
+        from obliquerules.estimators.persistence import save_estimator
+
+        check_is_fitted(self)
+        save_estimator(self, path)
+
+    def _report(self, ensemble: RuleEnsemble, max_rules: int) -> None:
+        """Say on standard error how far the fit has come."""
+        newest = ensemble[-1].describe(ensemble.feature_names) if len(ensemble) else "the best constant"
+        sys.stderr.write(
+            f"[{type(self).__name__}] rule {len(ensemble)}/{max_rules}, complexity {ensemble.complexity}: {newest}\n"
+        )
+
+
+class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
+    """A rule model for two classes: the score is the log-odds of the second one.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The labels, sorted; rules with a positive weight speak for the second.
+    """
+
+    classes_: NDArray[Any]
+
+    def _loss(self) -> Loss:
+        return LOSSES["logistic"]
+
+    def _strata(self, target: Vector) -> NDArray[np.intp]:
+        return target.astype(np.intp)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _encode_labels(self, y: NDArray[Any], weight: Vector) -> Vector:
+        """Set ``classes_`` and return 1.0 for rows of the second class."""
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        self.classes_, encoded = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(np.unique(encoded[weight > 0.0])) < 2:
+            raise ValueError(
+                f"y holds one class only ({self.classes_[0]!r}) among the rows that have weight; a classifier needs two "
+                "classes."
+            )
+        return encoded.astype(np.float64)
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return the score of each row: the log-odds of the second class."""
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class, shape (n_samples, 2)."""
+        return self._probabilities(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the more probable class of each row."""
+        return self._more_probable(self._scores(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Vector]:
+        """Yield the scores of each member of `path_`, from the constant to the largest."""
+        return self._staged_scores(X)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities of each member of `path_`."""
+        return (self._probabilities(score) for score in self._staged_scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the predicted classes of each member of `path_`."""
+        return (self._more_probable(score) for score in self._staged_scores(X))
+
+    def _more_probable(self, score: Vector) -> NDArray[Any]:
+        return self.classes_[(score > 0.0).astype(np.intp)]
+
+    def _probabilities(self, score: Vector) -> NDArray[np.float64]:
+        positive = self._loss().inverse_link(score)
+        return np.column_stack([1.0 - positive, positive])
+
+
+class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
+    """A rule model for numbers: a mean under the squared loss, an expected count under the Poisson loss."""
+
+    loss: str
+
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags
+
+    def predict(self, X: Any) -> Vector:
+        """Return the predicted mean of each row: the score itself, or its exponential for counts."""
+        return self._loss().inverse_link(self._scores(X))
+
+    def staged_predict(self, X: Any) -> Iterator[Vector]:
+        """Yield the predictions of each member of `path_`, from the constant to the largest."""
+        return (self._loss().inverse_link(score) for score in self._staged_scores(X))

@@ -1,0 +1,119 @@
+/* Sums over one block of rows: the innermost loops of every solver, compiled for two instruction sets. */
+#ifndef OBLIQUERULES_ROW_BLOCK_H
+#define OBLIQUERULES_ROW_BLOCK_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* One build serves old and new processors: the loader picks the clone, so that a wheel need not be compiled per machine. */
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define FOR_EACH_TARGET __attribute__((target_clones("arch=x86-64-v3", "default")))
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH_TARGET __attribute__((target_clones("avx2", "default")))
+#else
+#define FOR_EACH_TARGET
+#endif
+
+enum { ROWS_PER_BLOCK = 256, LANES = 4 };
+
+/* exp(x) for -700 <= x <= 0 without a branch or a call, so that the loop around it is vectorised (error below 2 ulp). */
+static inline double exp_of_negative(double x) {
+    const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it rounds to an integer in the low bits */
+    const double scaled = x * 1.4426950408889634074 + shift;
+    const double k = scaled - shift;
+    const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    int64_t bits;
+    double power;
+    memcpy(&bits, &scaled, sizeof bits);
+    bits = (bits + 1023) << 52;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+/* r = c (p - y) and h = c p (1 - p) with p = sigmoid(eta). */
+FOR_EACH_TARGET
+static void logistic_derivatives(const double *eta, const double *y, const double *c, double *r, double *h, int rows) {
+#pragma omp simd
+    for (int i = 0; i < rows; i++) {
+        double a = -fabs(eta[i]);
+        a = a < -700.0 ? -700.0 : a;
+        const double e = exp_of_negative(a);
+        const double q = 1.0 / (1.0 + e);
+        const double p = eta[i] >= 0.0 ? q : e * q;
+        r[i] = c[i] * (p - y[i]);
+        h[i] = c[i] * e * q * q;
+    }
+}
+
+/* target += scale * x. */
+FOR_EACH_TARGET
+static void add_scaled(double *target, const double *x, double scale, int rows) {
+#pragma omp simd
+    for (int i = 0; i < rows; i++) target[i] += scale * x[i];
+}
+
+/* target = h * x. */
+FOR_EACH_TARGET
+static void multiply(double *target, const double *h, const double *x, int rows) {
+#pragma omp simd
+    for (int i = 0; i < rows; i++) target[i] = h[i] * x[i];
+}
+
+/* out[v] += x . U_v and out2[v] += x2 . U_v for `vectors` (a multiple of LANES) vectors that lie ROWS_PER_BLOCK apart.
+   Two columns by four vectors: each number loaded is used at least twice, which is what bounds this loop. */
+FOR_EACH_TARGET
+static void add_products(double *out, double *out2, const double *x, const double *x2, const double *U, int vectors, int rows) {
+    for (int v = 0; v < vectors; v += LANES) {
+        const double *u0 = U + (v + 0) * ROWS_PER_BLOCK;
+        const double *u1 = U + (v + 1) * ROWS_PER_BLOCK;
+        const double *u2 = U + (v + 2) * ROWS_PER_BLOCK;
+        const double *u3 = U + (v + 3) * ROWS_PER_BLOCK;
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+        double t0 = 0.0, t1 = 0.0, t2 = 0.0, t3 = 0.0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3, t0, t1, t2, t3)
+        for (int i = 0; i < rows; i++) {
+            s0 += x[i] * u0[i];
+            s1 += x[i] * u1[i];
+            s2 += x[i] * u2[i];
+            s3 += x[i] * u3[i];
+            t0 += x2[i] * u0[i];
+            t1 += x2[i] * u1[i];
+            t2 += x2[i] * u2[i];
+            t3 += x2[i] * u3[i];
+        }
+        out[v + 0] += s0;
+        out[v + 1] += s1;
+        out[v + 2] += s2;
+        out[v + 3] += s3;
+        out2[v + 0] += t0;
+        out2[v + 1] += t1;
+        out2[v + 2] += t2;
+        out2[v + 3] += t3;
+    }
+}
+
+/* Sum of x. */
+FOR_EACH_TARGET
+static double sum_of(const double *x, int rows) {
+    double s = 0.0;
+#pragma omp simd reduction(+ : s)
+    for (int i = 0; i < rows; i++) s += x[i];
+    return s;
+}
+
+#endif

@@ -1,0 +1,142 @@
+"""Losses: what a score costs against a target, with derivatives, link and best constant; nothing else branches on the task."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, xlogy
+
+Vector = NDArray[np.float64]
+
+# exp of this is still a finite double, with room to be summed over any number of rows.
+LARGEST_EXPONENT = 600.0
+# Log-odds or log-rate of a constant model whose best constant is infinite: a mean this close to its bound is as good as there.
+SMALLEST_MEAN = 1e-12
+
+
+class Loss(ABC):
+    """A loss of the exponential family under its canonical link.
+
+    With score f, prediction mu(f) and target y, the loss is A(f) - y f + B(y), so its gradient in f is mu(f) - y and its
+    hessian is mu'(f). Because y enters linearly, rows with the same score may be replaced by one row with their mean target and summed
+    weight: gradients, hessians and minimisers stay the same.
+
+    All methods work element by element and return finite numbers for any finite score.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def value(self, y: Vector, score: Vector) -> Vector:
+        """Return the loss of each score."""
+
+    @abstractmethod
+    def inverse_link(self, score: Vector) -> Vector:
+        """Return the prediction mu(f)."""
+
+    @abstractmethod
+    def hessian(self, score: Vector) -> Vector:
+        """Return the second derivative of the loss in the score, mu'(f)."""
+
+    @abstractmethod
+    def link(self, mean: float) -> float:
+        """Return the score whose prediction is ``mean``, moved to the nearest finite one where there is none."""
+
+    def gradient(self, y: Vector, score: Vector) -> Vector:
+        """Return the derivative of the loss in the score, mu(f) - y."""
+        return self.inverse_link(score) - y
+
+    def best_constant(self, y: Vector, weight: Vector) -> float:
+        """Return the single score with the least weighted loss."""
+        return self.link(float(np.average(y, weights=weight)))
+
+    def complaint(self, y: Vector) -> str | None:
+        """Say what makes ``y`` an impossible target for this loss; None if nothing does."""
+        return None if np.isfinite(y).all() else "has missing or infinite values"
+
+
+class SquaredLoss(Loss):
+    """(y - f)^2 / 2, for a real target."""
+
+    name = "squared"
+
+    def value(self, y: Vector, score: Vector) -> Vector:
+        with np.errstate(over="ignore"):
+            return np.minimum(0.5 * (y - score) ** 2, np.finfo(np.float64).max)
+
+    def inverse_link(self, score: Vector) -> Vector:
+        return score
+
+    def gradient(self, y: Vector, score: Vector) -> Vector:
+        limit = np.finfo(np.float64).max
+        with np.errstate(over="ignore"):
+            return np.clip(score - y, -limit, limit)
+
+    def hessian(self, score: Vector) -> Vector:
+        return np.ones_like(score)
+
+    def link(self, mean: float) -> float:
+        return mean
+
+
+class LogisticLoss(Loss):
+    """log(1 + exp(f)) - y f, for a target of 0 or 1 (or a share between them)."""
+
+    name = "logistic"
+
+    def value(self, y: Vector, score: Vector) -> Vector:
+        # log(1 + exp(f)) = max(f, 0) + log(1 + exp(-|f|)) neither overflows nor cancels.
+        limit = np.finfo(np.float64).max
+        with np.errstate(over="ignore"):
+            return np.minimum(np.maximum(score, 0.0) - y * score + np.log1p(np.exp(-np.abs(score))), limit)
+
+    def inverse_link(self, score: Vector) -> Vector:
+        return np.asarray(expit(score), dtype=np.float64)
+
+    def hessian(self, score: Vector) -> Vector:
+        # 1 - mu(f) is mu(-f): the subtraction would lose all digits for large scores.
+        return np.asarray(expit(score) * expit(-score), dtype=np.float64)
+
+    def link(self, mean: float) -> float:
+        mean = min(max(mean, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
+        return float(np.log(mean) - np.log1p(-mean))
+
+    def complaint(self, y: Vector) -> str | None:
+        return super().complaint(y) or (None if ((y >= 0.0) & (y <= 1.0)).all() else "has values outside 0 and 1")
+
+
+class PoissonLoss(Loss):
+    """exp(f) - y f + (y log y - y), for counts and rates: half the Poisson deviance, with a log link."""
+
+    name = "poisson"
+
+    def value(self, y: Vector, score: Vector) -> Vector:
+        limit = np.finfo(np.float64).max
+        with np.errstate(over="ignore"):
+            return np.minimum(self.inverse_link(score) - y * score + _y_log_y(y) - y, limit)
+
+    def inverse_link(self, score: Vector) -> Vector:
+        return np.asarray(np.exp(np.minimum(score, LARGEST_EXPONENT)), dtype=np.float64)
+
+    def hessian(self, score: Vector) -> Vector:
+        return self.inverse_link(score)
+
+    def link(self, mean: float) -> float:
+        return float(np.log(max(mean, SMALLEST_MEAN)))
+
+    def complaint(self, y: Vector) -> str | None:
+        if (y < 0.0).any():
+            return "has negative values, which are no counts"
+        if not (y > 0.0).any():
+            return "has nothing but zeros, so there is no rate to learn"
+        return super().complaint(y)
+
+
+def _y_log_y(y: Vector) -> Vector:
+    return np.asarray(xlogy(y, y), dtype=np.float64)
+
+
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredLoss(), LogisticLoss(), PoissonLoss())}

@@ -1,0 +1,8 @@
+"""The model: propositions, conjunctions, rules and ensembles as immutable values that need nothing but NumPy."""
+
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.simplify import simplify
+
+__all__ = ["Conjunction", "Proposition", "Rule", "RuleEnsemble", "simplify"]

@@ -1,0 +1,70 @@
+"""Conjunction: conditions that must all hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from obliquerules.rules.matrix import as_matrix
+from obliquerules.rules.proposition import Proposition
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """The condition of a rule: the logical AND of its propositions; with none of them it always holds.
+
+    Examples
+    --------
+    >>> print(Conjunction([Proposition([0], [1], 20), Proposition([1, 0], [1, -2], 0)]))
+    x0 >= 20 & x1 - 2 x0 >= 0
+    >>> print(Conjunction())
+    True
+    """
+
+    propositions: tuple[Proposition, ...]
+
+    def __init__(self, propositions: Iterable[Proposition] = ()) -> None:
+        object.__setattr__(self, "propositions", tuple(propositions))
+        for proposition in self.propositions:
+            if not isinstance(proposition, Proposition):
+                raise TypeError(f"A conjunction is made of propositions; got {type(proposition).__name__}.")
+
+    def __reduce__(self) -> tuple[type[Conjunction], tuple[tuple[Proposition, ...]]]:
+        return type(self), (self.propositions,)
+
+    def __len__(self) -> int:
+        return len(self.propositions)
+
+    def __iter__(self) -> Iterator[Proposition]:
+        return iter(self.propositions)
+
+    def __and__(self, proposition: Proposition) -> Conjunction:
+        return Conjunction((*self.propositions, proposition))
+
+    @property
+    def complexity(self) -> int:
+        """The sum of the complexities of the propositions, c(q) in the paper."""
+        return sum(proposition.complexity for proposition in self.propositions)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns an X must have for this condition to be evaluated."""
+        return max((1 + max(proposition.columns) for proposition in self.propositions), default=0)
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Return for each row of X whether all propositions hold."""
+        X = as_matrix(X, self.n_columns)
+        holds = np.ones(len(X), dtype=np.bool_)
+        for proposition in self.propositions:
+            holds &= proposition(X)
+        return holds
+
+    def describe(self, feature_names: Sequence[str] | None = None) -> str:
+        """Return the condition as text, in the given names."""
+        return " & ".join(proposition.describe(feature_names) for proposition in self.propositions) or "True"
+
+    def __str__(self) -> str:
+        return self.describe()

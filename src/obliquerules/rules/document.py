@@ -1,0 +1,185 @@
+"""Models as JSON documents: strict reading that names the field at fault, exact numbers, files replaced in one step."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.proposition import Proposition
+
+FORMAT = "obliquerules"
+VERSION = (1, 0)
+# A model is a page of text. What is larger is not one, and reading it would only fill the memory.
+MAX_BYTES = 8_000_000
+_REQUIRED: Any = object()
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be read; the message names the file and the field."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value in a document together with where it stands, so that every complaint can say so."""
+
+    value: Any
+    where: str
+
+    def fail(self, expected: str) -> NoReturn:
+        text = repr(self.value)
+        raise ModelFileError(f"{self.where} should be {expected}; got {text if len(text) <= 60 else text[:60] + '...'}.")
+
+    def get(self, key: str, default: Any = _REQUIRED) -> Field:
+        """Return the entry ``key`` of an object."""
+        if not isinstance(self.value, dict):
+            self.fail("an object")
+        if key not in self.value and default is _REQUIRED:
+            raise ModelFileError(f"{self.where} has no field '{key}'.")
+        return Field(self.value.get(key, default), f"{self.where}.{key}")
+
+    def names(self) -> list[str]:
+        if not isinstance(self.value, dict):
+            self.fail("an object")
+        return list(self.value)
+
+    def items(self) -> Iterator[Field]:
+        """Return the entries of a list."""
+        if not isinstance(self.value, list):
+            self.fail("a list")
+        return (Field(value, f"{self.where}[{index}]") for index, value in enumerate(self.value))
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            self.fail("text")
+        return self.value
+
+    def number(self) -> float:
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
+            self.fail("a number")
+        try:
+            number = float(self.value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            self.fail("a finite number")
+        return number
+
+    def index(self, limit: int) -> int:
+        """Return a whole number from 0 up to, not including, ``limit``."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not 0 <= self.value < limit:
+            self.fail(f"a whole number from 0 to {limit - 1}")
+        return self.value
+
+
+def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
+    """Write a document so that the file holds, at any moment, either what it held before or all of the new text."""
+    text = json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def header() -> dict[str, Any]:
+    """Return the fields with which every document starts."""
+    return {"format": FORMAT, "version": f"{VERSION[0]}.{VERSION[1]}"}
+
+
+def read_document(path: str | os.PathLike[str]) -> Field:
+    """Read a document; nothing in it is ever executed."""
+    with open(path, "rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise ModelFileError(f"{os.fspath(path)} is larger than {MAX_BYTES // 10**6} MB, which no model is.")
+    try:
+        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{os.fspath(path)} is not a complete JSON document: {error}") from error
+    document = Field(value, os.fspath(path))
+    _check_version(document)
+    return document
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number that JSON knows")
+
+
+def _check_version(document: Field) -> None:
+    if document.get("format").value != FORMAT:
+        document.get("format").fail(f"'{FORMAT}'")
+    field = document.get("version")
+    parts = field.text().split(".")
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
+        field.fail("a version such as '1.0'")
+    if int(parts[0]) > VERSION[0]:
+        raise ModelFileError(
+            f"{field.where} is {field.text()}, but this release reads versions up to {VERSION[0]}.x: upgrade obliquerules."
+        )
+    if int(parts[0]) < 1:
+        field.fail("a version of 1.0 or later")
+
+
+def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the rules of an ensemble as plain objects; the names are left to the caller."""
+    return {
+        "intercept": ensemble.intercept,
+        "rules": [
+            {
+                "weight": rule.weight,
+                "condition": [
+                    {
+                        "columns": list(proposition.columns),
+                        "weights": list(proposition.weights),
+                        "threshold": proposition.threshold,
+                    }
+                    for proposition in rule.condition
+                ],
+            }
+            for rule in ensemble.rules
+        ],
+    }
+
+
+def decode_ensemble(field: Field, feature_names: Sequence[str] | None) -> RuleEnsemble:
+    """Return the ensemble that `encode_ensemble` wrote."""
+    n_columns = 2**31 if feature_names is None else len(feature_names)
+    rules = [
+        Rule(
+            rule.get("weight").number(),
+            Conjunction(_decode_proposition(item, n_columns) for item in rule.get("condition").items()),
+        )
+        for rule in field.get("rules").items()
+    ]
+    return RuleEnsemble(rules, field.get("intercept").number(), feature_names)
+
+
+def _decode_proposition(field: Field, n_columns: int) -> Proposition:
+    columns = [column.index(n_columns) for column in field.get("columns").items()]
+    weights = [weight.number() for weight in field.get("weights").items()]
+    threshold = field.get("threshold").number()
+    try:
+        return Proposition(columns, weights, threshold)
+    except ValueError as error:
+        raise ModelFileError(f"{field.where}: {error}") from error
+
+
+def decode_names(field: Field) -> list[str] | None:
+    """Return a list of names, or None where the document has null."""
+    return None if field.value is None else [name.text() for name in field.items()]

@@ -1,0 +1,163 @@
+"""RuleEnsemble: a constant and a sequence of weighted rules, which is the whole of a fitted model."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.matrix import as_matrix
+from obliquerules.rules.numbers import signed
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A weight that counts wherever a condition holds.
+
+    Examples
+    --------
+    >>> print(Rule(1.46))
+    +1.46 if True
+    """
+
+    weight: float
+    condition: Conjunction
+
+    def __init__(self, weight: float, condition: Conjunction | None = None) -> None:
+        object.__setattr__(self, "weight", float(weight))
+        object.__setattr__(self, "condition", Conjunction() if condition is None else condition)
+        if not math.isfinite(self.weight):
+            raise ValueError(f"The weight of a rule must be finite; got {weight}.")
+        if not isinstance(self.condition, Conjunction):
+            raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
+
+    def __reduce__(self) -> tuple[type[Rule], tuple[float, Conjunction]]:
+        return type(self), (self.weight, self.condition)
+
+    @property
+    def complexity(self) -> int:
+        """One for the rule and the complexity of its condition; a rule that always holds is a constant, which is free."""
+        return 1 + self.condition.complexity if self.condition.propositions else 0
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return what the rule adds to the score of each row: its weight or nothing."""
+        return np.where(self.condition(X), self.weight, 0.0)
+
+    def describe(self, feature_names: Sequence[str] | None = None) -> str:
+        """Return the rule as text, in the given names."""
+        return f"{signed(self.weight)} if {self.condition.describe(feature_names)}"
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEnsemble:
+    """The additive model f(x) = b0 + sum_i b_i q_i(x), as a value.
+
+    A score means: the constant, then the weights of the rules that fire, added from left to right in double precision.
+
+    Parameters
+    ----------
+    rules : iterable of Rule
+    intercept : float, default=0.0
+        The constant b0. It is the rule without a condition: printed as ``if True``, kept by every slice, free of complexity.
+    feature_names : sequence of str, optional
+        One name for each column of X, used for printing.
+
+    Examples
+    --------
+    >>> from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
+    >>> oblique = Conjunction([Proposition([0, 1], [2.81, 1.5], -0.28)])
+    >>> ensemble = RuleEnsemble([Rule(-3.85, oblique)], 1.79, ["variance", "skewness"])
+    >>> print(ensemble)
+    +1.79 if True
+    -3.85 if 2.81 variance + 1.5 skewness >= -0.28
+    >>> ensemble.complexity, ensemble([[0.5, 0.5], [-3.0, 1.0]]).tolist()
+    (4, [-2.06, 1.79])
+    """
+
+    rules: tuple[Rule, ...]
+    intercept: float
+    feature_names: tuple[str, ...] | None
+
+    def __init__(self, rules: Iterable[Rule] = (), intercept: float = 0.0, feature_names: Sequence[str] | None = None) -> None:
+        object.__setattr__(self, "rules", tuple(rules))
+        object.__setattr__(self, "intercept", float(intercept))
+        names = None if feature_names is None else tuple(str(name) for name in feature_names)
+        object.__setattr__(self, "feature_names", names)
+        for rule in self.rules:
+            if not isinstance(rule, Rule):
+                raise TypeError(f"An ensemble is made of rules; got {type(rule).__name__}.")
+        if not math.isfinite(self.intercept):
+            raise ValueError(f"The intercept of an ensemble must be finite; got {intercept}.")
+        needed = max((rule.condition.n_columns for rule in self.rules), default=0)
+        if names is not None and needed > len(names):
+            raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(names)} feature names.")
+
+    def __reduce__(self) -> tuple[type[RuleEnsemble], tuple[tuple[Rule, ...], float, tuple[str, ...] | None]]:
+        return type(self), (self.rules, self.intercept, self.feature_names)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, index: int) -> Rule: ...
+    @overload
+    def __getitem__(self, index: slice) -> RuleEnsemble: ...
+    def __getitem__(self, index: int | slice) -> Rule | RuleEnsemble:
+        """Return one rule, or with a slice the ensemble of those rules with the same constant."""
+        if isinstance(index, slice):
+            return RuleEnsemble(self.rules[index], self.intercept, self.feature_names)
+        return self.rules[index]
+
+    @property
+    def complexity(self) -> int:
+        """The number of rules, propositions and non-zero weights, C(f) in the paper; the constant is free."""
+        return sum(rule.complexity for rule in self.rules)
+
+    def _matrix(self, X: ArrayLike) -> NDArray[np.float64]:
+        if self.feature_names is not None:
+            return as_matrix(X, len(self.feature_names), exactly=True)
+        return as_matrix(X, max((rule.condition.n_columns for rule in self.rules), default=0))
+
+    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the raw score f(x) of each row of X."""
+        matrix = self._matrix(X)
+        score = np.full(len(matrix), self.intercept)
+        for rule in self.rules:
+            score += rule(matrix)
+        return score
+
+    def fires(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Return for each row of X and each rule whether the rule fires, shape (n_samples, n_rules)."""
+        matrix = self._matrix(X)
+        fired = np.empty((len(matrix), len(self.rules)), dtype=np.bool_)
+        for index, rule in enumerate(self.rules):
+            fired[:, index] = rule.condition(matrix)
+        return fired
+
+    def simplified(self) -> RuleEnsemble:
+        """Return an ensemble with the same score for every X that is no harder to read; see `simplify`."""
+        from obliquerules.rules.simplify import simplify
+
+        return simplify(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the ensemble as JSON with exact numbers; `load_model` reads it back."""
+        from obliquerules.rules.document import encode_ensemble, write_document
+
+        names = None if self.feature_names is None else list(self.feature_names)
+        write_document(path, {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(self)})
+
+    def __str__(self) -> str:
+        return "\n".join(rule.describe(self.feature_names) for rule in (Rule(self.intercept), *self.rules))

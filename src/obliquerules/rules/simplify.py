@@ -1,0 +1,93 @@
+"""Simplify: the same model, easier to read, exact to the last bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.proposition import Proposition
+
+Direction = tuple[tuple[int, ...], tuple[float, ...]]
+
+
+def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
+    """Return an ensemble with the same score for every X, and a complexity that is not higher.
+
+    "Every X" means every one whose weighted sums neither overflow nor consist of numbers below 1e-250.
+
+    A condition on one column gets the weight +1 or -1; the weights of an oblique one are scaled by a power of two so that the
+    first lies in [1, 2), unless the threshold is zero. Of conditions in the same direction the strictest stays. Rules whose
+    conditions contradict each other, and rules of weight zero, are dropped. A leading rule without a condition joins the
+    constant.
+
+    Nothing is done that could change a score in its last bit: rules with the same condition, for example, stay apart, because
+    adding their weights first would round differently.
+    """
+    intercept = ensemble.intercept
+    rules: list[Rule] = []
+    for rule in ensemble.rules:
+        condition = _strictest(_canonical(proposition) for proposition in rule.condition)
+        if condition is None or rule.weight == 0.0:
+            continue
+        if not condition.propositions and not rules and math.isfinite(intercept + rule.weight):
+            intercept += rule.weight
+        else:
+            rules.append(Rule(rule.weight, condition))
+    return RuleEnsemble(rules, intercept, ensemble.feature_names)
+
+
+def _strictest(propositions: Iterable[Proposition]) -> Conjunction | None:
+    """Keep the highest threshold in each direction; None if two directions contradict each other, so that no row meets both."""
+    highest: dict[Direction, float] = {}
+    for proposition in propositions:
+        direction = (proposition.columns, proposition.weights)
+        highest[direction] = max(proposition.threshold, highest.get(direction, -math.inf))
+    for (columns, weights), threshold in highest.items():
+        opposite = highest.get((columns, tuple(-weight for weight in weights)))
+        # Rounding is symmetric, so the opposite projection is exactly -(x.w): both hold only if threshold <= x.w <= -opposite.
+        if opposite is not None and threshold > -opposite:
+            return None
+    return Conjunction(Proposition(*direction, threshold) for direction, threshold in highest.items())
+
+
+def _canonical(proposition: Proposition) -> Proposition:
+    return _unit_weight(proposition) if len(proposition.columns) == 1 else _leading_weight_near_one(proposition)
+
+
+def _unit_weight(proposition: Proposition) -> Proposition:
+    """Write w x >= t as x >= u or -x >= u, with the u for which no double x changes side."""
+    weight, threshold = abs(proposition.weights[0]), proposition.threshold
+    unit = math.copysign(1.0, proposition.weights[0])
+    if weight == 1.0:
+        return proposition
+    bound = threshold / weight
+    # Multiplication rounds monotonically, so the bound sought, the least x with weight * x >= threshold, is a few steps away.
+    for _ in range(8):
+        if not math.isfinite(bound):
+            return proposition
+        if weight * bound < threshold:
+            bound = math.nextafter(bound, math.inf)
+        elif weight * math.nextafter(bound, -math.inf) >= threshold:
+            bound = math.nextafter(bound, -math.inf)
+        else:
+            return Proposition(proposition.columns, (unit,), bound)
+    return proposition  # subnormal products: many x round to the same one
+
+
+def _leading_weight_near_one(proposition: Proposition) -> Proposition:
+    """Scale by a power of two, which is exact as long as nothing leaves the range of normal doubles.
+
+    A threshold of zero stays: there the sign of a product too small for a double would decide, and scaling may change it.
+    """
+    shift = 1 - math.frexp(proposition.weights[0])[1]
+    numbers = [*proposition.weights, proposition.threshold]
+    if shift == 0 or abs(shift) > 200 or not all(_SAFE[0] < abs(number) < _SAFE[1] for number in numbers):
+        return proposition
+    scaled = [math.ldexp(number, shift) for number in numbers]
+    return Proposition(proposition.columns, scaled[:-1], scaled[-1])
+
+
+# Weights and thresholds in this range can be scaled, and multiplied with inputs of ordinary size, without leaving the doubles.
+_SAFE = (1e-120, 1e120)
