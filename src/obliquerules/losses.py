@@ -21,8 +21,8 @@ class Loss(ABC):
     """A loss of the exponential family under its canonical link.
 
     With score f, prediction mu(f) and target y, the loss is A(f) - y f + B(y), so its gradient in f is mu(f) - y and its
-    hessian is mu'(f). Because y enters linearly, rows with the same score may be replaced by one row with their mean target and summed
-    weight: gradients, hessians and minimisers stay the same.
+    hessian is mu'(f). Because y enters linearly, rows with the same score may be replaced by one row with their mean target
+    and summed weight: gradients, hessians and minimisers stay the same.
 
     All methods work element by element and return finite numbers for any finite score.
     """

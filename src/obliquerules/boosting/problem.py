@@ -96,7 +96,7 @@ class Stage:
         return Candidate(Conjunction(), covers, abs(float(self.gradient.sum())))
 
     def _with_column(self, covers: Mask) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return design and patterns with one more rule: pattern p becomes 2p where it stays silent and 2p + 1 where it fires."""
+        """Return design and patterns with one more rule: pattern p becomes 2p where it is silent, 2p + 1 where it fires."""
         repeated = np.repeat(self.design, 2, axis=0)
         fired = np.tile([0.0, 1.0], len(self.design))[:, None]
         return np.hstack([repeated, fired]), 2 * self.pattern + covers
