@@ -115,6 +115,12 @@ def test_huge_targets_give_finite_numbers(name, y):
     assert np.isfinite(LOSSES[name].gradient(y, EXTREME_SCORES)).all()
 
 
+def test_the_poisson_loss_goes_on_rising_with_its_gradient_where_the_rate_is_capped():
+    loss, y, score = LOSSES["poisson"], np.array([3.0]), np.array([650.0])
+    rise = loss.value(y, score + 1.0) - loss.value(y, score)
+    np.testing.assert_allclose(rise, loss.gradient(y, score), rtol=1e-9)
+
+
 def test_log_odds_far_from_zero_keep_their_digits():
     loss = LOSSES["logistic"]
     score = np.array([40.0, -40.0])

@@ -172,7 +172,8 @@ def test_a_row_of_weight_zero_is_absent(kind):
     for seed in SEEDS:
         X, y, c = draw(kind, seed)
         absent = np.arange(len(y)) % 5 == 0
-        assert_same(path_of(Problem(X, y, np.where(absent, 0.0, c))), path_of(Problem(X[~absent], y[~absent], c[~absent])))
+        far_away = Problem(np.where(absent[:, None], 1e200, X), y, np.where(absent, 0.0, c))
+        assert_same(path_of(far_away), path_of(Problem(X[~absent], y[~absent], c[~absent])))
 
 
 @generic_kinds
@@ -265,6 +266,16 @@ def test_columns_unrelated_to_the_labels_give_no_signal(X, y):
     path = l1_logistic_path(X, y)
     assert path.ending == "no signal"
     assert not any(path.levels)
+
+
+@pytest.mark.parametrize("constant", [0.1, 1e7 / 3.0, 1e15 / 3.0])
+def test_a_column_that_is_constant_up_to_rounding_never_enters_however_small_the_others_are(constant):
+    X, y, _ = draw("normal", 5)
+    with_constant = np.column_stack([np.where(y, constant, np.nextafter(constant, 0.0)), 1e-6 * X])
+    path = l1_logistic_path(with_constant, y, sample_weight=np.random.default_rng(0).random(len(y)))
+    assert path.alpha_max < 1e-3
+    assert all(level is None or level.weights[0] == 0.0 for level in path.levels)
+    assert path.levels[0] is not None
 
 
 def test_a_level_that_does_not_exist_is_none():
