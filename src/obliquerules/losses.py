@@ -114,9 +114,13 @@ class PoissonLoss(Loss):
     name = "poisson"
 
     def value(self, y: Vector, score: Vector) -> Vector:
+        # Above the largest exponent the loss goes on as a line with the gradient it has there: without it, -y f would win.
         limit = np.finfo(np.float64).max
+        bounded = np.minimum(score, LARGEST_EXPONENT)
+        rate = np.exp(bounded)
         with np.errstate(over="ignore"):
-            return np.minimum(self.inverse_link(score) - y * score + _y_log_y(y) - y, limit)
+            line = (rate - y) * (score - bounded)
+            return np.clip(rate - y * bounded + line + _y_log_y(y) - y, -limit, limit)
 
     def inverse_link(self, score: Vector) -> Vector:
         return np.asarray(np.exp(np.minimum(score, LARGEST_EXPONENT)), dtype=np.float64)
@@ -128,11 +132,12 @@ class PoissonLoss(Loss):
         return float(np.log(max(mean, SMALLEST_MEAN)))
 
     def complaint(self, y: Vector) -> str | None:
-        if (y < 0.0).any():
+        complaint = super().complaint(y)
+        if complaint is None and (y < 0.0).any():
             return "has negative values, which are no counts"
-        if not (y > 0.0).any():
+        if complaint is None and not (y > 0.0).any():
             return "has nothing but zeros, so there is no rate to learn"
-        return super().complaint(y)
+        return complaint
 
 
 def _y_log_y(y: Vector) -> Vector:

@@ -26,7 +26,7 @@ class Scaling:
         """Measure the columns of X, row i counting ``weight[i]`` times."""
         share = weight / weight.sum()
         mean = np.array([share @ column for column in X.T])
-        scale = np.array([np.sqrt(share @ (column - centre) ** 2) for column, centre in zip(X.T, mean, strict=True)])
+        scale = np.array([_size(column - centre, share) for column, centre in zip(X.T, mean, strict=True)])
         constant = scale <= CONSTANT_COLUMN * np.maximum(np.abs(mean), scale)
         return cls(mean, np.where(constant, 1.0, scale), constant)
 
@@ -48,3 +48,9 @@ class Scaling:
         raw = weights[columns] / self.scale[columns]
         unit = abs(raw[0])
         return Proposition(columns.tolist(), (raw / unit).tolist(), (threshold + raw @ self.mean[columns]) / unit)
+
+
+def _size(deviation: NDArray[np.float64], share: NDArray[np.float64]) -> float:
+    """Return the root mean square; of numbers brought to 1 first, because the squares of very large or small ones are lost."""
+    largest = float(np.abs(deviation).max())
+    return largest * float(np.sqrt(share @ (deviation / largest) ** 2)) if largest > 0.0 else 0.0

@@ -26,7 +26,10 @@ class Sample:
         counted = np.flatnonzero(weight > 0.0)
         X, y, weight = X[counted], y[counted], weight[counted]
         key, first, position = np.unique(_hash_rows(X, y), return_index=True, return_inverse=True)
-        return cls(np.asfortranarray(X[first]), y[first], np.bincount(position, weight).astype(np.float64), key)
+        # Summed in the order of their size, the weights of equal rows round alike in whatever order the rows come.
+        order = np.argsort(weight, kind="stable")
+        total = np.bincount(position[order], weight[order]).astype(np.float64)
+        return cls(np.asfortranarray(X[first]), y[first], total, key)
 
     def hold_out(self, groups: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
         """Draw the given fraction of the rows of each group.

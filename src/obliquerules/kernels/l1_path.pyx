@@ -399,12 +399,12 @@ cdef class PathFollower:
 
     def run(self):
         """Follow the path and return the name of the reason for which it ended."""
-        cdef double positive = 0.0, total = 0.0, size = 0.0
+        cdef double positive = 0.0, negative = 0.0, size = 0.0
         cdef Py_ssize_t i, j, first = 0
         for i in range(self.n):
             positive += self.c[i] * self.y[i]
-            total += self.c[i]
-        self.intercept = log(positive / (total - positive))
+            negative += self.c[i] * (1.0 - self.y[i])
+        self.intercept = log(positive / negative)
         self.accumulate(-1)
         for j in range(self.d):
             if fabs(self.gradient(j)) > fabs(self.gradient(first)):

@@ -45,7 +45,7 @@ static inline double exp_of_negative(double x) {
     return p * power;
 }
 
-/* r = c (p - y) and h = c p (1 - p) with p = sigmoid(eta). */
+/* r = c (p - y) and h = c p (1 - p) with p = sigmoid(eta); p - y as (1 - y) p - y (1 - p), which loses no digits near 1. */
 FOR_EACH_TARGET
 static void logistic_derivatives(const double *eta, const double *y, const double *c, double *r, double *h, int rows) {
 #pragma omp simd
@@ -55,7 +55,8 @@ static void logistic_derivatives(const double *eta, const double *y, const doubl
         const double e = exp_of_negative(a);
         const double q = 1.0 / (1.0 + e);
         const double p = eta[i] >= 0.0 ? q : e * q;
-        r[i] = c[i] * (p - y[i]);
+        const double rest = eta[i] >= 0.0 ? e * q : q;
+        r[i] = c[i] * ((1.0 - y[i]) * p - y[i] * rest);
         h[i] = c[i] * e * q * q;
     }
 }

@@ -134,8 +134,9 @@ class RuleEnsemble:
         """Return the raw score f(x) of each row of X."""
         matrix = self._matrix(X)
         score = np.full(len(matrix), self.intercept)
-        for rule in self.rules:
-            score += rule(matrix)
+        with np.errstate(over="ignore"):
+            for rule in self.rules:
+                score += rule(matrix)
         return score
 
     def fires(self, X: ArrayLike) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,7 +43,7 @@ class Proposition:
     threshold: float
 
     def __init__(self, columns: Sequence[int], weights: Sequence[float], threshold: float) -> None:
-        object.__setattr__(self, "columns", tuple(int(column) for column in columns))
+        object.__setattr__(self, "columns", tuple(operator.index(column) for column in columns))
         object.__setattr__(self, "weights", tuple(float(weight) for weight in weights))
         object.__setattr__(self, "threshold", float(threshold))
         self._check()
@@ -87,14 +88,14 @@ class Proposition:
         if len(names) == 1:
             sense = ">=" if self.weights[0] > 0.0 else "<="
             return f"{names[0]} {sense} {readable(self.threshold / self.weights[0])}"
-        terms = [_term(weight, name) for weight, name in zip(self.weights, names, strict=True)]
-        left = " ".join([terms[0].removeprefix("+ ").replace("- ", "-", 1), *terms[1:]])
+        left = ("-" if self.weights[0] < 0.0 else "") + _size(self.weights[0], names[0])
+        for weight, name in zip(self.weights[1:], names[1:], strict=True):
+            left += (" - " if weight < 0.0 else " + ") + _size(weight, name)
         return f"{left} >= {readable(self.threshold)}"
 
     def __str__(self) -> str:
         return self.describe()
 
 
-def _term(weight: float, name: str) -> str:
-    size = "" if abs(weight) == 1.0 else f"{readable(abs(weight))} "
-    return f"{'-' if weight < 0.0 else '+'} {size}{name}"
+def _size(weight: float, name: str) -> str:
+    return name if abs(weight) == 1.0 else f"{readable(abs(weight))} {name}"

@@ -128,17 +128,16 @@ def follow_path(
 ) -> L1Path:
     """Solve the problem of `l1_logistic_path` for arrays known to be sound: labels 0.0 or 1.0, weights above zero."""
     max_support = min(max_support, X.shape[1])
-    total = weight.sum()
-    positive = weight @ labels
-    if len(labels) == 0 or not 0.0 < positive < total * (1.0 - 1e-15) or labels.min() == labels.max():
+    # The largest weight is made 1 so that the tolerances inside mean the same whatever unit the weights come in.
+    unit = float(weight.max(initial=0.0))
+    weight = weight / unit if unit > 0.0 else weight
+    if not (weight @ labels > 0.0 and weight @ (1.0 - labels) > 0.0):
         return L1Path((), 0.0, "one-sided")
-    # The intercept absorbs any shift of a column: centred columns keep the Gram matrix well conditioned. The largest weight is
-    # made 1 so that the tolerances inside mean the same whatever unit the weights come in.
-    unit = weight.max()
-    mean = weight @ X / total
+    # The intercept absorbs any shift of a column: centred columns keep the Gram matrix well conditioned.
+    mean = weight @ X / weight.sum()
     centred = np.subtract(X, mean, order="F")
     _silence_constants(centred, X)
-    follower = PathFollower(centred, labels, weight / unit, max_support, min_alpha_ratio)
+    follower = PathFollower(centred, labels, weight, max_support, min_alpha_ratio)
     ending = follower.run()
     levels = tuple(
         None if level is None else L1Level(level[0], float(level[1] - mean @ level[0]), level[2] * unit, level[3])
@@ -156,7 +155,7 @@ def _silence_constants(centred: NDArray[np.float64], X: NDArray[np.float64]) -> 
 def _checked(
     X: ArrayLike, z: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    matrix = np.asarray(X, dtype=np.float64)
+    matrix = _numbers("X", X)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"X must be a matrix with at least one row and one column; got shape {matrix.shape}.")
     if not np.isfinite(matrix).all():
@@ -167,9 +166,16 @@ def _checked(
         raise ValueError(f"z must have one label for each of the {len(matrix)} rows of X; got shape {labels.shape}.")
     if labels.dtype != bool and not (np.isin(labels, (-1, 1)).all() or np.isin(labels, (0, 1)).all()):
         raise ValueError("z must hold booleans, 0 and 1, or -1 and +1.")
-    weight = np.ones(len(matrix)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weight = np.ones(len(matrix)) if sample_weight is None else _numbers("sample_weight", sample_weight)
     if weight.shape != labels.shape:
         raise ValueError(f"sample_weight must have one entry for each of the {len(matrix)} rows; got shape {weight.shape}.")
     if not np.isfinite(weight).all() or (weight < 0.0).any():
         raise ValueError("sample_weight must be finite and not negative.")
     return matrix, (labels > 0).astype(np.float64), weight
+
+
+def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}") from error

@@ -28,6 +28,8 @@ class CorrectiveStep:
     objective: float
 
 
+# Where all scores are saturated the Hessian vanishes and a step may overflow: it is then not taken.
+@np.errstate(over="ignore", invalid="ignore")
 def corrective_weights(
     design: NDArray[np.float64], y: Vector, row_weight: Vector, loss: Loss, ridge: float, start: Vector
 ) -> CorrectiveStep:

@@ -1,0 +1,102 @@
+"""A sample depends on its rows and their weights, not on their order or on how often they are written down."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obliquerules.boosting.sample import Sample
+
+# Few values, so that rows repeat; the weights are such that the order of their sum shows in the last bit.
+rows = st.lists(
+    st.tuples(
+        st.sampled_from([0.0, -0.0, 1.0, -2.5, 1e-300]),
+        st.sampled_from([0.0, 3.0]),
+        st.sampled_from([0.0, 1.0]),
+        st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 1e16]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def sample_of(rows):
+    table = np.array(rows, dtype=float).reshape(-1, 4)
+    return Sample.of(table[:, :2], table[:, 2], table[:, 3])
+
+
+def assert_same(one, other):
+    for name in ("X", "y", "weight", "key"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+@given(rows, st.randoms())
+def test_the_order_of_the_rows_does_not_matter(rows, random):
+    shuffled = rows.copy()
+    random.shuffle(shuffled)
+    assert_same(sample_of(rows), sample_of(shuffled))
+
+
+@given(rows)
+def test_a_row_twice_is_a_row_of_weight_two(rows):
+    first, *rest = rows
+    double = (*first[:3], 2.0 * first[3])
+    others = [row for row in rest if row[:3] != first[:3]]
+    assert_same(sample_of([first, first, *others]), sample_of([double, *others]))
+
+
+@given(rows)
+def test_rows_of_weight_zero_are_left_out(rows):
+    assert_same(sample_of(rows), sample_of([row for row in rows if row[3] > 0.0]))
+
+
+@given(rows)
+def test_every_row_stands_once_with_the_weight_of_its_copies(rows):
+    sample = sample_of(rows)
+    expected = {}
+    for *row, weight in rows:
+        if weight > 0.0:
+            expected[tuple(row)] = expected.get(tuple(row), 0.0) + weight
+    found = {(*x, y): weight for x, y, weight in zip(sample.X.tolist(), sample.y.tolist(), sample.weight, strict=True)}
+    assert len(found) == len(sample.y)
+    assert found == pytest.approx(expected)
+
+
+def test_rows_that_differ_in_the_last_bit_or_in_the_target_stay_apart():
+    X = np.array([[1.0], [np.nextafter(1.0, 2.0)], [1.0]])
+    assert len(Sample.of(X, np.array([0.0, 0.0, 1.0]), np.ones(3)).y) == 3
+
+
+def large_sample(n=1000):
+    rng = np.random.default_rng(0)
+    return Sample.of(rng.normal(size=(n, 2)), (rng.random(n) < 0.3).astype(float), np.ones(n))
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.2, 0.5, 0.99])
+def test_each_group_gives_its_share(fraction):
+    sample = large_sample()
+    groups = sample.y.astype(np.intp)
+    held_out = sample.hold_out(groups, fraction, 1)
+    for group in (0, 1):
+        members = groups == group
+        assert held_out[members].sum() == int(fraction * members.sum())
+
+
+def test_what_is_held_out_depends_on_the_seed_and_on_nothing_else():
+    sample, groups = large_sample(), np.zeros(1000, dtype=np.intp)
+    assert np.array_equal(sample.hold_out(groups, 0.2, 7), sample.hold_out(groups, 0.2, 7))
+    assert not np.array_equal(sample.hold_out(groups, 0.2, 7), sample.hold_out(groups, 0.2, 8))
+
+
+def test_different_seeds_hold_out_unrelated_rows():
+    sample, groups = large_sample(), np.zeros(1000, dtype=np.intp)
+    drawn = np.array([sample.hold_out(groups, 0.2, seed) for seed in range(200)])
+    # Each row is drawn about 40 times out of 200, with a standard deviation below 6.
+    assert drawn.sum(axis=0).min() > 10
+    assert drawn.sum(axis=0).max() < 75
+
+
+def test_what_is_held_out_is_spread_evenly_over_the_inputs():
+    sample = large_sample()
+    held_out = sample.hold_out(np.zeros(1000, dtype=np.intp), 0.5, 3)
+    assert abs(sample.X[held_out].mean(axis=0) - sample.X[~held_out].mean(axis=0)).max() < 0.25

@@ -1,0 +1,135 @@
+"""The corrective step finds the minimum of its objective from any start and never goes uphill."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from obliquerules.losses import LOSSES
+from obliquerules.solvers.rule_weights import corrective_weights
+
+every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+
+
+def problem(loss, seed, n=60, rules=4):
+    """Return design, targets and row weights: a column of ones and rules that fire at random."""
+    rng = np.random.default_rng(seed)
+    design = np.column_stack([np.ones(n), rng.random((n, rules)) < rng.uniform(0.1, 0.9, rules)]).astype(float)
+    score = design @ rng.normal(size=rules + 1)
+    mean = loss.inverse_link(score)
+    y = {
+        "squared": mean + rng.normal(size=n),
+        "logistic": rng.random(n) < (mean if loss.name == "logistic" else 0.5),
+        "poisson": rng.poisson(np.abs(mean)),
+    }[loss.name]
+    return design, y.astype(float), rng.exponential(size=n)
+
+
+def objective(design, y, row_weight, loss, ridge, weights):
+    return row_weight @ loss.value(y, design @ weights) + 0.5 * ridge * (weights[1:] ** 2).sum()
+
+
+def gradient(design, y, row_weight, loss, ridge, weights):
+    return design.T @ (row_weight * loss.gradient(y, design @ weights)) + ridge * np.append(0.0, weights[1:])
+
+
+@every_loss
+@pytest.mark.parametrize("ridge", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_gradient_is_zero_at_the_solution(loss, ridge, seed):
+    data = *problem(loss, seed), loss, ridge
+    step = corrective_weights(*data, np.zeros(5))
+    scale = np.abs(gradient(*data, np.zeros(5))).max()
+    assert np.abs(gradient(*data, step.weights)).max() <= 1e-5 * scale
+    assert step.objective == pytest.approx(objective(*data, step.weights))
+    assert step.objective_before == pytest.approx(objective(*data, np.zeros(5)))
+
+
+@every_loss
+@pytest.mark.parametrize("seed", range(10))
+def test_the_solution_is_that_of_a_general_minimiser(loss, seed):
+    data = *problem(loss, seed), loss, 0.1
+    found = minimize(
+        lambda weights: objective(*data, weights),
+        np.zeros(5),
+        jac=lambda weights: gradient(*data, weights),
+        method="BFGS",
+        options={"gtol": 1e-7},
+    )
+    step = corrective_weights(*data, np.zeros(5))
+    assert step.objective <= found.fun * (1.0 + 1e-12)
+    np.testing.assert_allclose(step.weights, found.x, atol=1e-5)
+
+
+@every_loss
+@pytest.mark.parametrize("size", [0.0, 1.0, 30.0, 300.0, 1e4, 1e100])
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+def test_no_start_is_left_for_a_worse_place(loss, size, ridge):
+    for seed in range(5):
+        data = *problem(loss, seed), loss, ridge
+        start = size * np.random.default_rng(seed).normal(size=5)
+        before = start.copy()
+        step = corrective_weights(*data, start)
+        assert np.isfinite(step.weights).all()
+        assert step.objective <= step.objective_before
+        assert np.array_equal(start, before)
+
+
+@every_loss
+@pytest.mark.parametrize("size", [1.0, 10.0])
+def test_the_solution_does_not_depend_on_the_start(loss, size):
+    for seed in range(10):
+        data = *problem(loss, seed), loss, 1.0
+        start = size * np.random.default_rng(seed).normal(size=5)
+        expected = corrective_weights(*data, np.zeros(5)).weights
+        np.testing.assert_allclose(corrective_weights(*data, start).weights, expected, atol=1e-5)
+
+
+@every_loss
+def test_the_constant_is_free_of_the_ridge(loss):
+    design, y, row_weight = problem(loss, 3)
+    step = corrective_weights(design, y, row_weight, loss, 1e12, np.zeros(5))
+    np.testing.assert_allclose(step.weights[1:], 0.0, atol=1e-6)
+    assert step.weights[0] == pytest.approx(loss.best_constant(y, row_weight), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+@pytest.mark.parametrize("seed", range(5))
+def test_separable_data_give_finite_weights_without_a_ridge(name, seed):
+    rng = np.random.default_rng(seed)
+    fires = rng.random(40) < 0.5
+    design, y = np.column_stack([np.ones(40), fires]), fires.astype(float)
+    step = corrective_weights(design, y, np.ones(40), LOSSES[name], 0.0, np.zeros(2))
+    assert np.isfinite(step.weights).all()
+    assert step.objective < 1e-6
+
+
+@every_loss
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_rules_that_fire_on_the_same_rows_share_their_weight(loss, ridge):
+    design, y, row_weight = problem(loss, 7, rules=2)
+    single = corrective_weights(design, y, row_weight, loss, ridge, np.zeros(3))
+    # Two copies under ridge r act like one under r / 2.
+    double = corrective_weights(np.ascontiguousarray(design[:, [0, 1, 1, 2, 2]]), y, row_weight, loss, 2.0 * ridge, np.zeros(5))
+    combined = np.array([double.weights[0], double.weights[1] + double.weights[2], double.weights[3] + double.weights[4]])
+    np.testing.assert_allclose(combined, single.weights, atol=1e-5)
+    assert double.objective == pytest.approx(single.objective, rel=1e-8)
+
+
+@every_loss
+def test_rules_that_fire_always_or_never_do_no_harm(loss):
+    design, y, row_weight = problem(loss, 11)
+    design[:, 1], design[:, 2] = 1.0, 0.0
+    for ridge in (0.0, 1e-3):
+        step = corrective_weights(design, y, row_weight, loss, ridge, np.zeros(5))
+        assert np.isfinite(step.weights).all()
+        rest = np.ascontiguousarray(design[:, [0, 3, 4]])
+        expected = corrective_weights(rest, y, row_weight, loss, ridge, np.zeros(3))
+        assert step.objective == pytest.approx(expected.objective, rel=1e-6)
+
+
+@every_loss
+def test_a_row_of_weight_two_is_the_row_twice(loss):
+    design, y, row_weight = problem(loss, 5)
+    once = corrective_weights(design, y, 2.0 * row_weight, loss, 0.3, np.zeros(5))
+    twice = corrective_weights(np.tile(design, (2, 1)), np.tile(y, 2), np.tile(row_weight, 2), loss, 0.3, np.zeros(5))
+    np.testing.assert_allclose(once.weights, twice.weights, atol=1e-6)
