@@ -129,13 +129,14 @@ def follow_path(
     """Solve the problem of `l1_logistic_path` for arrays known to be sound: labels 0.0 or 1.0, weights above zero."""
     max_support = min(max_support, X.shape[1])
     total = weight.sum()
-    positive = weight @ labels
+    # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
+    positive = np.einsum("i,i->", weight, labels)
     if len(labels) == 0 or not 0.0 < positive < total * (1.0 - 1e-15) or labels.min() == labels.max():
         return L1Path((), 0.0, "one-sided")
     # The intercept absorbs any shift of a column: centred columns keep the Gram matrix well conditioned. The largest weight is
     # made 1 so that the tolerances inside mean the same whatever unit the weights come in.
     unit = weight.max()
-    mean = weight @ X / total
+    mean = np.einsum("i,ij->j", weight, X) / total
     centred = np.subtract(X, mean, order="F")
     _silence_constants(centred, X)
     follower = PathFollower(centred, labels, weight / unit, max_support, min_alpha_ratio)
