@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.rules import Proposition
 from obliquerules.scaling import Scaling
-from obliquerules.solvers.l1_logistic import follow_path
+from obliquerules.solvers.l1_logistic import L1Path, follow_path
 
 # With fewer rows left, any condition can be fitted.
 FEWEST_ROWS = 4
@@ -42,6 +42,10 @@ class ObliqueLearner:
         self.max_variables = max_variables
         self.min_alpha_ratio = min_alpha_ratio
 
+    def solve(self, X: NDArray[np.float64], labels: NDArray[np.float64], weight: NDArray[np.float64]) -> L1Path:
+        """Classify labels, 0.0 or 1.0, with one variable, with two, and so on."""
+        return follow_path(X, labels, weight, self.max_variables, self.min_alpha_ratio)
+
     def propose(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
         """Yield the proposition of each L1 level, with the rows on which it holds."""
         rows = rows[pull[rows] != 0.0]
@@ -50,8 +54,7 @@ class ObliqueLearner:
         # Selecting from the transpose keeps the columns contiguous, as the solver wants them.
         standardised = self.standardised.T[:, rows].T
         labels = (pull[rows] > 0.0).astype(np.float64)
-        path = follow_path(standardised, labels, np.abs(pull[rows]), self.max_variables, self.min_alpha_ratio)
-        for level in path.levels:
+        for level in self.solve(standardised, labels, np.abs(pull[rows])).levels:
             if level is not None:
                 proposition = self.scaling.restore(level.weights, -level.intercept)
                 projections = proposition.project(self.X)

@@ -80,8 +80,12 @@ class Field:
 
 
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """Write a document so that the file holds, at any moment, either what it held before or all of the new text."""
-    text = json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Write a document, replacing the file in one step."""
+    write_text(path, json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text so that the file holds, at any moment, either what it held before or all of the new text."""
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")

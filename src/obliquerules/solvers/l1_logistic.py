@@ -131,10 +131,11 @@ def follow_path(
     # The largest weight is made 1 so that the tolerances inside mean the same whatever unit the weights come in.
     unit = float(weight.max(initial=0.0))
     weight = weight / unit if unit > 0.0 else weight
-    if not (weight @ labels > 0.0 and weight @ (1.0 - labels) > 0.0):
+    # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
+    if not (np.einsum("i,i->", weight, labels) > 0.0 and np.einsum("i,i->", weight, 1.0 - labels) > 0.0):
         return L1Path((), 0.0, "one-sided")
     # The intercept absorbs any shift of a column: centred columns keep the Gram matrix well conditioned.
-    mean = weight @ X / weight.sum()
+    mean = np.einsum("i,ij->j", weight, X) / weight.sum()
     centred = np.subtract(X, mean, order="F")
     _silence_constants(centred, X)
     follower = PathFollower(centred, labels, weight, max_support, min_alpha_ratio)

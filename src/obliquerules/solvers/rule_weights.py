@@ -7,16 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.kernels.gram import weighted_gram, weighted_sums
+from obliquerules.kernels.rule_weights import FAMILIES, WeightFinder
 from obliquerules.losses import Loss
 
 Vector = NDArray[np.float64]
-
-MAX_ITERATIONS = 100
-# Newton stops when the next step would lower the objective by no more than this share of it.
-TOLERANCE = 1e-13
-# Added to the diagonal, relative to its mean: rules that fire on the same rows leave the Hessian singular without a ridge.
-JITTER = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,31 +32,6 @@ def corrective_weights(
     Every step lowers the objective: it is halved until it does. On separable data without a ridge the weights grow by about one
     unit a step, and the limit on the number of steps keeps them finite.
     """
-    penalty = np.full(design.shape[1], ridge)
-    penalty[0] = 0.0
-
-    def objective_of(weights: Vector) -> float:
-        return float(row_weight @ loss.value(y, design @ weights) + 0.5 * (penalty @ weights**2))
-
-    weights = np.asarray(start, dtype=np.float64)
-    before = objective = objective_of(weights)
-    for _ in range(MAX_ITERATIONS):
-        score = design @ weights
-        gradient = weighted_sums(design, row_weight * loss.gradient(y, score)) + penalty * weights
-        hessian = weighted_gram(design, row_weight * loss.hessian(score))
-        diagonal = hessian.diagonal() + penalty
-        np.fill_diagonal(hessian, diagonal + JITTER * max(diagonal.mean(), np.finfo(np.float64).tiny / JITTER))
-        step = np.linalg.solve(hessian, gradient)
-        decrement = float(gradient @ step)
-        if not decrement > TOLERANCE * abs(objective):
-            break
-        for _ in range(40):
-            candidate = weights - step
-            reached = objective_of(candidate)
-            if reached < objective:
-                break
-            step = 0.5 * step
-        else:
-            break
-        weights, objective = candidate, reached
-    return CorrectiveStep(weights, before, objective)
+    design, y, row_weight, start = (np.ascontiguousarray(array, dtype=np.float64) for array in (design, y, row_weight, start))
+    finder = WeightFinder(design, y, row_weight, FAMILIES[loss.name], ridge)
+    return CorrectiveStep(*finder.run(start))

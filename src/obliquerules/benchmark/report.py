@@ -1,0 +1,109 @@
+"""The report: our figures beside the paper's as Markdown tables, with counts and geometric means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from obliquerules.benchmark.interval import Interval, order_interval
+from obliquerules.benchmark.measures import MEASURES, Measure
+from obliquerules.benchmark.methods import METHODS
+from obliquerules.benchmark.protocol import Repetition
+from obliquerules.benchmark.runner import Results
+
+PREFACE = (
+    "Medians over the repetitions, between order statistics: of ten, the 4th and 7th for complexities and the 3rd and 8th for\n"
+    "losses. Less is better. Our median losses are rounded to two decimals, as the paper's are, before the two are compared."
+)
+AT_LEAST_AS_GOOD, INSIDE, WORSE = "at least as good", "inside the interval", "worse"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of the report: our median beside the paper's, on one data set."""
+
+    dataset: str
+    target: float
+    ours: Interval
+    paper: Interval
+    decimals: int
+
+    @property
+    def mark(self) -> str:
+        """Whether our median, rounded as the paper rounds, is at least as good as the paper's or inside its interval."""
+        median = round(self.ours.median, self.decimals)
+        if median <= self.paper.median:
+            return AT_LEAST_AS_GOOD
+        return INSIDE if median <= self.paper.upper else WORSE
+
+    @property
+    def ratio(self) -> float:
+        """Our median over the paper's: less than one is better."""
+        return self.ours.median / self.paper.median
+
+
+def compare(measure: Measure, repetitions: Sequence[Repetition], column: str) -> tuple[Comparison, ...]:
+    """Set the repetitions of one method beside a column of the paper, for each data set that the paper has."""
+    comparisons = []
+    for dataset, row in measure.paper.items():
+        reached, own = row.reached[column], [repetition for repetition in repetitions if repetition.dataset == dataset]
+        if own and reached is not None:
+            # A path without any rule has no losses, and so meets no target.
+            values = [measure.of(one.complexities, one.losses.get(measure.loss, ()), row.target) for one in own]
+            ours = order_interval(values, measure.tenths)
+            comparisons.append(Comparison(dataset, row.target, ours, reached, measure.decimals))
+    return tuple(comparisons)
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean of numbers of which some may be zero or infinite."""
+    return math.prod(values) ** (1.0 / len(values))
+
+
+def summary(comparisons: Sequence[Comparison]) -> str:
+    """Return how often we hold our ground, and the mean ratio, as one sentence."""
+    marks = [comparison.mark for comparison in comparisons]
+    as_good, inside, n = marks.count(AT_LEAST_AS_GOOD), marks.count(INSIDE), len(marks)
+    mean = geometric_mean([comparison.ratio for comparison in comparisons])
+    return (
+        f"At least as good or inside the interval: {as_good + inside}/{n} "
+        f"(at least as good {as_good}/{n}). Geometric mean of the ratios: {mean:.3f}."
+    )
+
+
+def report(results: Results) -> str:
+    """Return the tables of all methods and measures, and what was left out, as Markdown."""
+    parts = [PREFACE, *(part for method in results.methods for part in _method(method, results.repetitions))]
+    if results.left_out:
+        parts.append("\n".join(["## Left out", "", *(f"- {name}: {why}" for name, why in results.left_out.items())]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _method(name: str, repetitions: Sequence[Repetition]) -> Iterator[str]:
+    own = [repetition for repetition in repetitions if repetition.method == name]
+    column = METHODS[name].column
+    for measure in MEASURES:
+        comparisons = compare(measure, own, column)
+        if comparisons:
+            heading = f"## {measure.title}: {name} beside the paper's {column}"
+            yield f"{heading}\n\n{_table(comparisons)}\n\n{summary(comparisons)}"
+
+
+def _table(comparisons: Sequence[Comparison]) -> str:
+    header = ("data set", "target", "ours", "paper", "ratio", "ours is")
+    body = [
+        (one.dataset, f"{one.target:g}", _figure(one.ours), _figure(one.paper), f"{one.ratio:.2f}", one.mark)
+        for one in comparisons
+    ]
+    widths = [max(len(line[place]) for line in (header, *body)) for place in range(len(header))]
+    rule = tuple("-" * width for width in widths)
+    return "\n".join(_line(cells, widths) for cells in (header, rule, *body))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
+
+
+def _figure(interval: Interval) -> str:
+    return f"{interval.median:.3g} [{interval.lower:.3g}, {interval.upper:.3g}]"

@@ -1,0 +1,15 @@
+import numpy as np
+from numpy.typing import NDArray
+
+FAMILIES: dict[str, int]
+
+class WeightFinder:
+    def __init__(
+        self,
+        design: NDArray[np.float64],
+        y: NDArray[np.float64],
+        row_weight: NDArray[np.float64],
+        family: int,
+        ridge: float,
+    ) -> None: ...
+    def run(self, start: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]: ...

@@ -1,0 +1,21 @@
+"""The paper's claim: what it reports for LLTBoost is reached on nearly all of its data sets."""
+
+import os
+
+import pytest
+
+from obliquerules.benchmark.measures import MEASURES
+from obliquerules.benchmark.methods import lltboost
+from obliquerules.benchmark.report import WORSE, compare
+from obliquerules.benchmark.runner import run
+from obliquerules.datasets.files import VARIABLE
+
+
+@pytest.mark.protocol
+@pytest.mark.skipif(not os.environ.get(VARIABLE), reason=f"needs the paper's data sets: {VARIABLE} is not set")
+def test_the_papers_figures_are_reached():
+    repetitions = run([lltboost("validation")], jobs=2).repetitions
+    for measure in MEASURES[:2]:
+        comparisons = compare(measure, repetitions, "LLTB")
+        assert len(comparisons) == 10
+        assert sum(comparison.mark != WORSE for comparison in comparisons) >= 8

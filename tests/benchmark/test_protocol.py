@@ -1,0 +1,87 @@
+"""The protocol: splits, losses along a path, and what is read off at a target."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from obliquerules.benchmark.interval import Interval, order_interval
+from obliquerules.benchmark.methods import METHODS, lltboost
+from obliquerules.benchmark.protocol import bootstrap_split, loss_within, mean_losses, repeat, smallest_complexity
+from obliquerules.benchmark.runner import run
+from obliquerules.datasets import load_breast_cancer, load_diabetes, load_friedman
+
+
+def test_order_statistics_of_ten_are_the_papers():
+    values = [3, 1, 10, 7, 5, 9, 2, 8, 6, 4]
+    assert order_interval(values, 4) == Interval(4.0, 5.5, 7.0)
+    assert order_interval(values, 3) == Interval(3.0, 5.5, 8.0)
+
+
+def test_order_statistics_of_few_values_are_their_extremes():
+    assert order_interval([2.0], 4) == Interval(2.0, 2.0, 2.0)
+    assert order_interval([5.0, 2.0], 3) == Interval(2.0, 3.5, 5.0)
+
+
+def test_a_median_is_infinite_when_half_of_the_repetitions_fail():
+    assert order_interval([1, 2, 3, 4, inf, inf, inf, inf, inf, inf], 4) == Interval(4.0, inf, inf)
+    assert order_interval([1, 2, 3, 4, 5, 6, inf, inf, inf, inf], 4) == Interval(4.0, 5.5, inf)
+
+
+def test_the_smallest_complexity_is_the_first_to_meet_the_target():
+    assert smallest_complexity([3, 6, 9, 12], [0.6, 0.5, 0.7, 0.4], 0.5) == 6
+    assert smallest_complexity([3, 6], [0.6, 0.5], 0.49) == inf
+
+
+def test_the_loss_is_that_of_the_greatest_complexity_within_the_target():
+    assert loss_within([3, 6, 9], [0.6, 0.5, 0.7], 9) == 0.7
+    assert loss_within([3, 6, 9], [0.6, 0.5, 0.7], 8) == 0.5
+    assert loss_within([3, 6, 6], [0.6, 0.5, 0.4], 8) == 0.4
+    assert loss_within([3, 6], [0.6, 0.5], 2) == inf
+
+
+@pytest.mark.parametrize("data", [load_diabetes(), load_friedman(), load_breast_cancer()], ids=lambda data: data.name)
+def test_a_split_is_a_standardised_bootstrap_sample_and_the_rows_not_drawn(data):
+    split = bootstrap_split(data, 3)
+    n = len(data.target)
+    assert len(split.y_train) == min(n, 500)
+    distinct = len(np.unique(split.X_train, axis=0))
+    assert distinct + len(split.y_test) == n
+    np.testing.assert_allclose(split.X_train.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(split.X_train.std(axis=0), 1.0)
+    if data.task == "regression":
+        np.testing.assert_allclose([split.y_train.mean(), split.y_train.std()], [0.0, 1.0], atol=1e-12)
+    else:
+        assert set(split.y_train) == {0.0, 1.0}
+
+
+def test_losses_are_the_mean_squared_error_the_log_loss_in_nats_and_the_share_of_errors():
+    assert mean_losses("regression", np.array([0.0, 2.0]), np.array([1.0, 0.0])) == {"risk": 2.5}
+    losses = mean_losses("classification", np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1000.0, 1000.0]))
+    assert losses["risk"] == pytest.approx((2 * np.log(2) + 1000.0) / 4)
+    assert losses["0/1 loss"] == 0.5
+
+
+def test_a_repetition_follows_the_path_from_one_rule_upwards():
+    data, method = load_breast_cancer(), lltboost("validation")
+    repetition = repeat(data, method, 0)
+    split = bootstrap_split(data, 0)
+    model = method.make("classification", 0).fit(split.X_train, split.y_train)
+    assert repetition.complexities == tuple(ensemble.complexity for ensemble in model.path_[1:])
+    assert repetition.complexities[0] >= 3
+    assert repetition.losses["0/1 loss"][-1] == pytest.approx(1.0 - model.score(split.X_test, split.y_test))
+
+
+def test_a_run_depends_on_its_seed_only():
+    methods = list(METHODS.values())[:1]
+    results = run(methods, ["diabetes"], repetitions=2)
+    assert results.repetitions == run(methods, ["diabetes"], repetitions=2).repetitions
+    assert results.left_out == {}
+    other = run(methods, ["diabetes"], repetitions=2, seed=1)
+    assert {one.seed for one in results.repetitions}.isdisjoint(one.seed for one in other.repetitions)
+
+
+def test_rules_explain_more_than_the_mean_does():
+    for repetition in run([lltboost("validation")], ["diabetes"], repetitions=2).repetitions:
+        assert repetition.losses["risk"][0] < 0.85
+        assert len(repetition.complexities) == 10

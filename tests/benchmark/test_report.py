@@ -1,0 +1,83 @@
+"""The report: marks, counts, means, and the command that prints it."""
+
+from math import inf
+
+import pytest
+
+from obliquerules.benchmark.__main__ import main, parse
+from obliquerules.benchmark.interval import Interval
+from obliquerules.benchmark.measures import MEASURES
+from obliquerules.benchmark.paper import COLUMNS
+from obliquerules.benchmark.protocol import Repetition
+from obliquerules.benchmark.report import AT_LEAST_AS_GOOD, INSIDE, WORSE, Comparison, compare, geometric_mean, summary
+from obliquerules.datasets.files import VARIABLE
+
+
+def comparison(median, decimals=2):
+    return Comparison("Any", 36, Interval(median, median, median), Interval(0.47, 0.49, 0.51), decimals)
+
+
+def test_marks_compare_the_rounded_median_with_the_papers_interval():
+    assert comparison(0.3).mark == AT_LEAST_AS_GOOD
+    assert comparison(0.4949).mark == AT_LEAST_AS_GOOD
+    assert comparison(0.4951).mark == INSIDE
+    assert comparison(0.5149).mark == INSIDE
+    assert comparison(0.5151).mark == WORSE
+    assert comparison(inf).mark == WORSE
+
+
+def test_the_summary_counts_marks_and_averages_ratios():
+    text = summary([comparison(0.245), comparison(0.5), comparison(0.98)])
+    assert "2/3 (at least as good 1/3)" in text
+    assert f"{(0.5 * 0.5 / 0.49 * 2.0) ** (1 / 3):.3f}" in text
+
+
+def test_geometric_means_allow_for_failure_and_perfection():
+    assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
+    assert geometric_mean([2.0, inf]) == inf
+    assert geometric_mean([2.0, 0.0]) == 0.0
+
+
+def test_the_papers_rows_are_in_order():
+    for measure in MEASURES:
+        assert len(measure.paper) in (5, 10)
+        for row in measure.paper.values():
+            assert tuple(row.reached) == COLUMNS
+            assert all(one is None or one.lower <= one.median <= one.upper for one in row.reached.values())
+
+
+def test_repetitions_are_compared_at_the_papers_targets():
+    repetitions = [Repetition("Diabetes", "m", seed, (3, 40, 50), {"risk": (0.72, 0.70, 0.60)}) for seed in range(10)]
+    by_title = {measure.title: compare(measure, repetitions, "LLTB") for measure in MEASURES}
+    assert [one.ours.median for one in by_title["Complexity at the risk target"]] == [40.0]
+    assert [one.ours.median for one in by_title["Risk at the complexity target"]] == [0.70]
+    assert by_title["0/1 loss at the complexity target"] == ()
+
+
+def test_a_path_without_rules_meets_no_target():
+    repetitions = [Repetition("Diabetes", "m", seed, (), {}) for seed in range(10)]
+    assert compare(MEASURES[0], repetitions, "LLTB")[0].ours.median == inf
+
+
+def test_the_command_prints_and_writes_the_same_tables(capsys, monkeypatch, tmp_path):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    output = tmp_path / "tables.md"
+    main(["--datasets", "diabetes", "liver", "--repetitions", "2", "--selection", "validation", "-o", str(output)])
+    printed = capsys.readouterr().out
+    assert output.read_text(encoding="utf-8") == printed
+    assert "| Diabetes | 0.71" in printed
+    assert "LLTBoost (paper)" in printed
+    assert (
+        f"- liver: The data set Liver is read from the file liver.csv: put it into a directory and set the environment "
+        f"variable {VARIABLE}" in printed
+    )
+    assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--repetitions", "0"], ["--seed", "-1"], ["--datasets", "iris"], ["-o", "/no/such/directory/tables.md"]]
+)
+def test_the_command_complains_before_it_starts(arguments, capsys):
+    with pytest.raises(SystemExit):
+        parse(arguments)
+    assert "error:" in capsys.readouterr().err
