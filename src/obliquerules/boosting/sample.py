@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows with targets and weights, ordered by a hash of their content.
+    """Distinct rows with targets and weights, ordered by a hash of their content (of the rank of each value in its column).
 
     Learning from it, a row given twice is a row of weight 2 and the order of the rows does not matter, to the last bit.
     """
@@ -25,8 +25,12 @@ class Sample:
         """Leave out rows of weight zero, and add up the weights of equal rows."""
         counted = np.flatnonzero(weight > 0.0)
         X, y, weight = X[counted], y[counted], weight[counted]
-        key, first, position = np.unique(_hash_rows(X, y), return_index=True, return_inverse=True)
-        return cls(np.asfortranarray(X[first]), y[first], np.bincount(position, weight).astype(np.float64), key)
+        key = _hash_rows(X, y)
+        # The weights of equal rows are added in their own order, because sums depend on it in the last bit.
+        order = np.lexsort((weight, key))
+        key, first, position = np.unique(key[order], return_index=True, return_inverse=True)
+        summed = np.bincount(position, weight[order]).astype(np.float64)
+        return cls(np.asfortranarray(X[order[first]]), y[order[first]], summed, key)
 
     def hold_out(self, groups: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
         """Draw the given fraction of the rows of each group.
@@ -42,11 +46,11 @@ class Sample:
 
 
 def _hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Mix the bits of each row into one number."""
+    """Mix the ranks of each row into one number: ranks, so that the unit of a column has no say in which rows are held out."""
     key = np.zeros(len(y), dtype=np.uint64)
     for column in (*X.T, y):
-        # Adding zero turns -0.0 into 0.0, which is equal to it but has other bits.
-        key = _mixed(key ^ np.ascontiguousarray(column + 0.0).view(np.uint64))
+        rank = np.unique(column, return_inverse=True)[1]
+        key = _mixed(key ^ rank.astype(np.uint64))
     return key
 
 
