@@ -18,7 +18,8 @@ def check_columns(X: Any) -> None:
         frame = nw.from_native(X, pass_through=True)
         schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"The columns of X need different names, so that a rule can say which it means. {error}") from error
+        told = " ".join(str(error).split())
+        raise ValueError(f"The columns of X need different names, so that a rule can say which it means. {told}") from error
     if isinstance(frame, nw.LazyFrame):
         raise ValueError("X is a lazy frame, which holds no values yet: collect it first.")
     for name, dtype in schema.items():

@@ -149,10 +149,13 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def _encode_labels(self, y: NDArray[Any], weight: Vector) -> Vector:
         """Set ``classes_`` and return 1.0 for rows of the second class."""
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        self.classes_, encoded = np.unique(y, return_inverse=True)
+        try:
+            check_classification_targets(y)
+            self.classes_, encoded = np.unique(y, return_inverse=True)
+        except TypeError as error:  # they cannot be put in order
+            raise ValueError("y holds labels of different types, such as text and numbers; all must be of one type.") from error
         if len(self.classes_) > 2:
+            kind = type_of_target(y, input_name="y")
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         if len(np.unique(encoded[weight > 0.0])) < 2:
             only = y[weight > 0.0].tolist()[0]
@@ -221,7 +224,8 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Vector:
         """Return the predicted mean of each row: the score itself, or its exponential for counts."""
-        return self._loss().inverse_link(self._scores(X))
+        score = self._scores(X)  # first, because it says so if the model is not fitted
+        return self._loss().inverse_link(score)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield the predictions of each member of `path_`, from the constant to the largest."""
