@@ -29,7 +29,7 @@ LABELS = {
     "bool": st.booleans(),
 }
 NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
-same_directory = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_directory = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def data(seed: int, n_columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -321,7 +321,7 @@ ANYTHING = st.recursive(
 
 
 @pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble"])
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.data())
 def test_whatever_is_changed_there_is_a_model_or_a_complaint(
     documents: dict[str, Any], tmp_path: Path, name: str, drawn: st.DataObject
