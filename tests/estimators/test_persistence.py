@@ -220,7 +220,7 @@ HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     ("seed as text", "classifier", put("parameters", "random_state", "now"), "random_state", False),
     ("no loss", "regressor", drop("parameters", "loss"), "loss", True),
     ("loss is null", "regressor", put("parameters", "loss", None), "loss", True),
-    ("unknown loss", "regressor", put("parameters", "loss", "logistic"), "loss", True),
+    ("unknown loss", "regressor", put("parameters", "loss", "logistic"), "loss", False),
     ("no n_features", "classifier", drop("n_features"), "n_features", True),
     ("no feature", "regressor", put("n_features", 0), "n_features", True),
     ("negative n_features", "regressor", put("n_features", -3), "n_features", True),

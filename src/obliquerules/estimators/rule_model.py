@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from obliquerules.encoding import check_columns, check_finite, check_size
 from obliquerules.estimators.parameters import check_option, check_whole
-from obliquerules.losses import LOSSES, Loss
+from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
 
 Vector = NDArray[np.float64]
@@ -206,7 +206,7 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_option("loss", self.loss, ("squared", "poisson"))
+        check_option("loss", self.loss, REGRESSION_LOSSES)
 
     def _numbers(self, y: NDArray[Any]) -> Vector:
         """Return the targets as doubles."""
