@@ -107,7 +107,7 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Only if the inputs were a data frame with text as column names.
 
     Examples
@@ -179,7 +179,7 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
     ensemble_ : RuleEnsemble
     n_iter_ : int
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         As for `LLTBoostClassifier`.
 
     Examples
