@@ -8,25 +8,49 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+# Weight times the square of a value, added over all rows, is then still a finite double.
+LARGEST_VALUE = 1e75
+
 
 def check_columns(X: Any) -> None:
-    """Raise if X is a data frame with columns that are not numbers; anything else passes."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return
-    for name, dtype in frame.schema.items():
-        # Object columns may well hold numbers: the conversion to an array will tell.
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object)):
+    """Raise if X is a data frame with columns that are not numbers; anything but a data frame passes."""
+    try:
+        frame = nw.from_native(X, pass_through=True)
+        schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
+    except nw.exceptions.DuplicateError as error:
+        told = " ".join(str(error).split())
+        raise ValueError(f"The columns of X need different names, so that a rule can say which it means. {told}") from error
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError("X is a lazy frame, which holds no values yet: collect it first.")
+    for name, dtype in schema.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean or (dtype == nw.Object and _odd_one_out(frame[name]) is None)):
             raise ValueError(
-                f"Column '{name}' of X holds {_kind(dtype)}, not numbers. Encode it as numbers (for example one 0/1 column for "
-                "each level) or leave it out."
+                f"Column '{name}' of X holds {_kind(frame[name])}, not numbers. Encode it as numbers (for example one 0/1 "
+                "column for each level) or leave it out."
             )
 
 
-def _kind(dtype: Any) -> str:
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
+def _odd_one_out(column: nw.Series[Any]) -> str | None:
+    """Return the type of the first Python object in a column that is neither a number nor None; None if all are."""
+    for value in column.to_list():
+        try:
+            float(0.0 if value is None else value)
+        except (TypeError, ValueError, OverflowError):
+            return type(value).__name__
+    return None
+
+
+def _kind(column: nw.Series[Any]) -> str:
+    if column.is_null().all():
+        return "nothing but missing values"
+    if column.dtype == nw.String:
         return "text"
-    return "dates or times" if dtype.is_temporal() else f"values of type {dtype}"
+    if column.dtype in (nw.Categorical, nw.Enum):
+        return "categories"
+    if column.dtype == nw.Object:
+        return f"values of type {_odd_one_out(column)}"
+    native = column.to_native()
+    return "dates or times" if column.dtype.is_temporal() else f"values of type {getattr(native, 'dtype', column.dtype)}"
 
 
 def check_finite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
@@ -43,11 +67,20 @@ def check_finite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     )
 
 
+def check_size(values: NDArray[np.float64], what: str) -> None:
+    """Raise if a value is too large to be learned from."""
+    if (np.abs(values) > LARGEST_VALUE).any():
+        raise ValueError(f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added.")
+
+
 def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the weights of the rows as doubles; all ones if there are none."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers only: {error}") from error
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -58,4 +91,5 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
         raise ValueError("sample_weight has negative entries.")
     if not (weight > 0.0).any():
         raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    check_size(weight, "sample_weight")
     return weight

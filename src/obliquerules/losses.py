@@ -145,3 +145,5 @@ def _y_log_y(y: Vector) -> Vector:
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredLoss(), LogisticLoss(), PoissonLoss())}
+# What a regressor offers as its ``loss``: all but the one of classifiers.
+REGRESSION_LOSSES = tuple(name for name in LOSSES if name != "logistic")

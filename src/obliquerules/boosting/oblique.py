@@ -19,8 +19,8 @@ FEWEST_ROWS = 4
 class ObliqueLearner:
     """Proposes, for s = 1, 2, ..., the condition on s variables that best separates positive from negative gradients.
 
-    Maximising the gradient sum over x.w >= t is classifying gradient signs under a 0/1 loss weighted by |g|; the logistic loss
-    stands in for it, and its L1 path gives one solution for each number of variables.
+    Maximising the gradient sum over x.w >= t is classifying gradient signs under a 0/1 loss weighted by ``|g|``; the logistic
+    loss stands in for it, and its L1 path gives one solution for each number of variables.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A condition under consideration, with the rows that meet it and its objective |g.q|."""
+    """A condition under consideration, with the rows that meet it and its objective ``|g.q|``."""
 
     condition: Conjunction
     covers: Mask

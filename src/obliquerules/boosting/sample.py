@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows with targets and weights, ordered by a hash of their content.
+    """Distinct rows with targets and weights, ordered by a hash of their content (of the rank of each value in its column).
 
     Learning from it, a row given twice is a row of weight 2 and the order of the rows does not matter, to the last bit.
     """
@@ -45,11 +45,11 @@ class Sample:
 
 
 def _hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Mix the bits of each row into one number."""
+    """Mix the ranks of each row into one number: ranks, so that the unit of a column has no say in which rows are held out."""
     key = np.zeros(len(y), dtype=np.uint64)
     for column in (*X.T, y):
-        # Adding zero turns -0.0 into 0.0, which is equal to it but has other bits.
-        key = _mixed(key ^ np.ascontiguousarray(column + 0.0).view(np.uint64))
+        rank = np.unique(column, return_inverse=True)[1]
+        key = _mixed(key ^ rank.astype(np.uint64))
     return key
 
 

@@ -14,8 +14,8 @@ from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.sample import Sample
 from obliquerules.boosting.selection import ValidationSelection
 from obliquerules.encoding import checked_weights
-from obliquerules.estimators.parameters import check_option, check_real, check_whole
-from obliquerules.estimators.rule_model import RuleClassifier, RuleModel, RuleRegressor
+from obliquerules.estimators.parameters import check_option, check_real, check_seed, check_whole
+from obliquerules.estimators.rule_model import RuleClassifier, RuleModel, RuleRegressor, all_or_nothing
 
 SELECTIONS = ("validation",)
 
@@ -43,6 +43,8 @@ class LLTBoostModel(RuleModel):
         check_real("validation_tolerance", self.validation_tolerance, -1.0)
         check_real("objective_tolerance", self.objective_tolerance, 0.0)
         check_real("ridge", self.ridge, 0.0)
+        check_seed("random_state", self.random_state)
+        check_whole("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
 
     def _grow(self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Self:
         """Grow the path on checked data."""
@@ -105,7 +107,7 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Only if the inputs were a data frame with text as column names.
 
     Examples
@@ -144,6 +146,7 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a data frame or array and two kinds of labels."""
         self._check_parameters()
@@ -176,7 +179,7 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
     ensemble_ : RuleEnsemble
     n_iter_ : int
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         As for `LLTBoostClassifier`.
 
     Examples
@@ -216,13 +219,13 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a data frame or array and numeric targets."""
         self._check_parameters()
-        check_option("loss", self.loss, ("squared", "poisson"))
-        X, y = self._training_data(X, y, y_numeric=True)
+        X, y = self._training_data(X, y)
         weight = checked_weights(sample_weight, len(y))
-        target = np.asarray(y, dtype=np.float64)
+        target = self._numbers(y)
         complaint = self._loss().complaint(target[weight > 0.0])
         if complaint is not None:
             raise ValueError(f"y {complaint} (loss='{self.loss}').")

@@ -7,6 +7,8 @@ import numbers
 from collections.abc import Collection
 from typing import Any
 
+from sklearn.utils import check_random_state
+
 
 def check_whole(name: str, value: Any, least: int) -> None:
     """Raise unless the value is a whole number of at least ``least``."""
@@ -17,11 +19,19 @@ def check_whole(name: str, value: Any, least: int) -> None:
 def check_real(name: str, value: Any, least: float, below: float = math.inf) -> None:
     """Raise unless the value is a finite number from ``least`` up to, not including, ``below``."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or not least <= float(value) < below:
-        bounds = f"at least {least:g}" if math.isinf(below) else f"from {least:g} to below {below:g}"
-        raise ValueError(f"{name} must be a finite number {bounds if least > -math.inf else ''}".rstrip() + f"; got {value!r}.")
+        bounds = f"of at least {least:g}" if math.isinf(below) else f"from {least:g} to below {below:g}"
+        raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
 
 
 def check_option(name: str, value: Any, options: Collection[str]) -> None:
     """Raise unless the value is one of the options."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
+
+
+def check_seed(name: str, value: Any) -> None:
+    """Raise unless the value is what scikit-learn takes for a source of randomness."""
+    try:
+        check_random_state(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a whole number from 0 to 2**32 - 1, a RandomState or None; got {value!r}.") from error

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import sys
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,29 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from obliquerules.encoding import check_columns, check_finite
-from obliquerules.losses import LOSSES, Loss
+from obliquerules.encoding import check_columns, check_finite, check_size
+from obliquerules.estimators.parameters import check_option, check_whole
+from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
 
 Vector = NDArray[np.float64]
+Arguments = ParamSpec("Arguments")
+Model = TypeVar("Model", bound="RuleModel")
+
+
+def all_or_nothing(fit: Callable[Concatenate[Model, Arguments], Model]) -> Callable[Concatenate[Model, Arguments], Model]:
+    """Make a fit that fails, or is interrupted, leave the model as it was before."""
+
+    @functools.wraps(fit)
+    def fit_or_restore(self: Model, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Model:
+        before = self.__dict__.copy()
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return fit_or_restore
 
 
 class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -41,6 +60,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the loss, which also holds the link from score to prediction."""
         raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
 
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is not what it may be."""
+
     def _strata(self, target: Vector) -> NDArray[np.intp]:
         """Return the group of each row from which a like share is held out: one group, unless there are classes."""
         return np.zeros(len(target), dtype=np.intp)
@@ -57,10 +79,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_finite(matrix, self._feature_names())
         return np.asarray(matrix, dtype=np.float64)
 
-    def _training_data(self, X: Any, y: Any, **checks: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def _training_data(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         check_columns(X)
-        matrix, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False, **checks)
+        matrix, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
         check_finite(matrix, self._feature_names())
+        check_size(matrix, "X")
         return matrix, target
 
     def _scores(self, X: Any) -> Vector:
@@ -77,6 +100,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         The returned model keeps the whole path, so that another size can be chosen from it.
         """
         check_is_fitted(self)
+        check_whole("complexity", complexity, 0)
         small_enough = [ensemble for ensemble in self.path_ if ensemble.complexity <= complexity]
         if not small_enough:
             least = min(ensemble.complexity for ensemble in self.path_)
@@ -125,15 +149,18 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def _encode_labels(self, y: NDArray[Any], weight: Vector) -> Vector:
         """Set ``classes_`` and return 1.0 for rows of the second class."""
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        self.classes_, encoded = np.unique(y, return_inverse=True)
+        try:
+            check_classification_targets(y)
+            self.classes_, encoded = np.unique(y, return_inverse=True)
+        except TypeError as error:  # they cannot be put in order
+            raise ValueError("y holds labels of different types, such as text and numbers; all must be of one type.") from error
         if len(self.classes_) > 2:
+            kind = type_of_target(y, input_name="y")
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         if len(np.unique(encoded[weight > 0.0])) < 2:
+            only = y[weight > 0.0].tolist()[0]
             raise ValueError(
-                f"y holds one class only ({self.classes_[0]!r}) among the rows that have weight; a classifier needs two "
-                "classes."
+                f"y holds one class only ({only!r}) among the rows that have weight; a classifier needs two classes."
             )
         return encoded.astype(np.float64)
 
@@ -177,6 +204,19 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
     def _loss(self) -> Loss:
         return LOSSES[self.loss]
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("loss", self.loss, REGRESSION_LOSSES)
+
+    def _numbers(self, y: NDArray[Any]) -> Vector:
+        """Return the targets as doubles."""
+        try:
+            target = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must hold numbers only: {error}") from error
+        check_size(target, "y")
+        return target
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = self.loss == "poisson"
@@ -184,7 +224,8 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Vector:
         """Return the predicted mean of each row: the score itself, or its exponential for counts."""
-        return self._loss().inverse_link(self._scores(X))
+        score = self._scores(X)  # first, because it says so if the model is not fitted
+        return self._loss().inverse_link(score)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield the predictions of each member of `path_`, from the constant to the largest."""

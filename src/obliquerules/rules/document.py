@@ -17,8 +17,8 @@ from obliquerules.rules.proposition import Proposition
 
 FORMAT = "obliquerules"
 VERSION = (1, 0)
-# A model is a page of text. What is larger is not one, and reading it would only fill the memory.
-MAX_BYTES = 8_000_000
+# A model is a page of text, its path of some hundred rules a few megabytes. What is larger would only fill the memory.
+MAX_BYTES = 32_000_000
 _REQUIRED: Any = object()
 
 
@@ -34,8 +34,10 @@ class Field:
     where: str
 
     def fail(self, expected: str) -> NoReturn:
-        text = repr(self.value)
-        raise ModelFileError(f"{self.where} should be {expected}; got {text if len(text) <= 60 else text[:60] + '...'}.")
+        raise ModelFileError(f"{self.where} should be {expected}; got {_shown(self.value)}.")
+
+    def unknown(self, name: str, expected: str) -> NoReturn:
+        raise ModelFileError(f"{self.where} has the field {_shown(name)}, which is not {expected}.")
 
     def get(self, key: str, default: Any = _REQUIRED) -> Field:
         """Return the entry ``key`` of an object."""
@@ -59,6 +61,10 @@ class Field:
     def text(self) -> str:
         if not isinstance(self.value, str):
             self.fail("text")
+        try:
+            self.value.encode("utf-8")
+        except UnicodeEncodeError:
+            self.fail("text without halves of characters")  # it could be neither printed nor saved again
         return self.value
 
     def number(self) -> float:
@@ -79,20 +85,35 @@ class Field:
         return self.value
 
 
+def _shown(value: Any) -> str:
+    """Return a value as a message shows it: what is nested is named only, because it may be endless."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a document, replacing the file in one step."""
-    write_text(path, json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "
+"
+    if len(text.encode("utf-8")) > MAX_BYTES:
+        raise ValueError(f"The model takes more than {MAX_BYTES // 10**6} MB, which could not be read back; save fewer rules.")
+    write_text(path, text)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text so that the file holds, at any moment, either what it held before or all of the new text."""
+    raw = text.encode("utf-8")
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(temporary, "xb") as file:
+            file.write(raw)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
@@ -171,7 +192,10 @@ def decode_ensemble(field: Field, feature_names: Sequence[str] | None) -> RuleEn
         )
         for rule in field.get("rules").items()
     ]
-    return RuleEnsemble(rules, field.get("intercept").number(), feature_names)
+    intercept = field.get("intercept").number()
+    if not math.isfinite(sum((abs(rule.weight) for rule in rules), abs(intercept))):
+        raise ModelFileError(f"{field.where} has weights whose sum is too large for a number.")
+    return RuleEnsemble(rules, intercept, feature_names)
 
 
 def _decode_proposition(field: Field, n_columns: int) -> Proposition:

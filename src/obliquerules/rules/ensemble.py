@@ -90,7 +90,7 @@ class RuleEnsemble:
     def __init__(self, rules: Iterable[Rule] = (), intercept: float = 0.0, feature_names: Sequence[str] | None = None) -> None:
         object.__setattr__(self, "rules", tuple(rules))
         object.__setattr__(self, "intercept", float(intercept))
-        names = None if feature_names is None else tuple(str(name) for name in feature_names)
+        names = None if feature_names is None else _as_names(feature_names)
         object.__setattr__(self, "feature_names", names)
         for rule in self.rules:
             if not isinstance(rule, Rule):
@@ -162,3 +162,10 @@ class RuleEnsemble:
 
     def __str__(self) -> str:
         return "\n".join(rule.describe(self.feature_names) for rule in (Rule(self.intercept), *self.rules))
+
+
+def _as_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names as a tuple of text; one that is so already is shared, because a path may have many members."""
+    if type(names) is tuple and all(type(name) is str for name in names):
+        return names
+    return tuple(str(name) for name in names)

@@ -15,8 +15,8 @@ def readable(number: float) -> str:
     """
     if number == 0.0:
         return "0"
-    if math.isinf(number):
-        return str(number)
+    if not math.isfinite(number):  # the quotient of a threshold and a tiny weight
+        return f"{number:g}"
     magnitude = math.floor(math.log10(abs(number)))
     if not -5 <= magnitude <= 9:
         return f"{number:.{SIGNIFICANT_DIGITS}g}"

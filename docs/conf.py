@@ -1,0 +1,28 @@
+"""Settings of the documentation; built with ``make docs``."""
+
+import sys
+from pathlib import Path
+
+import obliquerules
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "obliquerules"
+author = "The obliquerules developers"
+project_copyright = author
+version = release = obliquerules.__version__
+
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "mathml"]
+exclude_patterns = ["_build", "_ext", "_templates"]
+templates_path = ["_templates"]
+
+autosummary_generate = True
+autodoc_typehints = "none"  # types stand in the docstrings, in words
+numpydoc_show_class_members = False  # the template of a class lists them
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"obliquerules {release}"
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_sidebars = {"**": ["sidebar-nav-bs"]}
