@@ -42,7 +42,9 @@ def main():
 
     OUTPUT.mkdir(exist_ok=True)
     small.save(OUTPUT / "model.json")
-    report = f"# Breast cancer in a few rules\n\n```\n{rules}\n```\n\n{case}\n\nThe path, on {len(test)} new patients:\n\n{table}\n"
+    report = (
+        f"# Breast cancer in a few rules\n\n```\n{rules}\n```\n\n{case}\n\nThe path, on {len(test)} new patients:\n\n{table}\n"
+    )
     (OUTPUT / "report.md").write_text(report, encoding="utf-8")
     assert (load_model(OUTPUT / "model.json").decision_function(test) == small.decision_function(test)).all()
 

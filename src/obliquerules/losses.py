@@ -49,6 +49,10 @@ class Loss(ABC):
         """Return the derivative of the loss in the score, mu(f) - y."""
         return self.inverse_link(score) - y
 
+    def deviance(self, total: float, n: float) -> float:  # noqa: ARG002  # one signature for all losses
+        """Return -2 log likelihood, but for a constant, of n rows whose losses add up to ``total``."""
+        return 2.0 * total
+
     def best_constant(self, y: Vector, weight: Vector) -> float:
         """Return the single score with the least weighted loss."""
         return self.link(float(np.average(y, weights=weight)))
@@ -69,6 +73,10 @@ class SquaredLoss(Loss):
 
     def inverse_link(self, score: Vector) -> Vector:
         return score
+
+    def deviance(self, total: float, n: float) -> float:
+        # Of a normal distribution whose variance is fitted too; a perfect fit counts as one at the limit of rounding.
+        return n * float(np.log(max(2.0 * total / n, np.finfo(np.float64).tiny)))
 
     def gradient(self, y: Vector, score: Vector) -> Vector:
         limit = np.finfo(np.float64).max

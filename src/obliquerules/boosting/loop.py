@@ -19,29 +19,45 @@ def boost(problem: Problem, learner: Learner, selection: Selection, max_rules: i
     stage = Stage.constant(problem)
     yield stage
     for _ in range(max_rules):
-        grown = (grow(stage, sign, learner, selection, max_propositions) for sign in (-1.0, 1.0))
-        rule = selection.best(candidate for candidate in grown if candidate is not None)
+        rule = next_rule(stage, learner, selection, max_propositions)
         if rule is None:
             return
         stage = stage.with_rule(rule)
         yield stage
 
 
-def grow(stage: Stage, sign: float, learner: Learner, selection: Selection, max_propositions: int) -> Candidate | None:
-    """Grow one condition, proposition by proposition, towards rows whose gradient has the given sign."""
+def next_rule(stage: Stage, learner: Learner, selection: Selection, max_propositions: int) -> Candidate | None:
+    """Return the best rule to add to an ensemble."""
+    grown = (grow(stage, signs, learner, selection, max_propositions) for signs in selection.signs)
+    best = selection.best(candidate for candidate in grown if candidate is not None)
+    return None if best is None else best.upright()
+
+
+def grow(
+    stage: Stage, signs: tuple[float, ...], learner: Learner, selection: Selection, max_propositions: int
+) -> Candidate | None:
+    """Grow one condition, proposition by proposition, towards rows whose gradients have one of the given signs."""
     current = stage.everything()
     for _ in range(max_propositions):
-        chosen = selection.choose(stage, longer_conditions(stage, current, sign, learner))
+        chosen = selection.choose(stage, longer_conditions(stage, current, signs, learner))
         if chosen is None or not selection.accepts(current, chosen):
             break
         current = chosen
     return current if len(current.condition) else None
 
 
-def longer_conditions(stage: Stage, current: Candidate, sign: float, learner: Learner) -> Iterator[Candidate]:
-    """Yield the conditions with one more proposition, leaving out those that exclude no row or all."""
+def longer_conditions(stage: Stage, current: Candidate, signs: tuple[float, ...], learner: Learner) -> Iterator[Candidate]:
+    """Yield the conditions with one more proposition, leaving out those that exclude no row or all.
+
+    What covers the gradients of one sign best leaves out those of the other best: with both signs wanted, each proposition is
+    taken with its opposite. To the first proposition the opposite adds nothing but another constant.
+    """
     rows = np.flatnonzero(current.covers)
-    for proposition, covers in learner.propose(sign * stage.gradient, rows):
-        longer = current.extended(proposition, covers, stage.gradient)
-        if 0 < np.count_nonzero(longer.covers) < len(rows):
-            yield longer
+    for proposition, covers in learner.propose(signs[0] * stage.gradient, rows):
+        sides = [(proposition, covers)]
+        if len(signs) == 2 and len(current.condition):
+            sides.append((proposition.opposite(), ~covers))
+        for side, side_covers in sides:
+            longer = current.extended(side, side_covers, stage.gradient)
+            if 0 < np.count_nonzero(longer.covers) < len(rows):
+                yield longer

@@ -46,15 +46,22 @@ class ObliqueLearner:
         """Classify labels, 0.0 or 1.0, with one variable, with two, and so on."""
         return follow_path(X, labels, weight, self.max_variables, self.min_alpha_ratio)
 
-    def propose(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
-        """Yield the proposition of each L1 level, with the rows on which it holds."""
+    def classification(
+        self, pull: NDArray[np.float64], rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return inputs, labels and weights of the classification that stands in for maximising the pull.
+
+        No rows at all if there are too few.
+        """
         rows = rows[pull[rows] != 0.0]
         if len(rows) < FEWEST_ROWS:
-            return
+            rows = rows[:0]
         # Selecting from the transpose keeps the columns contiguous, as the solver wants them.
-        standardised = self.standardised.T[:, rows].T
-        labels = (pull[rows] > 0.0).astype(np.float64)
-        for level in self.solve(standardised, labels, np.abs(pull[rows])).levels:
+        return self.standardised.T[:, rows].T, (pull[rows] > 0.0).astype(np.float64), np.abs(pull[rows])
+
+    def propose(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+        """Yield the proposition of each L1 level, with the rows on which it holds."""
+        for level in self.solve(*self.classification(pull, rows)).levels:
             if level is not None:
                 proposition = self.scaling.restore(level.weights, -level.intercept)
                 projections = proposition.project(self.X)

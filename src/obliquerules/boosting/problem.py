@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,9 @@ from obliquerules.solvers.rule_weights import corrective_weights
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+# Added to a Hessian, relative to its size, so that it can be inverted whatever the rules are.
+TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,11 @@ class Problem:
     held_out: Mask
 
     @cached_property
+    def size(self) -> float:
+        """How many rows there are, a row of weight 2 being two."""
+        return float(np.add.reduce(self.row_weight))
+
+    @cached_property
     def learning_weight(self) -> Vector:
         """The weight of each row while rules are grown: zero if it is held out."""
         return np.where(self.held_out, 0.0, self.row_weight)
@@ -39,16 +48,29 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A condition under consideration, with the rows that meet it and its objective ``|g.q|``."""
+    """A condition under consideration, with the rows that meet it and its objective ``|g.q|``.
+
+    The score is a selection's own judgement of it, lower being better; infinite as long as there is none.
+    """
 
     condition: Conjunction
     covers: Mask
     objective: float
+    score: float = math.inf
 
     def extended(self, proposition: Proposition, covers: Mask, gradient: Vector) -> Candidate:
         """Return the candidate with one more proposition, which holds on the rows ``covers``."""
         both = self.covers & covers
         return Candidate(self.condition & proposition, both, abs(float(gradient[both].sum())))
+
+    def upright(self) -> Candidate:
+        """Return the candidate or, if it is a single proposition that starts with a minus, its complement.
+
+        With a free constant both make the same model, and ``x - 2 y >= 3`` is easier to read than ``-x + 2 y >= -3``.
+        """
+        if len(self.condition) != 1 or self.condition.propositions[0].weights[0] > 0.0:
+            return self
+        return replace(self, condition=Conjunction([self.condition.propositions[0].opposite()]), covers=~self.covers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +112,45 @@ class Stage:
         score = (self.design @ self.weights)[self.pattern]
         return problem.learning_weight * problem.loss.gradient(problem.y, score)
 
+    @cached_property
+    def training_loss(self) -> float:
+        """The weighted loss over all rows."""
+        problem = self.problem
+        score = (self.design @ self.weights)[self.pattern]
+        return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, score)))
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of the ensemble, C(f) in the paper."""
+        return sum(1 + condition.complexity for condition in self.conditions)
+
+    @cached_property
+    def _curvature(self) -> NDArray[np.float64]:
+        """For each row its gradient g, its hessian h, and h e, where e is the design of its pattern in coordinates in which the
+        Hessian of the present weights is the identity.
+        """
+        problem = self.problem
+        score = (self.design @ self.weights)[self.pattern]
+        hessian = problem.row_weight * problem.loss.hessian(score)
+        by_pattern = np.bincount(self.pattern, hessian, len(self.design)).astype(np.float64)
+        present = np.einsum("pi,p,pj->ij", self.design, by_pattern, self.design)
+        ridge = np.full(len(present), max(problem.ridge, TINY * by_pattern.sum()))
+        ridge[0] = TINY * by_pattern.sum()
+        present[np.diag_indices(len(present))] += ridge
+        whitened = np.linalg.solve(np.linalg.cholesky(present), self.design.T).T
+        return np.column_stack([self.gradient, hessian, hessian[:, None] * whitened[self.pattern]])
+
+    def gain(self, covers: Mask) -> float:
+        """Return by how much a rule on these rows would lower the penalised loss, if the loss were its quadratic expansion.
+
+        That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, q_perp being the part of q that is orthogonal (under the hessian) to the rules
+        that are already there: the objective of orthogonal gradient boosting. For the squared loss it is exact.
+        """
+        sums = np.add.reduce(self._curvature[covers], axis=0)
+        size = sums[1] + self.problem.ridge
+        orthogonal = size - float(sums[2:] @ sums[2:])
+        return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > 1e-9 * size else 0.0
+
     def everything(self) -> Candidate:
         """Return the condition that always holds, from which rules are grown."""
         covers = np.ones(len(self.problem.y), dtype=np.bool_)
@@ -102,11 +163,14 @@ class Stage:
         return np.hstack([repeated, fired]), 2 * self.pattern + covers
 
     def _corrected(self, design: NDArray[np.float64], pattern: NDArray[np.intp], row_weight: Vector) -> Vector:
+        return self._fitted(design, pattern, row_weight, np.append(self.weights, 0.0))
+
+    def _fitted(self, design: NDArray[np.float64], pattern: NDArray[np.intp], row_weight: Vector, start: Vector) -> Vector:
+        """Return the best weights for rows whose patterns are rows of the design."""
         problem = self.problem
         weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
         target = np.bincount(pattern, row_weight * problem.y, len(design))
         met = weight > 0.0
-        start = np.append(self.weights, 0.0)
         return corrective_weights(
             design[met], target[met] / weight[met], weight[met], problem.loss, problem.ridge, start
         ).weights
@@ -125,6 +189,15 @@ class Stage:
         weights = self._corrected(design, pattern, self.problem.row_weight)
         met, pattern = np.unique(pattern, return_inverse=True)
         return Stage(self.problem, (*self.conditions, candidate.condition), design[met], pattern, weights)
+
+    def without(self, index: int) -> Stage:
+        """Return the stage without one of its rules, the weights of the others refitted."""
+        kept = [j for j in range(self.design.shape[1]) if j != index + 1]
+        rows, position = np.unique(self.design[:, kept], axis=0, return_inverse=True)
+        conditions = self.conditions[:index] + self.conditions[index + 1 :]
+        pattern = position.ravel()[self.pattern]
+        weights = self._fitted(np.ascontiguousarray(rows), pattern, self.problem.row_weight, self.weights[kept])
+        return Stage(self.problem, conditions, np.ascontiguousarray(rows), pattern, weights)
 
     def ensemble(self, feature_names: tuple[str, ...] | None = None) -> RuleEnsemble:
         """Return the ensemble as a value."""

@@ -13,6 +13,11 @@ from obliquerules.boosting.problem import Candidate, Stage
 class Selection(Protocol):
     """Judges candidates; knows nothing of how they were found."""
 
+    @property
+    def signs(self) -> tuple[tuple[float, ...], ...]:
+        """For each condition to grow, the signs of the gradients it may go after."""
+        ...
+
     def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:
         """Return one of the candidates, which come in the order of their complexity, or None if none will do."""
         ...
@@ -41,6 +46,8 @@ class ValidationSelection:
 
     validation_tolerance: float
     objective_tolerance: float
+    # The algorithm box grows one condition for each sign; on a tie the second is taken.
+    signs: tuple[tuple[float, ...], ...] = ((-1.0,), (1.0,))
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:
         """Go through the sparsity levels; each must lower the risk of the last one taken by the tolerance."""

@@ -97,8 +97,7 @@ def _shown(value: Any) -> str:
 
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a document, replacing the file in one step."""
-    text = json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "
-"
+    text = json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if len(text.encode("utf-8")) > MAX_BYTES:
         raise ValueError(f"The model takes more than {MAX_BYTES // 10**6} MB, which could not be read back; save fewer rules.")
     write_text(path, text)

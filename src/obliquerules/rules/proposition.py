@@ -82,6 +82,10 @@ class Proposition:
         """Return for each row of X whether the condition holds."""
         return self.project(X) >= self.threshold
 
+    def opposite(self) -> Proposition:
+        """Return the condition on the other side, -x.w >= -t, which but for exact hits holds where this one does not."""
+        return Proposition(self.columns, tuple(-weight for weight in self.weights), -self.threshold)
+
     def describe(self, feature_names: Sequence[str] | None = None) -> str:
         """Return the condition as text; with a single column, in the direction in which a person says it."""
         names = [f"x{column}" if feature_names is None else feature_names[column] for column in self.columns]

@@ -1,0 +1,86 @@
+"""Information: growing rules by a criterion that charges for the complexity of the whole model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from obliquerules.boosting.problem import Candidate, Stage
+
+# Candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
+REFITTED = 6
+
+
+@dataclass
+class Frontier:
+    """The best ensemble seen at each complexity, from which the risk-complexity path is read."""
+
+    best: dict[int, Stage] = field(default_factory=dict)
+
+    def add(self, stage: Stage) -> None:
+        """Keep the stage if none of its complexity has a lower training loss."""
+        known = self.best.get(stage.complexity)
+        if known is None or stage.training_loss < known.training_loss:
+            self.best[stage.complexity] = stage
+
+    def stages(self) -> list[Stage]:
+        """Return the stages, by complexity, that have a lower loss than all simpler ones."""
+        path: list[Stage] = []
+        for complexity in sorted(self.best):
+            if not path or self.best[complexity].training_loss < path[-1].training_loss:
+                path.append(self.best[complexity])
+        return path
+
+
+@dataclass(frozen=True)
+class InformationSelection:
+    """Take what lowers -2 log likelihood + complexity_penalty * log(n) * C(f), after refitting all weights.
+
+    With complexity_penalty = 1 and C the number of parameters this would be the Bayesian information criterion. For the
+    squared loss the likelihood is that of a normal distribution whose variance is fitted too, n log(mean squared error); n is
+    the sum of the row weights. No rows are held out.
+
+    Parameters
+    ----------
+    complexity_penalty : float
+        kappa; larger means smaller models.
+    frontier : Frontier
+        Where every ensemble that was fitted on the way is shown to.
+    """
+
+    complexity_penalty: float
+    frontier: Frontier
+    signs: tuple[tuple[float, ...], ...] = ((1.0, -1.0),)
+
+    def criterion(self, stage: Stage) -> float:
+        """Return the criterion of an ensemble; lower is better."""
+        return self._criterion(stage, stage.training_loss, stage.complexity)
+
+    def _criterion(self, stage: Stage, loss: float, complexity: float) -> float:
+        n = stage.problem.size
+        return stage.problem.loss.deviance(loss, n) + self.complexity_penalty * math.log(n) * complexity
+
+    def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:
+        """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
+
+        def expected(candidate: Candidate) -> float:
+            loss = max(stage.training_loss - stage.gain(candidate.covers), 0.0)
+            return self._criterion(stage, loss, stage.complexity + 1 + candidate.condition.complexity)
+
+        ranked = sorted(((expected(candidate), index, candidate) for index, candidate in enumerate(candidates)))
+        judged = [self._judged(stage, candidate) for _, _, candidate in ranked[:REFITTED]]
+        return min(judged, key=lambda candidate: candidate.score, default=None)
+
+    def _judged(self, stage: Stage, candidate: Candidate) -> Candidate:
+        extended = stage.with_rule(candidate.upright())
+        self.frontier.add(extended)
+        return replace(candidate, score=self.criterion(extended))
+
+    def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
+        """Accept whatever lowers the criterion; the first proposition always, so that the path goes on."""
+        return longer.score < shorter.score
+
+    def best(self, grown: Iterable[Candidate]) -> Candidate | None:
+        """Return the candidate with the least criterion."""
+        return min(grown, key=lambda candidate: candidate.score, default=None)

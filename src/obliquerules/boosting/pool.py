@@ -1,0 +1,102 @@
+"""The pool: a learner that offers more conditions than the L1 levels, for a selection that can tell good from bad."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.oblique import ObliqueLearner
+from obliquerules.boosting.threshold import SAME_PROJECTION, middle_of_gap
+from obliquerules.rules import Proposition
+from obliquerules.solvers.l1_logistic import follow_path
+
+# The unshrunk direction is the L1 solution at this fraction of the largest alpha: as good as none, and finite if separable.
+HARDLY_ANY_SHRINKAGE = 1e-3
+# Axis-parallel splits offered at a time, the best on different columns.
+AXIS_SPLITS = 3
+
+
+class PoolLearner(ObliqueLearner):
+    """Proposes the exact best axis-parallel splits and, for each number of variables, four conditions on the same support.
+
+    The L1 solution gives a direction, which shrinkage has bent; refitting its support without the penalty gives another. Each
+    direction comes with the threshold of the logistic regression, which is smooth and hence robust, and with the one that
+    maximises the boosting objective on the given rows exactly.
+    """
+
+    def __init__(
+        self, X: NDArray[np.float64], row_weight: NDArray[np.float64], max_variables: int, min_alpha_ratio: float = 1e-2
+    ) -> None:
+        super().__init__(X, row_weight, max_variables, min_alpha_ratio)
+        columns = np.flatnonzero(~self.scaling.constant)
+        self.columns = columns
+        self.descending = np.array([np.argsort(-X[:, j], kind="stable") for j in columns], dtype=np.intp).reshape(-1, len(X))
+        ordered = np.take_along_axis(X.T[columns], self.descending, axis=1)
+        least = SAME_PROJECTION * np.abs(ordered).max(axis=1, initial=0.0)
+        self.is_gap = ordered[:, :-1] - ordered[:, 1:] > least[:, None]
+        self.middle = ordered[:, 1:] + 0.5 * (ordered[:, :-1] - ordered[:, 1:])
+
+    def propose(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+        """Yield the conditions of the pool, each once."""
+        pull_here = np.zeros(len(pull))
+        pull_here[rows] = pull[rows]
+        yield from self.axis_splits(pull_here)
+        seen = set()
+        for weights, threshold in self.directions(pull, rows):
+            condition = self.scaling.restore(weights, threshold)
+            projections = condition.project(self.X)
+            for wanted in (condition.threshold, best_threshold(projections, pull_here)):
+                placed = None if wanted is None else middle_of_gap(projections, wanted)
+                if placed is not None and (condition.weights, placed) not in seen:
+                    seen.add((condition.weights, placed))
+                    yield Proposition(condition.columns, condition.weights, placed), projections >= placed
+
+    def directions(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.float64], float]]:
+        """Yield directions on standardised inputs with their logistic thresholds: each L1 level, as it is and unshrunk."""
+        standardised, labels, weight = self.classification(pull, rows)
+        if len(labels) == 0:
+            return
+        for level in self.solve(standardised, labels, weight).levels:
+            if level is not None:
+                yield level.weights, -level.intercept
+                support = np.flatnonzero(level.weights)
+                if len(support) > 1:
+                    path = follow_path(standardised[:, support], labels, weight, len(support), HARDLY_ANY_SHRINKAGE)
+                    unshrunk = path.at_support(len(support))
+                    if unshrunk is not None:
+                        weights = np.zeros(len(level.weights))
+                        weights[support] = unshrunk.weights
+                        yield weights, -unshrunk.intercept
+
+    def axis_splits(self, pull: NDArray[np.float64]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+        """Yield the splits of single columns that cover the largest sum of pull on either side."""
+        above = np.cumsum(pull[self.descending], axis=1)[:, :-1]
+        total = float(pull.sum())
+        value = np.where(self.is_gap, np.maximum(above, total - above), -np.inf)
+        if value.size == 0:
+            return
+        cut = value.argmax(axis=1)
+        best = value[np.arange(len(cut)), cut]
+        for index in np.argsort(-best, kind="stable")[:AXIS_SPLITS]:
+            if best[index] > 0.0:
+                column, threshold = int(self.columns[index]), float(self.middle[index, cut[index]])
+                covers_above = above[index, cut[index]] >= total - above[index, cut[index]]
+                sign = 1.0 if covers_above else -1.0
+                proposition = Proposition([column], [sign], sign * threshold)
+                yield proposition, proposition(self.X)
+
+
+def best_threshold(projections: NDArray[np.float64], pull: NDArray[np.float64]) -> float | None:
+    """Return the threshold above which the sum of pull is largest; None if no cut has a positive sum."""
+    rows = np.flatnonzero(pull)
+    order = rows[np.argsort(-projections[rows], kind="stable")]
+    ordered = projections[order]
+    above = np.cumsum(pull[order])[:-1]
+    is_gap = ordered[:-1] - ordered[1:] > SAME_PROJECTION * np.abs(ordered).max(initial=0.0)
+    value = np.where(is_gap, above, -np.inf)
+    if value.size == 0:
+        return None
+    cut = int(value.argmax())
+    return float(ordered[cut + 1] + 0.5 * (ordered[cut] - ordered[cut + 1])) if value[cut] > 0.0 else None
