@@ -57,6 +57,10 @@ class Loss(ABC):
         """Return the single score with the least weighted loss."""
         return self.link(float(np.average(y, weights=weight)))
 
+    def curvature(self, y: Vector, weight: Vector) -> float:
+        """Return the hessian of one row at the best constant: what a row counts for in a quadratic penalty."""
+        return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
+
     def complaint(self, y: Vector) -> str | None:
         """Say what makes ``y`` an impossible target for this loss; None if nothing does."""
         return None if np.isfinite(y).all() else "has missing or infinite values"
@@ -137,7 +141,7 @@ class PoissonLoss(Loss):
         return self.inverse_link(score)
 
     def link(self, mean: float) -> float:
-        return float(np.log(max(mean, SMALLEST_MEAN)))
+        return float(np.log(max(mean, np.finfo(np.float64).tiny)))
 
     def complaint(self, y: Vector) -> str | None:
         complaint = super().complaint(y)

@@ -211,7 +211,7 @@ def test_of_both_directions_the_one_with_the_larger_objective_becomes_a_rule():
     problem = problem_of(*rows("squared"), "squared")
     constant, grown = boosted(problem, max_rules=1)
     learner = ObliqueLearner(problem.X, problem.row_weight, 3)
-    directions = {grow(constant, sign, learner, SELECTION, 3) for sign in (-1.0, 1.0)}
+    directions = {grow(constant, (sign,), learner, SELECTION, 3) for sign in (-1.0, 1.0)}
     assert len({candidate.condition for candidate in directions}) == 2
     assert max(directions, key=lambda candidate: candidate.objective).condition == grown.conditions[0]
 

@@ -227,6 +227,7 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "max_propositions": [0, 1.0, "2", None],
     "max_variables": [0, 1.0, "2", None],
     "selection": ["magic", None, 1, ["validation"]],
+    "complexity_penalty": [-1.0, "1", None, float("nan"), float("inf")],
     "validation_fraction": [-0.1, 1.0, np.nan, "half", None, True],
     "validation_tolerance": [-2.0, np.inf, np.nan, "small", None],
     "objective_tolerance": [-0.1, np.inf, np.nan, "small", None],

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from obliquerules.boosting.problem import Candidate, Stage
 
 # Candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
-REFITTED = 6
+REFITTED = 12
+# Ensembles of up to so many rules are revised: that is where a better rule is worth most, and where it costs least to find.
+REVISED = 4
 
 
 @dataclass
@@ -45,12 +47,10 @@ class InformationSelection:
     ----------
     complexity_penalty : float
         kappa; larger means smaller models.
-    frontier : Frontier
-        Where every ensemble that was fitted on the way is shown to.
     """
 
     complexity_penalty: float
-    frontier: Frontier
+    frontier: Frontier = field(default_factory=Frontier, init=False)
     signs: tuple[tuple[float, ...], ...] = ((1.0, -1.0),)
 
     def criterion(self, stage: Stage) -> float:
@@ -80,6 +80,24 @@ class InformationSelection:
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept whatever lowers the criterion; the first proposition always, so that the path goes on."""
         return longer.score < shorter.score
+
+    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
+        """Learn each earlier rule of a small ensemble anew, given all the others, and keep what lowers the criterion."""
+        if len(stage.conditions) > REVISED:
+            return stage
+        for index in range(len(stage.conditions) - 1):
+            others = stage.without(index)
+            rule = relearn(others)
+            changed = stage if rule is None else others.with_rule(rule)
+            if self.criterion(changed) < self.criterion(stage):
+                stage = changed
+        return stage
+
+    def path(self, grown: Iterable[Stage]) -> list[Stage]:
+        """Return the frontier of all ensembles that were fitted, on the way or in the end."""
+        for stage in grown:
+            self.frontier.add(stage)
+        return self.frontier.stages()
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
         """Return the candidate with the least criterion."""

@@ -16,13 +16,17 @@ def boost(problem: Problem, learner: Learner, selection: Selection, max_rules: i
 
     Ends early if no further rule can be found.
     """
+
+    def learn(stage: Stage) -> Candidate | None:
+        return next_rule(stage, learner, selection, max_propositions)
+
     stage = Stage.constant(problem)
     yield stage
     for _ in range(max_rules):
-        rule = next_rule(stage, learner, selection, max_propositions)
+        rule = learn(stage)
         if rule is None:
             return
-        stage = stage.with_rule(rule)
+        stage = selection.revise(stage.with_rule(rule), learn)
         yield stage
 
 
@@ -47,7 +51,7 @@ def grow(
 
 
 def longer_conditions(stage: Stage, current: Candidate, signs: tuple[float, ...], learner: Learner) -> Iterator[Candidate]:
-    """Yield the conditions with one more proposition, leaving out those that exclude no row or all.
+    """Yield the conditions with one more proposition that exclude some rows, not all, and repeat no rule of the ensemble.
 
     What covers the gradients of one sign best leaves out those of the other best: with both signs wanted, each proposition is
     taken with its opposite. To the first proposition the opposite adds nothing but another constant.
@@ -59,5 +63,5 @@ def longer_conditions(stage: Stage, current: Candidate, signs: tuple[float, ...]
             sides.append((proposition.opposite(), ~covers))
         for side, side_covers in sides:
             longer = current.extended(side, side_covers, stage.gradient)
-            if 0 < np.count_nonzero(longer.covers) < len(rows):
+            if 0 < np.count_nonzero(longer.covers) < len(rows) and not stage.has_rule_on(longer.covers):
                 yield longer

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.threshold import middle_of_gap
+from obliquerules.boosting.threshold import best_threshold, middle_of_gap
 from obliquerules.rules import Proposition
 from obliquerules.scaling import Scaling
 from obliquerules.solvers.l1_logistic import L1Path, follow_path
@@ -66,5 +66,15 @@ class ObliqueLearner:
                 proposition = self.scaling.restore(level.weights, -level.intercept)
                 projections = proposition.project(self.X)
                 threshold = middle_of_gap(projections, proposition.threshold)
+                if threshold is None:
+                    # Shrunken weights with a free intercept can call all rows alike; the direction may be good all the same.
+                    threshold = self.objective_threshold(projections, pull, rows)
                 if threshold is not None:
                     yield Proposition(proposition.columns, proposition.weights, threshold), projections >= threshold
+
+    def objective_threshold(
+        self, projections: NDArray[np.float64], pull: NDArray[np.float64], rows: NDArray[np.intp]
+    ) -> float | None:
+        """Return the threshold that covers the largest sum of pull among the given rows, in the middle of a gap."""
+        wanted = best_threshold(projections[rows], pull[rows])
+        return None if wanted is None else middle_of_gap(projections, wanted)

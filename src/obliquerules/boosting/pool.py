@@ -47,8 +47,8 @@ class PoolLearner(ObliqueLearner):
         for weights, threshold in self.directions(pull, rows):
             condition = self.scaling.restore(weights, threshold)
             projections = condition.project(self.X)
-            for wanted in (condition.threshold, best_threshold(projections, pull_here)):
-                placed = None if wanted is None else middle_of_gap(projections, wanted)
+            logistic = middle_of_gap(projections, condition.threshold)
+            for placed in (logistic, self.objective_threshold(projections, pull, rows)):
                 if placed is not None and (condition.weights, placed) not in seen:
                     seen.add((condition.weights, placed))
                     yield Proposition(condition.columns, condition.weights, placed), projections >= placed
@@ -86,17 +86,3 @@ class PoolLearner(ObliqueLearner):
                 sign = 1.0 if covers_above else -1.0
                 proposition = Proposition([column], [sign], sign * threshold)
                 yield proposition, proposition(self.X)
-
-
-def best_threshold(projections: NDArray[np.float64], pull: NDArray[np.float64]) -> float | None:
-    """Return the threshold above which the sum of pull is largest; None if no cut has a positive sum."""
-    rows = np.flatnonzero(pull)
-    order = rows[np.argsort(-projections[rows], kind="stable")]
-    ordered = projections[order]
-    above = np.cumsum(pull[order])[:-1]
-    is_gap = ordered[:-1] - ordered[1:] > SAME_PROJECTION * np.abs(ordered).max(initial=0.0)
-    value = np.where(is_gap, above, -np.inf)
-    if value.size == 0:
-        return None
-    cut = int(value.argmax())
-    return float(ordered[cut + 1] + 0.5 * (ordered[cut] - ordered[cut + 1])) if value[cut] > 0.0 else None

@@ -143,13 +143,22 @@ class Stage:
     def gain(self, covers: Mask) -> float:
         """Return by how much a rule on these rows would lower the penalised loss, if the loss were its quadratic expansion.
 
-        That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, q_perp being the part of q that is orthogonal (under the hessian) to the rules
-        that are already there: the objective of orthogonal gradient boosting. For the squared loss it is exact.
+        That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, q_perp being the part of q that is orthogonal (under the hessian) to the
+        rules that are already there: the objective of orthogonal gradient boosting. For the squared loss it is exact.
         """
         sums = np.add.reduce(self._curvature[covers], axis=0)
         size = sums[1] + self.problem.ridge
         orthogonal = size - float(sums[2:] @ sums[2:])
         return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > 1e-9 * size else 0.0
+
+    def has_rule_on(self, covers: Mask) -> bool:
+        """Say whether a rule of the ensemble fires on just these rows, or on just the others."""
+        size = np.bincount(self.pattern, minlength=len(self.design))
+        covered = np.bincount(self.pattern, covers, len(self.design))
+        if not ((covered == 0) | (covered == size)).all():
+            return False
+        fires = self.design[:, 1:] == (covered > 0)[:, None]
+        return bool((fires.all(axis=0) | ~fires.any(axis=0)).any())
 
     def everything(self) -> Candidate:
         """Return the condition that always holds, from which rules are grown."""

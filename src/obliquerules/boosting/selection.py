@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,6 +28,14 @@ class Selection(Protocol):
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
         """Return the candidate that becomes a rule, among the full-grown ones."""
+        ...
+
+    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
+        """Return the ensemble, or a better one of as many rules; ``relearn`` finds the best rule to add to an ensemble."""
+        ...
+
+    def path(self, grown: Iterable[Stage]) -> list[Stage]:
+        """Return the ensembles of growing complexity to choose from, given one for each number of rules."""
         ...
 
 
@@ -63,6 +71,14 @@ class ValidationSelection:
         if len(longer.condition) == 1:
             return True
         return longer.objective - shorter.objective > self.objective_tolerance * shorter.objective
+
+    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
+        """Leave earlier rules as they are; only their weights change."""
+        return stage
+
+    def path(self, grown: Iterable[Stage]) -> list[Stage]:
+        """Return one ensemble for each number of rules."""
+        return list(grown)
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
         """Return the candidate with the largest objective."""

@@ -29,3 +29,16 @@ def middle_of_gap(projections: NDArray[np.float64], threshold: float) -> float |
         return None
     middles = ordered[gaps] + 0.5 * (ordered[gaps + 1] - ordered[gaps])
     return float(middles[np.argmin(np.abs(middles - threshold))])
+
+
+def best_threshold(projections: NDArray[np.float64], pull: NDArray[np.float64]) -> float | None:
+    """Return the threshold above which the sum of pull is largest; None if no cut has a positive sum."""
+    order = np.argsort(-projections, kind="stable")
+    ordered = projections[order]
+    above = np.cumsum(pull[order])[:-1]
+    is_gap = ordered[:-1] - ordered[1:] > SAME_PROJECTION * np.abs(ordered).max(initial=0.0)
+    value = np.where(is_gap, above, -np.inf)
+    if value.size == 0:
+        return None
+    cut = int(value.argmax())
+    return float(ordered[cut + 1] + 0.5 * (ordered[cut] - ordered[cut + 1])) if value[cut] > 0.0 else None

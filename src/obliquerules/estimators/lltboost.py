@@ -2,43 +2,64 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from obliquerules.boosting.information import InformationSelection
+from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import boost
 from obliquerules.boosting.oblique import ObliqueLearner
-from obliquerules.boosting.problem import Problem
+from obliquerules.boosting.pool import PoolLearner
+from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.sample import Sample
-from obliquerules.boosting.selection import ValidationSelection
+from obliquerules.boosting.selection import Selection, ValidationSelection
 from obliquerules.encoding import checked_weights
 from obliquerules.estimators.parameters import check_option, check_real, check_seed, check_whole
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel, RuleRegressor, all_or_nothing
 
-SELECTIONS = ("validation",)
+SELECTIONS = ("information", "validation")
 
 
 class LLTBoostModel(RuleModel):
     """The parameters and the fit that classifier and regressor have in common."""
 
-    max_rules: int
-    max_propositions: int
-    max_variables: int
-    selection: str
-    validation_fraction: float
-    validation_tolerance: float
-    objective_tolerance: float
-    ridge: float
-    random_state: Any
-    verbose: int
+    def __init__(
+        self,
+        *,
+        max_rules: int = 10,
+        max_propositions: int = 5,
+        max_variables: int = 5,
+        selection: str = "information",
+        complexity_penalty: float = 4.0,
+        validation_fraction: float = 0.2,
+        validation_tolerance: float = -0.02,
+        objective_tolerance: float = 0.1,
+        ridge: float = 4.0,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_rules = max_rules
+        self.max_propositions = max_propositions
+        self.max_variables = max_variables
+        self.selection = selection
+        self.complexity_penalty = complexity_penalty
+        self.validation_fraction = validation_fraction
+        self.validation_tolerance = validation_tolerance
+        self.objective_tolerance = objective_tolerance
+        self.ridge = ridge
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         check_whole("max_rules", self.max_rules, 1)
         check_whole("max_propositions", self.max_propositions, 1)
         check_whole("max_variables", self.max_variables, 1)
         check_option("selection", self.selection, SELECTIONS)
+        check_real("complexity_penalty", self.complexity_penalty, 0.0)
         check_real("validation_fraction", self.validation_fraction, 0.0, 1.0)
         check_real("validation_tolerance", self.validation_tolerance, -1.0)
         check_real("objective_tolerance", self.objective_tolerance, 0.0)
@@ -49,19 +70,38 @@ class LLTBoostModel(RuleModel):
     def _grow(self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Self:
         """Grow the path on checked data."""
         sample = Sample.of(X, y, weight)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        held_out = sample.hold_out(self._strata(sample.y), self.validation_fraction, seed)
-        problem = Problem(sample.X, sample.y, sample.weight, self._loss(), float(self.ridge), held_out)
-        learner = ObliqueLearner(sample.X, sample.weight, self.max_variables)
-        selection = ValidationSelection(self.validation_tolerance, self.objective_tolerance)
+        learner, selection = self._learner_and_selection(sample)
+        grown = []
+        for stage in boost(self._problem(sample), learner, selection, self.max_rules, self.max_propositions):
+            grown.append(stage)
+            self._report(stage)
         names = self._feature_names()
-        path = []
-        for stage in boost(problem, learner, selection, self.max_rules, self.max_propositions):
-            path.append(stage.ensemble(names))
-            if self.verbose:
-                self._report(path[-1], self.max_rules)
-        self.path_, self.ensemble_, self.n_iter_ = tuple(path), path[-1], len(path) - 1
+        self.path_ = tuple(stage.ensemble(names) for stage in selection.path(grown))
+        self.ensemble_, self.n_iter_ = self.path_[-1], len(grown) - 1
         return self
+
+    def _problem(self, sample: Sample) -> Problem:
+        """Return the problem to grow rules on; only the validation selection holds rows out."""
+        loss = self._loss()
+        ridge = self.ridge * loss.curvature(sample.y, sample.weight)
+        fraction = self.validation_fraction if self.selection == "validation" else 0.0
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        held_out = sample.hold_out(self._strata(sample.y), fraction, seed)
+        return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out)
+
+    def _learner_and_selection(self, sample: Sample) -> tuple[Learner, Selection]:
+        if self.selection == "validation":
+            selection = ValidationSelection(self.validation_tolerance, self.objective_tolerance)
+            return ObliqueLearner(sample.X, sample.weight, self.max_variables), selection
+        return PoolLearner(sample.X, sample.weight, self.max_variables), InformationSelection(self.complexity_penalty)
+
+    def _report(self, stage: Stage) -> None:
+        """Say on standard error how far the fit has come, if that is wanted."""
+        if self.verbose:
+            ensemble = stage.ensemble(self._feature_names())
+            newest = ensemble[-1].describe(ensemble.feature_names) if len(ensemble) else "the best constant"
+            progress = f"rule {len(ensemble)}/{self.max_rules}, complexity {ensemble.complexity}"
+            sys.stderr.write(f"[{type(self).__name__}] {progress}: {newest}\n")
 
 
 class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
@@ -74,32 +114,39 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
     Parameters
     ----------
     max_rules : int, default=10
-        Largest number of rules, r in the paper. One fit gives every smaller number too: see `path_` and `at`.
+        Largest number of rules, r in the paper. One fit gives every smaller size too: see `path_` and `at`.
     max_propositions : int, default=5
         Largest number of conditions in a rule, k_r in the paper.
     max_variables : int, default=5
         Largest number of variables in a condition, k_s in the paper.
-    selection : {"validation"}, default="validation"
-        How variables and conditions earn their place. ``"validation"`` is the paper's way: an additional variable must lower
-        the risk on held-out rows, an additional condition must raise the boosting objective.
+    selection : {"information", "validation"}, default="information"
+        How variables, conditions and rules earn their place. ``"information"``: by a criterion that charges for the complexity
+        of the whole model, on all rows, from a wide pool of conditions. ``"validation"``: the paper's way, in which an
+        additional variable must lower the risk on held-out rows and an additional condition must raise the boosting objective.
+    complexity_penalty : float, default=4.0
+        For ``"information"``: the price of one unit of complexity (a rule, a threshold or a variable) in units of log(n) on the
+        scale of -2 log likelihood. Larger means smaller models.
     validation_fraction : float, default=0.2
-        Share of the rows that is held out while rules are grown; the weights are then fitted to all rows. Equal rows are
-        held out together.
+        For ``"validation"``: share of the rows that is held out while rules are grown; the weights are then fitted to all rows.
+        Equal rows are held out together.
     validation_tolerance : float, default=-0.02
-        Relative change of the held-out risk that an additional variable must reach, eps_s in the paper.
+        For ``"validation"``: relative change of the held-out risk that an additional variable must reach, eps_s in the paper.
     objective_tolerance : float, default=0.1
-        Relative rise of the objective that an additional condition must exceed, eps_p in the paper.
-    ridge : float, default=1.0
-        Penalty on squared rule weights, not on the constant.
+        For ``"validation"``: relative rise of the objective that an additional condition must exceed, eps_p in the paper.
+    ridge : float, default=4.0
+        Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on so many rows, and on no row
+        of another rule, gets about half the weight that it would have without the penalty. The curvature of the loss at the
+        best constant makes this mean the same for every loss.
     random_state : int, RandomState instance or None, default=None
-        Draws the held-out rows.
+        For ``"validation"``: draws the held-out rows.
     verbose : int, default=0
         If not zero, report each rule on standard error.
 
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        ``path_[r]`` is the ensemble with r rules, in original units.
+        Ensembles of growing complexity, in original units, all from one fit, the first of them the constant. With
+        ``"information"``: every size at which a lower training loss was met. With ``"validation"``: ``path_[r]`` has r rules.
     ensemble_ : RuleEnsemble
         The one that predicts: the last of the path after `fit`.
     classes_ : array of shape (2,)
@@ -120,31 +167,6 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
     >>> small.ensemble_.complexity <= 6
     True
     """
-
-    def __init__(
-        self,
-        *,
-        max_rules: int = 10,
-        max_propositions: int = 5,
-        max_variables: int = 5,
-        selection: str = "validation",
-        validation_fraction: float = 0.2,
-        validation_tolerance: float = -0.02,
-        objective_tolerance: float = 0.1,
-        ridge: float = 1.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_rules = max_rules
-        self.max_propositions = max_propositions
-        self.max_variables = max_variables
-        self.selection = selection
-        self.validation_fraction = validation_fraction
-        self.validation_tolerance = validation_tolerance
-        self.objective_tolerance = objective_tolerance
-        self.ridge = ridge
-        self.random_state = random_state
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -167,8 +189,8 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
     loss : {"squared", "poisson"}, default="squared"
         ``"squared"`` for a real target, ``"poisson"`` (log link) for counts and rates.
     max_rules, max_propositions, max_variables : int
-    selection : {"validation"}
-    validation_fraction, validation_tolerance, objective_tolerance, ridge : float
+    selection : {"information", "validation"}
+    complexity_penalty, validation_fraction, validation_tolerance, objective_tolerance, ridge : float
     random_state : int, RandomState instance or None
     verbose : int
         As for `LLTBoostClassifier`.
@@ -188,8 +210,8 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
     >>> from obliquerules import LLTBoostRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y)
-    >>> len(model.path_)
-    4
+    >>> model.n_iter_
+    3
     """
 
     def __init__(
@@ -199,25 +221,29 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
         max_rules: int = 10,
         max_propositions: int = 5,
         max_variables: int = 5,
-        selection: str = "validation",
+        selection: str = "information",
+        complexity_penalty: float = 4.0,
         validation_fraction: float = 0.2,
         validation_tolerance: float = -0.02,
         objective_tolerance: float = 0.1,
-        ridge: float = 1.0,
+        ridge: float = 4.0,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
+        super().__init__(
+            max_rules=max_rules,
+            max_propositions=max_propositions,
+            max_variables=max_variables,
+            selection=selection,
+            complexity_penalty=complexity_penalty,
+            validation_fraction=validation_fraction,
+            validation_tolerance=validation_tolerance,
+            objective_tolerance=objective_tolerance,
+            ridge=ridge,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.loss = loss
-        self.max_rules = max_rules
-        self.max_propositions = max_propositions
-        self.max_variables = max_variables
-        self.selection = selection
-        self.validation_fraction = validation_fraction
-        self.validation_tolerance = validation_tolerance
-        self.objective_tolerance = objective_tolerance
-        self.ridge = ridge
-        self.random_state = random_state
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import os
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -46,7 +45,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        ``path_[r]`` is the ensemble with r rules; all come from one fit, in original units.
+        Ensembles of growing complexity, the first of them the constant; all come from one fit, in original units.
     ensemble_ : RuleEnsemble
         The member of the path that predicts; the last one after `fit`.
     """
@@ -116,13 +115,6 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
         check_is_fitted(self)
         save_estimator(self, path)
-
-    def _report(self, ensemble: RuleEnsemble, max_rules: int) -> None:
-        """Say on standard error how far the fit has come."""
-        newest = ensemble[-1].describe(ensemble.feature_names) if len(ensemble) else "the best constant"
-        sys.stderr.write(
-            f"[{type(self).__name__}] rule {len(ensemble)}/{max_rules}, complexity {ensemble.complexity}: {newest}\n"
-        )
 
 
 class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]

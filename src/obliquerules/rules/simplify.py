@@ -62,6 +62,8 @@ def _unit_weight(proposition: Proposition) -> Proposition:
     unit = math.copysign(1.0, proposition.weights[0])
     if weight == 1.0:
         return proposition
+    if threshold == 0.0:
+        return Proposition(proposition.columns, (unit,), 0.0)
     bound = threshold / weight
     # Multiplication rounds monotonically, so the bound sought, the least x with weight * x >= threshold, is a few steps away.
     for _ in range(8):
