@@ -25,8 +25,10 @@ class Scaling:
     def of(cls, X: NDArray[np.float64], weight: NDArray[np.float64]) -> Scaling:
         """Measure the columns of X, row i counting ``weight[i]`` times."""
         share = weight / weight.sum()
-        mean = np.array([share @ column for column in X.T])
-        scale = np.array([np.sqrt(share @ (column - centre) ** 2) for column, centre in zip(X.T, mean, strict=True)])
+        # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
+        mean = np.einsum("i,ij->j", share, X)
+        variance = [np.einsum("i,i->", share, (column - centre) ** 2) for column, centre in zip(X.T, mean, strict=True)]
+        scale = np.sqrt(variance)
         constant = scale <= CONSTANT_COLUMN * np.maximum(np.abs(mean), scale)
         return cls(mean, np.where(constant, 1.0, scale), constant)
 
