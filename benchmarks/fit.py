@@ -14,7 +14,7 @@ import numpy as np
 from liblinear import liblinear_path
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from stopwatch import cpu_seconds
+from stopwatch import mean_seconds
 
 from obliquerules import L1Path
 from obliquerules.benchmark.methods import lltboost
@@ -51,8 +51,8 @@ def fit_by_bisection(task: str, splits: Sequence[Split]) -> None:
 def measure(data: Any) -> float:
     """Print one line of the table and return the ratio."""
     splits = [bootstrap_split(data, seed) for seed in range(SPLITS)]
-    mine = cpu_seconds(partial(fit, data.task, splits), 2.0) / SPLITS
-    theirs = cpu_seconds(partial(fit_by_bisection, data.task, splits)) / SPLITS
+    mine = mean_seconds(partial(fit, data.task, splits), 2.0) / SPLITS
+    theirs = mean_seconds(partial(fit_by_bisection, data.task, splits)) / SPLITS
     print(f"{data.name:>14} {1e3 * mine:10.1f} {1e3 * theirs:15.0f} {theirs / mine:8.0f}", flush=True)
     return theirs / mine
 

@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 from liblinear import liblinear_path
 from numpy.typing import NDArray
-from stopwatch import cpu_seconds
+from stopwatch import mean_seconds
 
 from obliquerules import L1Path, l1_logistic_path
 
@@ -42,8 +42,8 @@ def measure(n: int, d: int) -> float:
         X, z, c = problem(n, d, seed)
         ours = partial(l1_logistic_path, X, z, sample_weight=c, max_support=MAX_SUPPORT, min_alpha_ratio=MIN_ALPHA_RATIO)
         rival = partial(liblinear_path, X, z, c, MAX_SUPPORT, MIN_ALPHA_RATIO)
-        mine.append(cpu_seconds(ours))
-        theirs.append(cpu_seconds(rival))
+        mine.append(mean_seconds(ours))
+        theirs.append(mean_seconds(rival))
         agreed += same_support(ours(), rival())
         levels += len(ours().levels)
     ratio = median(b / a for a, b in zip(mine, theirs, strict=True))

@@ -25,7 +25,8 @@ class Scaling:
     def of(cls, X: NDArray[np.float64], weight: NDArray[np.float64]) -> Scaling:
         """Measure the columns of X, row i counting ``weight[i]`` times."""
         share = weight / weight.sum()
-        mean = np.array([share @ column for column in X.T])
+        # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
+        mean = np.einsum("i,ij->j", share, X)
         scale = np.array([_size(column - centre, share) for column, centre in zip(X.T, mean, strict=True)])
         constant = scale <= CONSTANT_COLUMN * np.maximum(np.abs(mean), scale)
         return cls(mean, np.where(constant, 1.0, scale), constant)
@@ -53,4 +54,4 @@ class Scaling:
 def _size(deviation: NDArray[np.float64], share: NDArray[np.float64]) -> float:
     """Return the root mean square; of numbers brought to 1 first, because the squares of very large or small ones are lost."""
     largest = float(np.abs(deviation).max())
-    return largest * float(np.sqrt(share @ (deviation / largest) ** 2)) if largest > 0.0 else 0.0
+    return largest * float(np.sqrt(np.einsum("i,i->", share, (deviation / largest) ** 2))) if largest > 0.0 else 0.0

@@ -32,9 +32,13 @@ def test_the_summary_counts_marks_and_averages_ratios():
     assert f"{(0.5 * 0.5 / 0.49 * 2.0) ** (1 / 3):.3f}" in text
 
 
-def test_geometric_means_allow_for_failure_and_perfection():
+def test_infinite_medians_are_left_out_of_the_mean_and_said_to_be():
+    assert "leaving out 1 where a median is infinite: 2.000." in summary([comparison(0.98), comparison(inf)])
+    assert summary([comparison(inf)]) == "At least as good or inside the interval: 0/1 (at least as good 0/1)."
+
+
+def test_geometric_means_allow_for_zeros():
     assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
-    assert geometric_mean([2.0, inf]) == inf
     assert geometric_mean([2.0, 0.0]) == 0.0
 
 

@@ -57,19 +57,20 @@ def compare(measure: Measure, repetitions: Sequence[Repetition], column: str) ->
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of numbers of which some may be zero or infinite."""
+    """Return the geometric mean of numbers of which some may be zero."""
     return math.prod(values) ** (1.0 / len(values))
 
 
 def summary(comparisons: Sequence[Comparison]) -> str:
-    """Return how often we hold our ground, and the mean ratio, as one sentence."""
+    """Return how often we hold our ground, and the mean ratio, as one sentence each."""
     marks = [comparison.mark for comparison in comparisons]
     as_good, inside, n = marks.count(AT_LEAST_AS_GOOD), marks.count(INSIDE), len(marks)
-    mean = geometric_mean([comparison.ratio for comparison in comparisons])
-    return (
-        f"At least as good or inside the interval: {as_good + inside}/{n} "
-        f"(at least as good {as_good}/{n}). Geometric mean of the ratios: {mean:.3f}."
-    )
+    counts = f"At least as good or inside the interval: {as_good + inside}/{n} (at least as good {as_good}/{n})."
+    finite = [comparison.ratio for comparison in comparisons if math.isfinite(comparison.ratio)]
+    if not finite:
+        return counts
+    left_out = f", leaving out {n - len(finite)} where a median is infinite" if len(finite) < n else ""
+    return f"{counts} Geometric mean of the ratios{left_out}: {geometric_mean(finite):.3f}."
 
 
 def report(results: Results) -> str:

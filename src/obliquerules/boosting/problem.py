@@ -190,7 +190,8 @@ class Stage:
         design, pattern = self._with_column(candidate.covers)
         score = design @ self._corrected(design, pattern, problem.learning_weight)
         rows = problem.held_out
-        return float(problem.row_weight[rows] @ problem.loss.value(problem.y[rows], score[pattern[rows]]))
+        # Not with @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
+        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score[pattern[rows]])))
 
     def with_rule(self, candidate: Candidate) -> Stage:
         """Return the next stage: the candidate added, all weights refitted to all rows."""

@@ -87,15 +87,15 @@ class Proposition:
         return Proposition(self.columns, tuple(-weight for weight in self.weights), -self.threshold)
 
     def describe(self, feature_names: Sequence[str] | None = None) -> str:
-        """Return the condition as text; with a single column, in the direction in which a person says it."""
+        """Return the condition as text, in the direction in which a person says it: the first variable without a minus."""
         names = [f"x{column}" if feature_names is None else feature_names[column] for column in self.columns]
+        sense, side = (">=", 1.0) if self.weights[0] > 0.0 else ("<=", -1.0)
         if len(names) == 1:
-            sense = ">=" if self.weights[0] > 0.0 else "<="
             return f"{names[0]} {sense} {readable(self.threshold / self.weights[0])}"
-        left = ("-" if self.weights[0] < 0.0 else "") + _size(self.weights[0], names[0])
+        left = _size(self.weights[0], names[0])
         for weight, name in zip(self.weights[1:], names[1:], strict=True):
-            left += (" - " if weight < 0.0 else " + ") + _size(weight, name)
-        return f"{left} >= {readable(self.threshold)}"
+            left += (" - " if side * weight < 0.0 else " + ") + _size(weight, name)
+        return f"{left} {sense} {readable(side * self.threshold)}"
 
     def __str__(self) -> str:
         return self.describe()

@@ -14,6 +14,7 @@ Ending = Literal["complete", "floor", "no signal", "one-sided", "stalled"]
 
 # A centred column smaller than this, relative to its raw size, is rounding error around a constant.
 CONSTANT_COLUMN = 1e-13
+ROWS_PER_STRIP = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,7 @@ def follow_path(
         return L1Path((), 0.0, "one-sided")
     # The intercept absorbs any shift of a column: centred columns keep the Gram matrix well conditioned.
     mean = np.einsum("i,ij->j", weight, X) / weight.sum()
-    centred = np.subtract(X, mean, order="F")
+    centred = _centred(X, mean)
     _silence_constants(centred, X)
     follower = PathFollower(centred, labels, weight, max_support, min_alpha_ratio)
     ending = follower.run()
@@ -145,6 +146,15 @@ def follow_path(
         for level in follower.levels()
     )
     return L1Path(levels, follower.largest_alpha * unit, ending)
+
+
+def _centred(X: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return X - mean with contiguous columns, in strips that fit the cache: rows may be what is contiguous in X."""
+    centred = np.empty(X.shape, order="F")
+    for start in range(0, len(X), ROWS_PER_STRIP):
+        strip = slice(start, start + ROWS_PER_STRIP)
+        np.subtract(X[strip], mean, out=centred[strip])
+    return centred
 
 
 def _silence_constants(centred: NDArray[np.float64], X: NDArray[np.float64]) -> None:
