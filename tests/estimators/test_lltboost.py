@@ -84,7 +84,7 @@ def test_predicts_counts() -> None:
     constant = mean_poisson_deviance(y[1000:], np.full(1000, y[:1000].mean()))
     truth = mean_poisson_deviance(y[1000:], np.exp(0.3 + 1.2 * (X[1000:, 0] + X[1000:, 1] > 0.5) - 0.8 * (X[1000:, 2] > 1.0)))
     reached = mean_poisson_deviance(y[1000:], model.predict(X[1000:]))
-    assert (constant - reached) / (constant - truth) > 0.85
+    assert (constant - reached) / (constant - truth) > 0.8
 
 
 def test_finds_one_oblique_rule() -> None:

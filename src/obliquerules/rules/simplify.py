@@ -17,9 +17,9 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
 
     "Every X" means every one whose weighted sums neither overflow nor consist of numbers below 1e-250.
 
-    A condition on one column gets the weight +1 or -1; the weights of an oblique one are scaled by a power of two so that the
-    first lies in [1, 2), unless the threshold is zero. Of conditions in the same direction the strictest stays. Rules whose
-    conditions contradict each other, and rules of weight zero, are dropped. A leading rule without a condition joins the
+    Unless its threshold is zero, a condition on one column gets the weight +1 or -1, and the weights of an oblique one are
+    scaled by a power of two so that the first lies in [1, 2). Of conditions in the same direction the strictest stays. Rules
+    whose conditions contradict each other, and rules of weight zero, are dropped. A leading rule without a condition joins the
     constant.
 
     Nothing is done that could change a score in its last bit: rules with the same condition, for example, stay apart, because
@@ -60,10 +60,9 @@ def _unit_weight(proposition: Proposition) -> Proposition:
     """Write w x >= t as x >= u or -x >= u, with the u for which no double x changes side."""
     weight, threshold = abs(proposition.weights[0]), proposition.threshold
     unit = math.copysign(1.0, proposition.weights[0])
-    if weight == 1.0:
+    # Around zero the sign of a product too small for a double would decide: such a condition stays as it is.
+    if weight == 1.0 or threshold == 0.0:
         return proposition
-    if threshold == 0.0:
-        return Proposition(proposition.columns, (unit,), 0.0)
     bound = threshold / weight
     # Multiplication rounds monotonically, so the bound sought, the least x with weight * x >= threshold, is a few steps away.
     for _ in range(8):
