@@ -24,7 +24,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("-o", "--output", type=Path, help="also write the tables to this file")
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", help=f"among: {', '.join(METHODS)}")
-    method.add_argument("--selection", choices=SELECTIONS, default="validation", help="short for LLTBoost with this selection")
+    method.add_argument("--selection", choices=SELECTIONS, help="short for LLTBoost with this selection (default: all methods)")
     options = parser.parse_args(arguments)
     if not 1 <= options.repetitions <= SEEDS_APART:
         parser.error(f"--repetitions must lie between 1 and {SEEDS_APART}")
@@ -38,7 +38,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run, print, and write if asked to."""
     options = parse(arguments)
-    methods = [METHODS[name] for name in options.methods or [lltboost(options.selection).name]]
+    names = [lltboost(options.selection).name] if options.selection else options.methods or METHODS
+    methods = [METHODS[name] for name in names]
     text = report(run(methods, options.datasets, options.repetitions, options.seed, options.jobs))
     print(text, end="")
     if options.output is not None:

@@ -1,0 +1,106 @@
+"""What each part of complexity-aware growth is worth: the paper's protocol with one part changed at a time.
+
+Prints, for each variant, the geometric means over the data sets of complexity at the risk target and of risk at the complexity
+target, relative to the paper's LLTBoost; the mean log risk at complexities 4, 6, 8, 10, 15, 20 and 30 (the steadiest of the
+three); and the processor time of all fits, relative to the paper's selection. Needs the data that OBLIQUERULES_DATA names.
+"""
+
+import sys
+import time
+from contextlib import ExitStack
+from unittest import mock
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.benchmark.measures import MEASURES
+from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.protocol import loss_within, repeat
+from obliquerules.benchmark.runner import load
+from obliquerules.boosting import information
+from obliquerules.boosting.pool import PoolLearner
+from obliquerules.datasets import DATASETS
+
+SIZES = (4, 6, 8, 10, 15, 20, 30)
+
+
+def levels_as_they_are(self, pull, rows):
+    """Directions without the unshrunk ones."""
+    for level in self.solve(*self.classification(pull, rows)).levels:
+        if level is not None:
+            yield level.weights, -level.intercept
+
+
+# Each variant: parameters of the estimator, and what to put in the place of a part of the library.
+VARIANTS = {
+    "paper's selection": ({"selection": "validation"}, []),
+    "complexity-aware, as it is": ({}, []),
+    "supports not refitted": ({}, [(PoolLearner, "directions", levels_as_they_are)]),
+    "logistic thresholds only": ({}, [(PoolLearner, "objective_threshold", lambda *_: None)]),
+    "no axis-parallel splits": ({}, [(PoolLearner, "axis_splits", lambda *_: iter(()))]),
+    "one candidate refitted, not 12": ({}, [(information, "REFITTED", 1)]),
+    "no revision": ({}, [(information, "REVISED", 0)]),
+    "revision to ten rules": ({}, [(information, "REVISED", 10)]),
+    "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, grown: list(grown))]),
+    "complexity_penalty=1": ({"complexity_penalty": 1.0}, []),
+    "complexity_penalty=2": ({"complexity_penalty": 2.0}, []),
+    "complexity_penalty=3": ({"complexity_penalty": 3.0}, []),
+    "complexity_penalty=6": ({"complexity_penalty": 6.0}, []),
+    "ridge=1": ({"ridge": 1.0}, []),
+    "ridge=16": ({"ridge": 16.0}, []),
+}
+
+
+def method(name):
+    """Return the variant as a method of the benchmark."""
+
+    def make(task, seed):
+        kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
+        return kind(random_state=seed, **VARIANTS[name][0])
+
+    return Method(name, "LLTB", make)
+
+
+def measure(data, name, seed):
+    """Return what one repetition of a variant reached, and its processor time."""
+    with ExitStack() as stack:
+        for place, part, substitute in VARIANTS[name][1]:
+            stack.enter_context(mock.patch.object(place, part, substitute))
+        start = time.process_time()
+        repetition = repeat(data, method(name), seed)
+        return repetition, time.process_time() - start
+
+
+def summary(name, datasets, seeds):
+    """Return both ratios, the mean log risk over sizes, and the time of a variant."""
+    ratios, areas, seconds = ([], []), [], 0.0
+    for data in datasets:
+        done = Parallel(2)(delayed(measure)(data, name, seed) for seed in seeds)
+        for ratio, kind in zip(ratios, MEASURES[:2], strict=True):
+            row = kind.paper[data.name]
+            values = [kind.of(r.complexities, r.losses[kind.loss], row.target) for r, _ in done]
+            ratio.append(np.median(values) / row.reached["LLTB"].median)
+        risks = [loss_within(r.complexities, r.losses["risk"], size) for r, _ in done for size in SIZES]
+        areas.append(np.mean(np.log(np.minimum(risks, 1.0 if data.task == "regression" else np.log(2)))))
+        seconds += sum(spent for _, spent in done)
+    return *(np.exp(np.mean(np.log(ratio))) for ratio in ratios), np.mean(areas), seconds
+
+
+def main():
+    """Print one line for each variant; arguments are the number of repetitions and the first seed."""
+    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    datasets, left_out = load(tuple(DATASETS))
+    for name, reason in left_out.items():
+        print(f"left out: {name}: {reason}", file=sys.stderr)
+    print(f"{'variant':36s} {'complexity':>10s} {'risk':>6s} {'log risk':>9s} {'time':>6s}")
+    unit = None
+    for name in VARIANTS:
+        complexity, risk, area, seconds = summary(name, datasets, range(first, first + repetitions))
+        unit = unit or seconds
+        print(f"{name:36s} {complexity:10.3f} {risk:6.3f} {area:9.4f} {seconds / unit:6.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
