@@ -22,13 +22,19 @@ class Sample:
 
     @classmethod
     def of(cls, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
-        """Leave out rows of weight zero, and add up the weights of equal rows."""
+        """Leave out rows of weight zero, and add up the weights of equal rows.
+
+        If all weights add up to less than the number of distinct rows, they are scaled so that they add up to that.
+        """
         counted = np.flatnonzero(weight > 0.0)
         X, y, weight = X[counted], y[counted], weight[counted]
         key, first, position = np.unique(_hash_rows(X, y), return_index=True, return_inverse=True)
         # Summed in the order of their size, the weights of equal rows round alike in whatever order the rows come.
         order = np.argsort(weight, kind="stable")
         total = np.bincount(position[order], weight[order]).astype(np.float64)
+        # A distinct row was seen at least once: weights that say less, such as shares that add up to 1, are relative ones.
+        if 0.0 < (summed := float(np.add.reduce(total))) < len(total):
+            total *= len(total) / summed
         return cls(np.asfortranarray(X[first]), y[first], total, key)
 
     def hold_out(self, groups: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
