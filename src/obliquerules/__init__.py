@@ -2,7 +2,7 @@
 
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.persistence import load_model
-from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.rules.document import ModelFileError
 from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
 
@@ -14,6 +14,7 @@ __all__ = [
     "LLTBoostRegressor",
     "ModelFileError",
     "Proposition",
+    "Rounding",
     "Rule",
     "RuleEnsemble",
     "l1_logistic_path",

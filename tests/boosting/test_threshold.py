@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.boosting.threshold import SAME_PROJECTION, middle_of_gap
+from obliquerules.boosting.threshold import middle_of_gap
+from obliquerules.rules.shortening import SAME_PROJECTION
 
 values = st.one_of(st.integers(-5, 5).map(float), st.floats(-1e6, 1e6).filter(lambda number: number == 0 or abs(number) > 1e-9))
 projections = st.lists(values, min_size=1, max_size=12).map(np.array)

@@ -4,8 +4,16 @@ import math
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from obliquerules.rules.numbers import readable, signed
+from obliquerules.rules.numbers import (
+    MEANT_DIGITS,
+    readable,
+    rounded_to,
+    shortest_decimal,
+    signed,
+    significant_digits,
+)
 
 from .strategies import any_finite
 
@@ -19,8 +27,10 @@ from .strategies import any_finite
         (100.0, "100"),
         (-2.5, "-2.5"),
         (0.29512345, "0.2951"),
-        (9.99996, "10"),
-        (0.0000123456, "0.00001235"),
+        (9.9999649812, "10"),
+        (9.99996, "9.99996"),
+        (0.00001234567, "0.00001234567"),
+        (0.000012345678, "0.00001235"),
         (1234567.8, "1234568"),
         (9_999_999_999.0, "9999999999"),
         (1e10, "1e+10"),
@@ -41,3 +51,43 @@ def test_four_significant_digits_are_kept(number):
 @given(any_finite)
 def test_signed_numbers_start_with_their_sign(number):
     assert signed(number) == (readable(number) if number < 0 else "+" + readable(number))
+
+
+@given(any_finite.filter(lambda number: abs(number) < 1.79e308), st.integers(1, MEANT_DIGITS))
+def test_short_decimals_read_back_exactly(number, digits):
+    decimal = rounded_to(number, digits)
+    assert float(readable(decimal)) == decimal
+
+
+@given(any_finite.filter(lambda number: 1e-300 < abs(number) < 1.79e308), st.integers(1, 16))
+def test_rounding_keeps_so_many_digits(number, digits):
+    decimal = rounded_to(number, digits)
+    assert significant_digits(decimal) <= digits or digits > 15
+    assert decimal == pytest.approx(number, rel=0.51 * 10.0 ** (1 - digits), abs=0.0)
+    assert rounded_to(decimal, digits) == decimal
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9))
+def test_no_decimal_between_is_shorter_than_the_shortest(low, width):
+    high = low + width
+    shortest = shortest_decimal(low, high)
+    assert low <= shortest <= high
+    assert shortest_decimal(-high, -low) == -shortest
+    for digits in range(1, significant_digits(shortest)):
+        for end in (low, high, 0.5 * (low + high)):
+            assert not low <= rounded_to(end, digits) <= high
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.2, 0.4, 0.3),
+        (-1.0, 3.0, 0.0),
+        (1178.0, 1222.0, 1200.0),
+        (2006.1, 2006.9, 2006.5),
+        (-0.34, -0.29, -0.3),
+        (7.0, 7.0, 7.0),
+    ],
+)
+def test_the_shortest_decimal_is_the_one_nearest_to_the_middle(low, high, expected):
+    assert shortest_decimal(low, high) == expected

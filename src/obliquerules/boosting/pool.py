@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.oblique import ObliqueLearner
-from obliquerules.boosting.threshold import SAME_PROJECTION, middle_of_gap
+from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.rules import Proposition
+from obliquerules.rules.shortening import SAME_PROJECTION
 from obliquerules.solvers.l1_logistic import follow_path
 
 # The unshrunk direction is the L1 solution at this fraction of the largest alpha: as good as none, and finite if separable.

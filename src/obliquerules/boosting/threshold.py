@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# Projections closer than this, relative to the largest, may trade places when another engine adds in another order.
-SAME_PROJECTION = 1e-9
+from obliquerules.rules.shortening import SAME_PROJECTION
 
 
 def middle_of_gap(projections: NDArray[np.float64], threshold: float) -> float | None:

@@ -14,12 +14,13 @@ from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import boost
 from obliquerules.boosting.oblique import ObliqueLearner
 from obliquerules.boosting.pool import PoolLearner
-from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.sample import Sample
 from obliquerules.boosting.selection import Selection, ValidationSelection
 from obliquerules.encoding import checked_weights
 from obliquerules.estimators.parameters import check_option, check_real, check_seed, check_whole
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel, RuleRegressor, all_or_nothing
+from obliquerules.rules import RuleEnsemble, Shortening
 
 SELECTIONS = ("information", "validation")
 
@@ -71,12 +72,15 @@ class LLTBoostModel(RuleModel):
         """Grow the path on checked data."""
         sample = Sample.of(X, y, weight)
         learner, selection = self._learner_and_selection(sample)
+        # No row changes side, so that the weights fitted to the exact conditions are right for the shortened ones.
+        shortening = Shortening(sample.X)
+        names = self._feature_names()
         grown = []
         for stage in boost(self._problem(sample), learner, selection, self.max_rules, self.max_propositions):
             grown.append(stage)
-            self._report(stage)
-        names = self._feature_names()
-        self.path_ = tuple(stage.ensemble(names) for stage in selection.path(grown))
+            if self.verbose:
+                self._report(shortening.ensemble(stage.ensemble(names)))
+        self.path_ = tuple(shortening.ensemble(stage.ensemble(names)) for stage in selection.path(grown))
         self.ensemble_, self.n_iter_ = self.path_[-1], len(grown) - 1
         return self
 
@@ -95,13 +99,11 @@ class LLTBoostModel(RuleModel):
             return ObliqueLearner(sample.X, sample.weight, self.max_variables), selection
         return PoolLearner(sample.X, sample.weight, self.max_variables), InformationSelection(self.complexity_penalty)
 
-    def _report(self, stage: Stage) -> None:
-        """Say on standard error how far the fit has come, if that is wanted."""
-        if self.verbose:
-            ensemble = stage.ensemble(self._feature_names())
-            newest = ensemble[-1].describe(ensemble.feature_names) if len(ensemble) else "the best constant"
-            progress = f"rule {len(ensemble)}/{self.max_rules}, complexity {ensemble.complexity}"
-            sys.stderr.write(f"[{type(self).__name__}] {progress}: {newest}\n")
+    def _report(self, ensemble: RuleEnsemble) -> None:
+        """Say on standard error how far the fit has come."""
+        newest = ensemble[-1].describe(ensemble.feature_names) if len(ensemble) else "the best constant"
+        progress = f"rule {len(ensemble)}/{self.max_rules}, complexity {ensemble.complexity}"
+        sys.stderr.write(f"[{type(self).__name__}] {progress}: {newest}\n")
 
 
 class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
@@ -110,6 +112,9 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
     Each rule adds its weight to the log-odds of the second class wherever all its conditions ``x.w >= t`` hold. Rules are
     added one at a time; each condition is found by L1-sparse logistic regression on the signs of the loss gradient, and after
     each rule all weights are fitted anew. Inputs are standardised inside; the rules come back in original units.
+
+    The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full: the
+    conditions that are read are the model. Rule weights keep their full precision and are printed with four digits.
 
     Parameters
     ----------

@@ -3,6 +3,8 @@
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.ensemble import Rule, RuleEnsemble
 from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rounding import Rounding
+from obliquerules.rules.shortening import Shortening
 from obliquerules.rules.simplify import simplify
 
-__all__ = ["Conjunction", "Proposition", "Rule", "RuleEnsemble", "simplify"]
+__all__ = ["Conjunction", "Proposition", "Rounding", "Rule", "RuleEnsemble", "Shortening", "simplify"]

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.matrix import as_matrix
 from obliquerules.rules.numbers import signed
+
+if TYPE_CHECKING:
+    from obliquerules.rules.rounding import HasValue, Rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,66 @@ class RuleEnsemble:
         from obliquerules.rules.simplify import simplify
 
         return simplify(self)
+
+    def rounded(
+        self,
+        X: ArrayLike,
+        *,
+        digits: int = 3,
+        y: ArrayLike | None = None,
+        loss: HasValue | None = None,
+        sample_weight: ArrayLike | None = None,
+        tolerance: float = 0.0,
+        integers: bool = False,
+    ) -> Rounding:
+        """Return the ensemble in short decimals, with a certificate of what that changes on the rows of X.
+
+        In conditions, the shortest decimals are taken for which no row changes side, clear of all rows. Printed, such an
+        ensemble can be read back exactly; `Rounding.digits` tells where it cannot, because a number needs more than 7 digits.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            The rows that must not change side; best those that the ensemble was learned from.
+        digits : int, default=3
+            The significant digits wanted for rule weights. There are more if the mean loss would otherwise rise by more than
+            the tolerance and 0.1 %, or without a loss, if a score would change by more than 0.5 % of the range of scores. The
+            constant goes at least to the place of the last digit of the largest weight.
+        y : array of shape (n_samples,), optional
+            Targets as the loss takes them: 0 and 1 for two classes.
+        loss : object with a method ``value(y, score)``, optional
+            Such as a `Loss`.
+        sample_weight : array of shape (n_samples,), optional
+            The weights of the rows in the mean loss.
+        tolerance : float, default=0.0
+            By how much the mean loss may rise. If it may, conditions are shortened further, rows do change side, and rule
+            weights may have fewer digits than wanted.
+        integers : bool, default=False
+            Prefer whole numbers of at most 1000 as weights in oblique conditions, where no row changes side.
+
+        Examples
+        --------
+        >>> from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
+        >>> oblique = Conjunction([Proposition([0, 1], [1.0, 0.61803], -0.28192)])
+        >>> rounding = RuleEnsemble([Rule(-3.85421, oblique)], 1.79345).rounded([[0.0, 0.5], [1.0, 0.5], [-3.0, 1.0]])
+        >>> print(rounding.ensemble)
+        +1.79 if True
+        -3.85 if x0 + 0.6 x1 >= -1
+        >>> rounding.rows_changed, rounding.digits
+        (0, (3, 3, 1, 1))
+        """
+        from obliquerules.rules.rounding import round_ensemble
+
+        return round_ensemble(
+            self,
+            self._matrix(X),
+            digits=digits,
+            y=y,
+            loss=loss,
+            sample_weight=sample_weight,
+            tolerance=tolerance,
+            integers=integers,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble as JSON with exact numbers; `load_model` reads it back."""

@@ -5,22 +5,30 @@ from __future__ import annotations
 import math
 
 SIGNIFICANT_DIGITS = 4
+# A number with up to so many digits was meant to have just these; one with more is the result of a computation.
+MEANT_DIGITS = 7
+# So many significant digits tell any two doubles apart.
+ALL_DIGITS = 17
 
 
 def readable(number: float) -> str:
-    """Return the number with four significant digits, without an exponent where a person would not write one.
+    """Return a short decimal in full, any other number with four significant digits; no exponent that a person would not write.
 
-    >>> readable(0.29512345), readable(-1234567.8), readable(3.0), readable(2.5e-9)
-    ('0.2951', '-1234568', '3', '2.5e-09')
+    A decimal is short if it has at most seven significant digits. Read back, it is the same number to the last bit.
+
+    >>> readable(0.29512345), readable(-1234567.8), readable(3.0), readable(2.5e-9), readable(0.295123)
+    ('0.2951', '-1234568', '3', '2.5e-09', '0.295123')
     """
     if number == 0.0:
         return "0"
     if not math.isfinite(number):  # the quotient of a threshold and a tiny weight
         return f"{number:g}"
+    meant = significant_digits(number)
+    digits = meant if meant <= MEANT_DIGITS else SIGNIFICANT_DIGITS
     magnitude = math.floor(math.log10(abs(number)))
     if not -5 <= magnitude <= 9:
-        return f"{number:.{SIGNIFICANT_DIGITS}g}"
-    decimals = max(0, SIGNIFICANT_DIGITS - 1 - magnitude)
+        return f"{number:.{digits}g}"
+    decimals = max(0, digits - 1 - magnitude)
     text = f"{number:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text
 
@@ -29,3 +37,39 @@ def signed(number: float) -> str:
     """Return the readable number with its sign in front, as the weight of a rule is written."""
     text = readable(number)
     return text if text.startswith("-") else f"+{text}"
+
+
+def significant_digits(number: float) -> int:
+    """Return how many significant digits the shortest decimal has that reads back as this number.
+
+    >>> significant_digits(0.0250), significant_digits(-1200.0), significant_digits(0.1 + 0.2), significant_digits(0.0)
+    (2, 2, 17, 1)
+    """
+    mantissa = repr(abs(number)).partition("e")[0]
+    return len(mantissa.replace(".", "").strip("0")) or 1
+
+
+def rounded_to(number: float, digits: int) -> float:
+    """Return the double nearest to the number rounded to so many significant digits.
+
+    >>> rounded_to(0.29512345, 2), rounded_to(-1234567.8, 3)
+    (0.3, -1230000.0)
+    """
+    return float(f"{number:.{min(digits, ALL_DIGITS) - 1}e}")
+
+
+def shortest_decimal(low: float, high: float) -> float:
+    """Return the decimal with the fewest significant digits from low to high; of several, the one nearest to the middle.
+
+    >>> shortest_decimal(0.2941, 0.3379), shortest_decimal(1178.0, 1222.0), shortest_decimal(-0.4, 1.2)
+    (0.3, 1200.0, 0.0)
+    """
+    if low <= 0.0 <= high:
+        return 0.0
+    middle = low + 0.5 * (high - low)
+    # If any decimal of so many digits lies in the interval, then the one nearest to its middle does.
+    for digits in range(1, ALL_DIGITS + 1):
+        number = rounded_to(middle, digits)
+        if low <= number <= high:
+            return number
+    return middle

@@ -1,0 +1,244 @@
+"""Rounding: an ensemble in short decimals, with a certificate of what that changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, significant_digits
+from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.shortening import Shortening, length
+
+# By how much rounded rule weights may move a score, relative to the range of scores, and raise the mean loss, relatively.
+SCORE_TOLERANCE = 5e-3
+LOSS_TOLERANCE = 1e-3
+
+Vector = NDArray[np.float64]
+
+
+class HasValue(Protocol):
+    """What rounding needs of a loss."""
+
+    def value(self, y: Vector, score: Vector) -> Vector:
+        """Return the loss of each score."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """An ensemble in short decimals, and the certificate of what rounding has changed on the rows it was made with.
+
+    Attributes
+    ----------
+    ensemble : RuleEnsemble
+        The rounded ensemble. Every number in it is the double nearest to a short decimal.
+    digits : tuple of int
+        The significant digits of each printed number, from the constant to the last threshold.
+    rows_changed : int
+        The number of rows that changed side of some condition: zero, unless a tolerance was given.
+    score_change : float
+        The largest change of a score.
+    loss_before, loss_after : float or None
+        The mean loss of the exact and of the rounded ensemble, where targets and a loss were given.
+    """
+
+    ensemble: RuleEnsemble
+    digits: tuple[int, ...]
+    rows_changed: int
+    score_change: float
+    loss_before: float | None = None
+    loss_after: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """The exact ensemble and the rows on which a rounded one is compared with it."""
+
+    exact: RuleEnsemble
+    X: NDArray[np.float64]
+    y: Vector | None
+    loss: HasValue | None
+    weight: Vector | None
+    tolerance: float
+
+    @cached_property
+    def score(self) -> Vector:
+        """The exact scores."""
+        return self.exact(self.X)
+
+    @cached_property
+    def loss_before(self) -> float | None:
+        """The mean loss of the exact ensemble."""
+        return self.mean_loss(self.exact)
+
+    def mean_loss(self, ensemble: RuleEnsemble) -> float | None:
+        """Return the mean loss; None if there is nothing to measure it with."""
+        if self.y is None or self.loss is None:
+            return None
+        value = self.loss.value(self.y, ensemble(self.X))
+        weight = np.ones(len(value)) if self.weight is None else self.weight
+        # Added in the order of their size, the losses round alike in whatever order the rows come.
+        return _total(weight * value) / _total(weight)
+
+    def rise(self, ensemble: RuleEnsemble) -> float:
+        """Return the rise of the mean loss; infinite if there is nothing to measure it with."""
+        after = self.mean_loss(ensemble)
+        return math.inf if after is None or self.loss_before is None else after - self.loss_before
+
+    def score_change(self, ensemble: RuleEnsemble) -> float:
+        """Return the largest change of a score."""
+        return float(np.abs(ensemble(self.X) - self.score).max(initial=0.0))
+
+    def accepts(self, ensemble: RuleEnsemble) -> bool:
+        """Say whether rule weights are exact enough: by the loss or, without one, by the scores."""
+        if self.loss_before is not None:
+            return self.rise(ensemble) <= max(self.tolerance, LOSS_TOLERANCE * abs(self.loss_before))
+        spread = float(np.ptp(self.score)) if len(self.score) else 0.0
+        # A constant has no range; then its size is the measure.
+        scale = spread or float(np.abs(self.score).max(initial=0.0))
+        return self.score_change(ensemble) <= SCORE_TOLERANCE * scale
+
+    def rows_changed(self, ensemble: RuleEnsemble) -> int:
+        """Return on how many rows a condition has another answer than before."""
+        changed = np.zeros(len(self.X), dtype=np.bool_)
+        for before, after in zip(_propositions(self.exact), _propositions(ensemble), strict=True):
+            if before != after:
+                changed |= before(self.X) != after(self.X)
+        return int(np.count_nonzero(changed))
+
+    def certify(self, ensemble: RuleEnsemble) -> Rounding:
+        """Return the rounded ensemble with everything that can be said about it."""
+        return Rounding(
+            ensemble,
+            tuple(_printed_digits(ensemble)),
+            self.rows_changed(ensemble),
+            self.score_change(ensemble),
+            self.loss_before,
+            self.mean_loss(ensemble),
+        )
+
+
+def round_ensemble(
+    ensemble: RuleEnsemble,
+    X: NDArray[np.float64],
+    *,
+    digits: int = 3,
+    y: ArrayLike | None = None,
+    loss: HasValue | None = None,
+    sample_weight: ArrayLike | None = None,
+    tolerance: float = 0.0,
+    integers: bool = False,
+) -> Rounding:
+    """Return the ensemble in short decimals; see `RuleEnsemble.rounded`."""
+    if (y is None) != (loss is None):
+        raise ValueError("y and loss must be given together: the one says nothing without the other.")
+    if not 1 <= digits <= ALL_DIGITS:
+        raise ValueError(f"digits must be a whole number from 1 to {ALL_DIGITS}; got {digits!r}.")
+    if not 0.0 <= tolerance < math.inf or (tolerance > 0.0 and loss is None):
+        raise ValueError(f"tolerance must be a number that is not negative, and needs y and loss; got {tolerance!r}.")
+    yardstick = Yardstick(
+        ensemble, X, _vector(y, "y", len(X)), loss, _vector(sample_weight, "sample_weight", len(X)), tolerance
+    )
+    shortening = Shortening(X, integers=integers)
+    rounded = shortening.ensemble(ensemble)
+    if tolerance > 0.0:
+        rounded = _coarsened(rounded, yardstick, shortening)
+    return yardstick.certify(_with_short_weights(rounded, yardstick, 1 if tolerance > 0.0 else digits))
+
+
+def _with_short_weights(ensemble: RuleEnsemble, yardstick: Yardstick, fewest: int) -> RuleEnsemble:
+    """Round the constant and the rule weights to as few digits, at least so many, as the yardstick accepts."""
+    for digits in range(fewest, ALL_DIGITS):
+        rounded = _with_rounded_weights(ensemble, digits)
+        if rounded is not None and yardstick.accepts(rounded):
+            return rounded
+    return ensemble
+
+
+def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble | None:
+    """Round rule weights to so many digits, and the constant at least to the place of the last digit of the largest weight.
+
+    A constant that is large beside the weights, as a mean of prices is, would otherwise be the coarsest number in the sum.
+    """
+    weights = [rounded_to(rule.weight, digits) for rule in ensemble]
+    largest = max(map(abs, weights), default=0.0)
+    more = _exponent(ensemble.intercept) - _exponent(largest) if largest > 0.0 else 0
+    intercept = rounded_to(ensemble.intercept, digits + max(0, more))
+    if not all(map(math.isfinite, (*weights, intercept))):
+        return None
+    rules = [Rule(weight, rule.condition) for weight, rule in zip(weights, ensemble, strict=True)]
+    return RuleEnsemble(rules, intercept, ensemble.feature_names)
+
+
+def _coarsened(ensemble: RuleEnsemble, yardstick: Yardstick, shortening: Shortening) -> RuleEnsemble:
+    """Shorten one condition after the other further, as long as the mean loss allows it."""
+    for proposition in dict.fromkeys(_propositions(ensemble)):
+        for coarser in _coarser(proposition, shortening):
+            changed = _replaced(ensemble, proposition, coarser)
+            if yardstick.rise(changed) <= yardstick.tolerance:
+                ensemble = changed
+                break
+    return ensemble
+
+
+def _coarser(proposition: Proposition, shortening: Shortening) -> Iterator[Proposition]:
+    """Yield shorter conditions that are close to the given one, each clear of all rows, the shortest first."""
+    for digits in range(1, ALL_DIGITS):
+        weights = [rounded_to(weight, digits) for weight in proposition.weights]
+        threshold = rounded_to(proposition.threshold, digits)
+        if all(map(math.isfinite, (*weights, threshold))):
+            coarser = shortening.proposition(Proposition(proposition.columns, weights, threshold))
+            if length(coarser) < length(proposition):
+                yield coarser
+
+
+def _replaced(ensemble: RuleEnsemble, old: Proposition, new: Proposition) -> RuleEnsemble:
+    rules = [
+        Rule(rule.weight, Conjunction(new if proposition == old else proposition for proposition in rule.condition))
+        for rule in ensemble
+    ]
+    return RuleEnsemble(rules, ensemble.intercept, ensemble.feature_names)
+
+
+def _propositions(ensemble: RuleEnsemble) -> Iterator[Proposition]:
+    return (proposition for rule in ensemble for proposition in rule.condition)
+
+
+def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
+    """Yield the significant digits of each number that is printed; weights of +1 and -1 in conditions are not."""
+    yield significant_digits(ensemble.intercept)
+    for rule in ensemble:
+        yield significant_digits(rule.weight)
+        for proposition in rule.condition:
+            if len(proposition.columns) == 1:
+                yield length(proposition)
+            else:
+                yield from (significant_digits(weight) for weight in proposition.weights if abs(weight) != 1.0)
+                yield significant_digits(proposition.threshold)
+
+
+def _exponent(number: float) -> int:
+    """Return the power of ten of the first digit."""
+    return int(f"{number:e}".partition("e")[2])
+
+
+def _total(numbers: Vector) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.sort(numbers).sum())
+
+
+def _vector(numbers: Any, name: str, size: int) -> Vector | None:
+    if numbers is None:
+        return None
+    vector = np.asarray(numbers, dtype=np.float64)
+    if vector.shape != (size,):
+        raise ValueError(f"{name} must hold one number for each of the {size} rows of X; got shape {vector.shape}.")
+    return vector

@@ -1,0 +1,165 @@
+"""Shortening: the same condition in shorter decimals, so that no row changes side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
+from obliquerules.rules.proposition import Proposition
+
+# Projections closer than this, relative to the largest, may trade places when another engine adds in another order.
+SAME_PROJECTION = 1e-9
+# The largest whole number that is tried as a weight.
+LARGEST_INTEGER = 1000
+
+Weights = tuple[float, ...]
+
+
+class Shortening:
+    """Shortens conditions as far as the given rows allow, each condition once.
+
+    A threshold becomes the shortest decimal in the middle half of the gap between the projections of the rows on either side.
+    Where the weights of an oblique condition can be rounded so that such a gap remains, they are; of all ways that are tried
+    the one with the fewest digits, threshold included, is taken. A condition that cannot be shortened, because it holds for
+    all rows or for none or because the gap is too narrow, stays as it is. Rows with a missing value have no say.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    integers : bool
+        Prefer weights that are whole numbers of at most 1000, where there are such.
+    """
+
+    def __init__(self, X: NDArray[np.float64], *, integers: bool = False) -> None:
+        self.X = X
+        self.integers = integers
+        self._known: dict[Proposition, Proposition] = {}
+
+    def ensemble(self, ensemble: RuleEnsemble) -> RuleEnsemble:
+        """Return the ensemble with shorter conditions and the same rule weights."""
+        rules = [Rule(rule.weight, Conjunction(map(self.proposition, rule.condition))) for rule in ensemble]
+        return RuleEnsemble(rules, ensemble.intercept, ensemble.feature_names)
+
+    def proposition(self, proposition: Proposition) -> Proposition:
+        """Return the condition in shorter decimals, or as it is."""
+        if proposition not in self._known:
+            self._known[proposition] = self._shortened(proposition)
+        return self._known[proposition]
+
+    def _shortened(self, proposition: Proposition) -> Proposition:
+        placement = _Placement(proposition, self.X)
+        if len(proposition.columns) == 1:
+            return placement.of((math.copysign(1.0, proposition.weights[0]),)) or proposition
+        whole = _whole(proposition, placement) if self.integers else None
+        if whole is not None:
+            return whole
+        # What was rounded once may round differently the next time: go on until there is nothing to gain.
+        while (shorter := _shorter(proposition, placement)) != proposition:
+            proposition = shorter
+        return proposition
+
+
+class _Placement:
+    """Gives weights of a condition a threshold, so that the rows of X keep their sides."""
+
+    def __init__(self, proposition: Proposition, X: NDArray[np.float64]) -> None:
+        self.columns = proposition.columns
+        self.X = X
+        self.above = proposition(X)
+        self._known: dict[Weights, Proposition | None] = {}
+
+    def of(self, weights: Weights) -> Proposition | None:
+        """Return the condition with these weights and the shortest threshold that leaves just the right rows above it.
+
+        None if it would come closer to a row than other engines can tell apart.
+        """
+        if weights not in self._known:
+            self._known[weights] = self._placed(weights) if all(map(math.isfinite, weights)) else None
+        return self._known[weights]
+
+    def _placed(self, weights: Weights) -> Proposition | None:
+        projections = Proposition(self.columns, weights, 0.0).project(self.X)
+        interval = middle_half(projections, self.above)
+        if interval is None:
+            return None
+        threshold = shortest_decimal(*interval)
+        # Rows whose projection is infinite have no part in the gap, but they have a side.
+        if not np.array_equal(projections >= threshold, self.above):
+            return None
+        return Proposition(self.columns, weights, threshold)
+
+
+def _shorter(proposition: Proposition, placement: _Placement) -> Proposition:
+    """Round all weights to the number of digits that makes the condition shortest, then each by itself."""
+    best = placement.of(proposition.weights) or proposition
+    digits = length(best)
+    for weights in _all_rounded(proposition.weights):
+        if _n_digits(weights) + 1 >= digits:
+            break  # more digits from here on
+        best, digits = _shorter_of(best, digits, placement.of(weights))
+    for index in range(len(best.weights)):
+        for weights in _one_rounded(best.weights, index):
+            best, digits = _shorter_of(best, digits, placement.of(weights))
+    return best
+
+
+def _shorter_of(best: Proposition, digits: int, other: Proposition | None) -> tuple[Proposition, int]:
+    """Return the shorter of two conditions with its length, the first if they are equally short."""
+    if other is None or (fewer := length(other)) >= digits:
+        return best, digits
+    return other, fewer
+
+
+def _whole(proposition: Proposition, placement: _Placement) -> Proposition | None:
+    """Return the condition with the smallest whole numbers as weights, None if there is none."""
+    largest = max(map(abs, proposition.weights))
+    for size in range(1, LARGEST_INTEGER + 1):
+        weights = tuple(float(round(weight / largest * size)) for weight in proposition.weights)
+        placed = placement.of(weights) if all(weights) else None
+        if placed is not None:
+            # As above: what was rounded once may round differently the next time.
+            return placed if placed == proposition else _whole(placed, placement)
+    return None
+
+
+def middle_half(projections: NDArray[np.float64], above: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """Return the middle half of the gap between the projections above and those below; None if there is no real gap.
+
+    The gap must be so wide that its middle half is clear of both ends by 1e-9 of the largest projection.
+    """
+    finite = np.isfinite(projections)
+    upper = float(projections[finite & above].min(initial=math.inf))
+    lower = float(projections[finite & ~above].max(initial=-math.inf))
+    gap = upper - lower
+    if not 4.0 * SAME_PROJECTION * float(np.abs(projections[finite]).max(initial=0.0)) < gap < math.inf:
+        return None
+    return lower + 0.25 * gap, upper - 0.25 * gap
+
+
+def length(proposition: Proposition) -> int:
+    """Return the number of significant digits in the printed condition."""
+    if len(proposition.columns) == 1:
+        return significant_digits(proposition.threshold / proposition.weights[0])
+    return _n_digits(proposition.weights) + significant_digits(proposition.threshold)
+
+
+def _n_digits(weights: Weights) -> int:
+    """Return the number of digits in printed weights: those of +1 and -1 are not printed."""
+    return sum(significant_digits(weight) for weight in weights if abs(weight) != 1.0)
+
+
+def _all_rounded(weights: Weights) -> Iterator[Weights]:
+    for digits in range(1, ALL_DIGITS + 1):
+        yield tuple(rounded_to(weight, digits) for weight in weights)
+
+
+def _one_rounded(weights: Weights, index: int) -> Iterator[Weights]:
+    if abs(weights[index]) != 1.0:
+        for digits in range(1, significant_digits(weights[index])):
+            yield (*weights[:index], rounded_to(weights[index], digits), *weights[index + 1 :])
