@@ -1,8 +1,6 @@
 """What is printed is the model: read back from the text, its rules fire on the same training rows."""
 
 import os
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +10,7 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.datasets import DATASETS
 from obliquerules.rules.shortening import SAME_PROJECTION
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "rules"))
-from printed import read_ensemble  # the tests are files, not a package
+from ..rules.printed import read_ensemble
 
 
 def as_binary(load):
@@ -76,5 +73,6 @@ def test_the_data_sets_of_the_paper_need_few_digits(name):
         rounding = model.at(complexity).ensemble_.rounded(X)
         assert rounding.rows_changed == 0
         assert read_ensemble(str(rounding.ensemble))(X).tolist() == rounding.ensemble(X).tolist()
-        assert np.median(rounding.digits) <= 4  # 3 everywhere but on the 20 640 rows of housing
+        # The 20 640 rows of housing leave narrower gaps than those of the others.
+        assert np.median(rounding.digits) <= (4 if name == "housing" else 3)
         assert max(rounding.digits) <= 7
