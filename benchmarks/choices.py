@@ -5,6 +5,7 @@ target, relative to the paper's LLTBoost; the mean log risk at complexities 4, 6
 three); and the processor time of all fits, relative to the paper's selection. Needs the data that OBLIQUERULES_DATA names.
 """
 
+import itertools
 import sys
 import time
 from contextlib import ExitStack
@@ -19,8 +20,11 @@ from obliquerules.benchmark.methods import Method
 from obliquerules.benchmark.protocol import loss_within, repeat
 from obliquerules.benchmark.runner import load
 from obliquerules.boosting import information
-from obliquerules.boosting.pool import PoolLearner
+from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolLearner
+from obliquerules.boosting.problem import Candidate
 from obliquerules.datasets import DATASETS
+from obliquerules.rules import Conjunction
+from obliquerules.solvers.l1_logistic import follow_path
 
 SIZES = (4, 6, 8, 10, 15, 20, 30)
 
@@ -32,6 +36,37 @@ def levels_as_they_are(self, pull, rows):
             yield level.weights, -level.intercept
 
 
+def with_swaps(self, pull, rows):
+    """Directions with, for each support, the two in which the next variable to enter has taken the place of another."""
+    yield from DIRECTIONS(self, pull, rows)
+    problem = self.classification(pull, rows)
+    levels = [level for level in self.solve(*problem).levels if level is not None]
+    for level, following in itertools.pairwise(levels):
+        support, newcomers = np.flatnonzero(level.weights), np.flatnonzero((following.weights != 0) & (level.weights == 0))
+        for out in support[np.argsort(np.abs(level.weights[support]))][:2] if len(support) > 1 and len(newcomers) else ():
+            swapped = np.append(support[support != out], newcomers[0])
+            path = follow_path(problem[0][:, swapped], *problem[1:], len(swapped), HARDLY_ANY_SHRINKAGE)
+            if (found := path.at_support(len(swapped))) is not None:
+                weights = np.zeros(len(level.weights))
+                weights[swapped] = found.weights
+                yield weights, -found.intercept
+
+
+def with_pruning(self, stage, relearn):
+    """Revision, and then the removal of propositions and rules as long as one lowers the criterion."""
+    stage = REVISE(self, stage, relearn)
+    for index, condition in enumerate(stage.conditions):
+        others = stage.without(index)
+        shorter = [Conjunction(p for p in condition if p is not out) for out in condition] if len(condition) > 1 else []
+        pruned = [others.with_rule(Candidate(rest, rest(stage.problem.X), 0.0)) for rest in shorter]
+        best = min([*pruned, stage], key=self.criterion)
+        if best is not stage:
+            return with_pruning(self, best, lambda _: None)
+    return stage
+
+
+DIRECTIONS, REVISE = PoolLearner.directions, information.InformationSelection.revise
+
 # Each variant: parameters of the estimator, and what to put in the place of a part of the library.
 VARIANTS = {
     "paper's selection": ({"selection": "validation"}, []),
@@ -42,6 +77,8 @@ VARIANTS = {
     "one candidate refitted, not 12": ({}, [(information, "REFITTED", 1)]),
     "no revision": ({}, [(information, "REVISED", 0)]),
     "revision to ten rules": ({}, [(information, "REVISED", 10)]),
+    "swaps of variables": ({}, [(PoolLearner, "directions", with_swaps)]),
+    "pruning of propositions": ({}, [(information.InformationSelection, "revise", with_pruning)]),
     "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, grown: list(grown))]),
     "complexity_penalty=1": ({"complexity_penalty": 1.0}, []),
     "complexity_penalty=2": ({"complexity_penalty": 2.0}, []),
@@ -88,15 +125,16 @@ def summary(name, datasets, seeds):
 
 
 def main():
-    """Print one line for each variant; arguments are the number of repetitions and the first seed."""
+    """Print one line for each variant; arguments are the number of repetitions, the first seed, and names of variants."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    wanted = sys.argv[3:] or VARIANTS
     datasets, left_out = load(tuple(DATASETS))
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
     print(f"{'variant':36s} {'complexity':>10s} {'risk':>6s} {'log risk':>9s} {'time':>6s}")
     unit = None
-    for name in VARIANTS:
+    for name in wanted:
         complexity, risk, area, seconds = summary(name, datasets, range(first, first + repetitions))
         unit = unit or seconds
         print(f"{name:36s} {complexity:10.3f} {risk:6.3f} {area:9.4f} {seconds / unit:6.2f}", flush=True)
