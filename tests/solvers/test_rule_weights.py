@@ -133,3 +133,18 @@ def test_a_row_of_weight_two_is_the_row_twice(loss):
     once = corrective_weights(design, y, 2.0 * row_weight, loss, 0.3, np.zeros(5))
     twice = corrective_weights(np.tile(design, (2, 1)), np.tile(y, 2), np.tile(row_weight, 2), loss, 0.3, np.zeros(5))
     np.testing.assert_allclose(once.weights, twice.weights, atol=1e-6)
+
+
+@every_loss
+@pytest.mark.parametrize("score", [0.0, 1.0, 100.0, 590.0, 700.0, 1e4, 1e100, 1e160, 1e300])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("y", [0.0, 0.5, 1.0])
+def test_the_compiled_loss_is_the_loss(loss, score, sign, y):
+    start = np.array([sign * score])
+    step = corrective_weights(np.ones((1, 1)), np.array([y]), np.ones(1), loss, 0.0, start)
+    assert step.objective_before == pytest.approx(float(loss.value(np.array([y]), start)[0]), rel=1e-12)
+
+
+def test_arrays_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="same number of rows"):
+        corrective_weights(np.ones((3, 1)), np.ones(2), np.ones(3), LOSSES["squared"], 0.0, np.zeros(1))

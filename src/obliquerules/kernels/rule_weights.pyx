@@ -27,7 +27,10 @@ cdef inline double loss_value(int family, double y, double score) noexcept nogil
         return fmin(0.5 * (y - score) * (y - score), DBL_MAX)
     if family == LOGISTIC:
         return fmin(fmax(score, 0.0) - y * score + log1p(exp(-fabs(score))), DBL_MAX)
-    return fmin(exp(fmin(score, LARGEST_EXPONENT)) - y * score + (y * log(y) if y > 0.0 else 0.0) - y, DBL_MAX)
+    cdef double bounded = fmin(score, LARGEST_EXPONENT)
+    cdef double rate = exp(bounded)
+    cdef double total = rate - y * bounded + (rate - y) * (score - bounded) + (y * log(y) if y > 0.0 else 0.0) - y
+    return fmax(fmin(total, DBL_MAX), -DBL_MAX)
 
 
 cdef inline void loss_derivatives(int family, double y, double score, double *gradient, double *hessian) noexcept nogil:
