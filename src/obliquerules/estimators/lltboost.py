@@ -67,6 +67,15 @@ class LLTBoostModel(RuleModel):
         check_seed("random_state", self.random_state)
         check_whole("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
 
+    def _plain_class(self) -> type[LLTBoostModel]:
+        """Return the estimator that grows one path and does nothing else."""
+        raise AttributeError(f"{type(self).__name__} does not say which estimator grows its rules.")
+
+    def _plain_copy(self, seed: int) -> LLTBoostModel:
+        """Return that estimator with the parameters of this one, but with a random state of its own, and silent."""
+        parameters = {name: getattr(self, name) for name in self._plain_class()._get_param_names()}
+        return self._plain_class()(**parameters | {"random_state": seed, "verbose": 0})
+
     def _grow(self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Self:
         """Grow the path on checked data."""
         sample = Sample.of(X, y, weight)
@@ -168,6 +177,9 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
     True
     """
 
+    def _plain_class(self) -> type[LLTBoostModel]:
+        return LLTBoostClassifier
+
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a data frame or array and two kinds of labels."""
@@ -244,6 +256,9 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
             verbose=verbose,
         )
         self.loss = loss
+
+    def _plain_class(self) -> type[LLTBoostModel]:
+        return LLTBoostRegressor
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
