@@ -1,5 +1,6 @@
 """Additive rule ensembles with sparse oblique conditions, for people who must read their models."""
 
+from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.persistence import load_model
 from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
@@ -11,7 +12,9 @@ __all__ = [
     "L1Level",
     "L1Path",
     "LLTBoostClassifier",
+    "LLTBoostClassifierCV",
     "LLTBoostRegressor",
+    "LLTBoostRegressorCV",
     "ModelFileError",
     "Proposition",
     "Rounding",

@@ -4,9 +4,17 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from obliquerules import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
+
+ESTIMATORS = [
+    LLTBoostClassifier(),
+    LLTBoostRegressor(),
+    LLTBoostRegressor(loss="poisson"),
+    LLTBoostClassifierCV(max_rules=2, max_propositions=1, cv=3),
+    LLTBoostRegressorCV(max_rules=2, max_propositions=1, cv=3),
+]
 
 
-@parametrize_with_checks([LLTBoostClassifier(), LLTBoostRegressor(), LLTBoostRegressor(loss="poisson")])
+@parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from obliquerules.losses import Loss
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.solvers.rule_weights import corrective_weights
+from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -177,12 +177,7 @@ class Stage:
     def _fitted(self, design: NDArray[np.float64], pattern: NDArray[np.intp], row_weight: Vector, start: Vector) -> Vector:
         """Return the best weights for rows whose patterns are rows of the design."""
         problem = self.problem
-        weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
-        target = np.bincount(pattern, row_weight * problem.y, len(design))
-        met = weight > 0.0
-        return corrective_weights(
-            design[met], target[met] / weight[met], weight[met], problem.loss, problem.ridge, start
-        ).weights
+        return weights_of_patterns(design, pattern, problem.y, row_weight, problem.loss, problem.ridge, start)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""

@@ -1,7 +1,8 @@
-"""The sample: rows made distinct, in an order that depends on nothing but themselves, and a share of them held out."""
+"""Samples: rows made distinct, in an order of their own, and a share of them held out or all of them dealt out to folds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,12 +43,24 @@ class Sample:
 
         Because equal rows are one, no row is ever judged by its own copy (a bootstrap sample is full of them).
         """
+        held_out = np.zeros(len(self.key), dtype=np.bool_)
+        for members in self._shuffled(groups, seed):
+            held_out[members[: int(fraction * len(members))]] = True
+        return held_out
+
+    def folds(self, groups: NDArray[np.intp], n_folds: int, seed: int) -> NDArray[np.intp]:
+        """Deal the rows of each group out to folds, so that each fold has a like share of each; return the fold of each row."""
+        shuffled = np.concatenate(list(self._shuffled(groups, seed)))
+        fold = np.empty(len(self.key), dtype=np.intp)
+        fold[shuffled] = np.arange(len(self.key)) % n_folds
+        return fold
+
+    def _shuffled(self, groups: NDArray[np.intp], seed: int) -> Iterator[NDArray[np.intp]]:
+        """Yield the rows of each group in an order that depends on their content and the seed."""
         lot = _mixed(self.key ^ np.uint64(seed))
-        held_out = np.zeros(len(lot), dtype=np.bool_)
         for group in np.unique(groups):
             members = np.flatnonzero(groups == group)
-            held_out[members[np.argsort(lot[members], kind="stable")[: int(fraction * len(members))]]] = True
-        return held_out
+            yield members[np.argsort(lot[members], kind="stable")]
 
 
 def _hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 
@@ -27,6 +28,33 @@ def check_option(name: str, value: Any, options: Collection[str]) -> None:
     """Raise unless the value is one of the options."""
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless the value is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
+
+
+def check_jobs(name: str, value: Any) -> None:
+    """Raise unless the value is what joblib takes for a number of workers."""
+    if value is not None and (not isinstance(value, numbers.Integral) or isinstance(value, bool) or value == 0):
+        raise ValueError(f"{name} must be a whole number other than 0, or None; got {value!r}.")
+
+
+def check_folds(name: str, value: Any) -> None:
+    """Raise unless the value is a number of folds, a splitter as scikit-learn has them, a list of splits, or None."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 2
+    if not (value is None or whole or gives_splits(value)):
+        known = "a whole number of at least 2, a splitter, pairs of training and test rows, or None"
+        raise ValueError(f"{name} must be {known}; got {value!r}.")
+
+
+def gives_splits(value: Any) -> bool:
+    """Say whether the value splits rows itself or holds splits; a text or a class does neither."""
+    return not isinstance(value, (str, bytes, type)) and (
+        callable(getattr(value, "split", None)) or isinstance(value, Iterable)
+    )
 
 
 def check_seed(name: str, value: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
 from obliquerules.rules.document import (
@@ -21,7 +22,9 @@ from obliquerules.rules.document import (
     write_document,
 )
 
-ESTIMATORS: dict[str, type[RuleModel]] = {kind.__name__: kind for kind in (LLTBoostClassifier, LLTBoostRegressor)}
+ESTIMATORS: dict[str, type[RuleModel]] = {
+    kind.__name__: kind for kind in (LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV)
+}
 # What the values of each type of label must be in a file, and as an array.
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
 # Columns without names get them on reading, in each member of the path: a short file must not fill the memory that way.
@@ -133,9 +136,11 @@ def _decode_path(model: RuleModel, document: Field) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter as JSON knows it; a random generator has no lasting state and becomes null."""
+    """Return a parameter as JSON knows it; a random generator has no lasting state, and it and a splitter become null."""
     if isinstance(value, (bool, str)):
         return value
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, numbers.Integral):
         return int(value)
     return float(value) if isinstance(value, numbers.Real) else None

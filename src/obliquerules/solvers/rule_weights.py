@@ -35,3 +35,23 @@ def corrective_weights(
     design, y, row_weight, start = (np.ascontiguousarray(array, dtype=np.float64) for array in (design, y, row_weight, start))
     finder = WeightFinder(design, y, row_weight, FAMILIES[loss.name], ridge)
     return CorrectiveStep(*finder.run(start))
+
+
+def weights_of_patterns(
+    design: NDArray[np.float64],
+    pattern: NDArray[np.intp],
+    y: Vector,
+    row_weight: Vector,
+    loss: Loss,
+    ridge: float,
+    start: Vector,
+) -> Vector:
+    """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design.
+
+    Rows with the same pattern have the same score, so they are one row with their mean target and summed weight: see `Loss`
+    for why this is exact.
+    """
+    weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
+    target = np.bincount(pattern, row_weight * y, len(design))
+    met = weight > 0.0
+    return corrective_weights(design[met], target[met] / weight[met], weight[met], loss, ridge, start).weights

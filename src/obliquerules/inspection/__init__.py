@@ -1,0 +1,1 @@
+"""Reading a model: what can be said about its rules beyond the rules themselves."""

@@ -1,0 +1,187 @@
+"""Stability: how often each rule comes back when the data are drawn anew, and how far its weight moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.numbers import signed
+
+Vector = NDArray[np.float64]
+# Given how often each row was drawn, and a seed: the ensemble that is learned from these rows.
+Refit = Callable[[Vector, int], RuleEnsemble]
+# Given how often each row was drawn: the weights of the rules, their conditions being as they are.
+Reweigh = Callable[[Vector], Vector]
+
+# Fitting weights alone is quick, and the ends of an interval need many draws.
+WEIGHT_DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class RuleStability:
+    """What bootstrap samples say about one rule.
+
+    Attributes
+    ----------
+    condition : str
+        The condition of the rule as text.
+    frequency : float
+        The share of the refits in which a rule comes back that covers nearly the same rows.
+    mean_overlap : float
+        The mean over the refits of the overlap with the most similar rule.
+    weight : float
+        The weight that the rule has in the model.
+    interval : tuple of float
+        Lower and upper end for the weight, given the conditions of all rules; see `Stability`.
+    """
+
+    condition: str
+    frequency: float
+    mean_overlap: float
+    weight: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What bootstrap samples say about each rule of an ensemble; prints as a table.
+
+    The *overlap* of two rules is the Jaccard index of the rows they cover, the size of the intersection by that of the union.
+    A rule and its complement make the same model, with another constant. So the overlap is that of the smaller side of the
+    rule, the rows it covers or those it does not, with either side of the other: a rule that holds nearly everywhere is not
+    matched by all others that do.
+
+    The *interval* is about the weight and nothing else. The conditions of all rules are held fixed, and only the weights are
+    fitted to each bootstrap sample; its ends are percentiles of these weights. What it covers, in about as many cases as it
+    says, is the weight that the same fit of weights would give on the whole population, *for these conditions, had they been
+    fixed before the data were seen*. It does **not** account for the search that found the conditions in the same data: a rule
+    was taken because its weight came out large, so the true weight of its condition tends to be nearer to zero than the
+    interval says. For an interval that is free of this, give rows that the model was not fitted to. Nor does it undo the
+    shrinkage by the ridge, which in the population is meant in proportion to the number of rows.
+
+    Attributes
+    ----------
+    rules : tuple of RuleStability
+        In the order of the ensemble.
+    n_bootstraps : int
+        The number of refits.
+    overlap : float
+        From which overlap a rule counts as having come back.
+    confidence : float
+        In which share of cases the intervals are meant to cover.
+    """
+
+    rules: tuple[RuleStability, ...]
+    n_bootstraps: int
+    overlap: float
+    confidence: float
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[RuleStability]:
+        return iter(self.rules)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each rule, as data frames are made of."""
+        return [asdict(rule) for rule in self.rules]
+
+    def __str__(self) -> str:
+        heading = ("frequency", "overlap", "weight", f"{100 * self.confidence:g} % interval", "condition")
+        lines = [heading, *(_cells(rule) for rule in self.rules)]
+        widths = [max(len(line[column]) for line in lines) for column in range(4)]
+        return "\n".join("  ".join([*map(str.rjust, line[:4], widths), line[4]]) for line in lines)
+
+
+def _cells(rule: RuleStability) -> tuple[str, ...]:
+    low, high = rule.interval
+    interval = f"{signed(low)} to {signed(high)}"
+    return f"{rule.frequency:.2f}", f"{rule.mean_overlap:.2f}", signed(rule.weight), interval, rule.condition
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Draws as many rows as there are, with replacement, and at least one of each group.
+
+    Attributes
+    ----------
+    groups : array of shape (n_samples,)
+        Such as classes, all of which a fit needs.
+    """
+
+    groups: NDArray[np.intp]
+
+    @cached_property
+    def _present(self) -> NDArray[np.intp]:
+        return np.unique(self.groups)
+
+    def draw(self, seed: int) -> Vector:
+        """Return how often each row is drawn."""
+        rng = np.random.default_rng(seed)
+        n = len(self.groups)
+        while True:
+            counts = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+            if (np.bincount(self.groups, counts)[self._present] > 0.0).all():
+                return counts
+
+
+def stability(
+    ensemble: RuleEnsemble,
+    X: NDArray[np.float64],
+    bootstrap: Bootstrap,
+    refit: Refit,
+    reweigh: Reweigh,
+    *,
+    n_bootstraps: int,
+    overlap: float,
+    confidence: float,
+    random_state: np.random.RandomState,
+    n_jobs: int | None,
+) -> Stability:
+    """Refit to bootstrap samples, look for each rule of the ensemble in what comes out, and see how far its weight moves."""
+    seeds = random_state.randint(2**31 - 1, size=n_bootstraps + WEIGHT_DRAWS).tolist()
+    covers = ensemble.fires(X)
+    again = partial(_overlaps_of_refit, covers, X, bootstrap, refit)
+    # Seeds drawn here, not in the workers, are the same for any number of workers.
+    overlaps = np.array(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(again)(seed) for seed in seeds[:n_bootstraps]))
+    intervals = weight_intervals(bootstrap, reweigh, confidence, seeds[n_bootstraps:])
+    rules = [
+        RuleStability(
+            rule.condition.describe(ensemble.feature_names),
+            float(np.mean(overlaps[:, index] >= overlap)),
+            float(np.mean(overlaps[:, index])),
+            rule.weight,
+            (float(low), float(high)),
+        )
+        for index, (rule, (low, high)) in enumerate(zip(ensemble, intervals, strict=True))
+    ]
+    return Stability(tuple(rules), n_bootstraps, overlap, confidence)
+
+
+def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, seeds: list[int]) -> NDArray[np.float64]:
+    """Return for each rule the percentile interval of its weight, shape (n_rules, 2), from one draw for each seed."""
+    weights = np.array([reweigh(bootstrap.draw(seed)) for seed in seeds])
+    tail = 0.5 * (1.0 - confidence)
+    return np.asarray(np.quantile(weights, [tail, 1.0 - tail], axis=0).T, dtype=np.float64)
+
+
+def _overlaps_of_refit(
+    covers: NDArray[np.bool_], X: NDArray[np.float64], bootstrap: Bootstrap, refit: Refit, seed: int
+) -> Vector:
+    return best_overlaps(covers, refit(bootstrap.draw(seed), seed).fires(X))
+
+
+def best_overlaps(covers: NDArray[np.bool_], others: NDArray[np.bool_]) -> Vector:
+    """Return for each column its overlap with the most similar of the other columns, which may be none; see `Stability`."""
+    smaller = np.where(2 * np.count_nonzero(covers, axis=0) > len(covers), ~covers, covers).astype(np.float64)
+    sides = np.hstack([others, ~others]).astype(np.float64)
+    shared = np.einsum("ni,nj->ij", smaller, sides)
+    union = smaller.sum(axis=0)[:, None] + sides.sum(axis=0) - shared
+    return np.asarray((shared / np.maximum(union, 1.0)).max(axis=1, initial=0.0), dtype=np.float64)

@@ -1,0 +1,173 @@
+"""Stability: rules that come back are counted as such, and the intervals of weights cover as often as they say."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor
+from obliquerules.inspection.stability import Bootstrap, best_overlaps, weight_intervals
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+
+CONDITIONS = [Conjunction([Proposition([0], [1.0], 0.5)]), Conjunction([Proposition([1], [1.0], 0.0)])]
+
+
+def data(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    """Return inputs and a target of 0 and 1 that a single split explains."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 3))
+    return X, ((X[:, 0] > 0.2) ^ (rng.random(n_rows) < 0.1)) * 1.0
+
+
+def fitted() -> LLTBoostClassifier:
+    return LLTBoostClassifier(max_rules=2, random_state=0).fit(*data()).at(3)
+
+
+# Overlap
+
+
+def test_overlap_is_the_jaccard_index() -> None:
+    rule = np.array([1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)[:, None]
+    other = np.array([0, 1, 1, 0, 0, 0, 0, 0], dtype=bool)[:, None]
+    assert best_overlaps(rule, other).tolist() == [1 / 3]
+    assert best_overlaps(rule, np.hstack([other, rule])).tolist() == [1.0]
+
+
+def test_complements_are_the_same_rule() -> None:
+    rng = np.random.default_rng(0)
+    rules, others = rng.random((50, 3)) < 0.3, rng.random((50, 4)) < 0.3
+    expected = best_overlaps(rules, others)
+    np.testing.assert_array_equal(best_overlaps(~rules, others), expected)
+    np.testing.assert_array_equal(best_overlaps(rules, ~others), expected)
+    np.testing.assert_array_equal(best_overlaps(rules, ~rules), np.ones(3))
+
+
+def test_rules_that_hold_nearly_everywhere_do_not_match_each_other() -> None:
+    rows = np.arange(100)
+    assert best_overlaps((rows >= 5)[:, None], (rows < 95)[:, None])[0] < 0.1
+
+
+def test_no_rules_overlap_with_nothing() -> None:
+    assert best_overlaps(np.ones((4, 2), dtype=bool), np.ones((4, 0), dtype=bool)).tolist() == [0.0, 0.0]
+    assert best_overlaps(np.ones((4, 0), dtype=bool), np.ones((4, 2), dtype=bool)).tolist() == []
+
+
+def test_every_group_is_drawn() -> None:
+    bootstrap = Bootstrap(np.array([0] * 30 + [1]))
+    draws = np.array([bootstrap.draw(seed) for seed in range(50)])
+    assert (draws[:, -1] > 0).all()
+    assert (draws.sum(axis=1) == 31).all()
+
+
+# The intervals
+
+
+def with_conditions(model: Any, X: np.ndarray, target: np.ndarray) -> Any:
+    """Return the model with conditions that were fixed in advance, and weights fitted to the data."""
+    model.ensemble_ = RuleEnsemble([Rule(0.0, condition) for condition in CONDITIONS])
+    weights = model._reweighed(*model._patterns(X), target, np.ones(len(X)), np.ones(len(X)))
+    model.ensemble_ = RuleEnsemble([Rule(*pair) for pair in zip(weights, CONDITIONS, strict=True)])
+    return model
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_intervals_cover_the_weight_in_the_population(loss: str) -> None:
+    """With the ridge in proportion to the rows, as the documentation of `Stability` says."""
+    rng = np.random.default_rng(0)
+
+    def make() -> Any:
+        return LLTBoostClassifier() if loss == "logistic" else LLTBoostRegressor()
+
+    def sample(n: int) -> tuple[np.ndarray, np.ndarray]:
+        X = rng.normal(size=(n, 2))
+        score = 0.3 + 0.9 * (X[:, 0] >= 0.5) - 0.6 * (X[:, 1] >= 0.0) + 0.3 * X[:, 1]  # not what the rules can express
+        mean = LOSSES[loss].inverse_link(score)
+        if loss == "squared":
+            return X, mean + rng.normal(size=n) * (1.0 + 0.5 * (X[:, 0] > 0.0))
+        return X, (rng.random(n) < mean) * 1.0
+
+    n, n_population = 200, 200_000
+    X, y = sample(n_population)
+    true = [rule.weight for rule in with_conditions(make().set_params(ridge=4.0 * n_population / n), X, y).ensemble_]
+    hits = []
+    for trial in range(200):
+        X, y = sample(n)
+        model = with_conditions(make(), X, y)
+        patterns = model._patterns(X)
+        intervals = weight_intervals(
+            Bootstrap(model._strata(y)),
+            lambda counts, model=model, patterns=patterns, y=y: model._reweighed(*patterns, y, np.ones(n), counts),
+            0.9,
+            list(range(1000 * trial, 1000 * trial + 100)),
+        )
+        hits.append((intervals[:, 0] <= true) & (true <= intervals[:, 1]))
+    coverage = np.mean(hits, axis=0)
+    assert (coverage >= 0.82).all()
+    assert (coverage <= 0.97).all()
+
+
+# As a method
+
+
+def test_a_clear_rule_comes_back() -> None:
+    model = fitted()
+    result = model.stability(*data(), n_bootstraps=10, random_state=0)
+    assert len(result) == len(model.ensemble_) == 1
+    (rule,) = result
+    assert rule.condition == model.ensemble_[0].condition.describe(model.ensemble_.feature_names)
+    assert rule.frequency >= 0.8
+    assert rule.mean_overlap >= 0.8
+    assert rule.interval[0] < rule.weight == model.ensemble_[0].weight < rule.interval[1]
+
+
+def test_a_rule_found_in_noise_does_not_come_back() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 5)), rng.normal(size=120)
+    model = LLTBoostRegressor(max_rules=1, random_state=0).fit(X, y)
+    assert max(rule.frequency for rule in model.stability(X, y, n_bootstraps=10, random_state=0)) <= 0.5
+
+
+def test_same_result_for_any_number_of_workers() -> None:
+    model = fitted()
+    one, two = (model.stability(*data(), n_bootstraps=4, random_state=3, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one == two
+    assert one != model.stability(*data(), n_bootstraps=4, random_state=4)
+
+
+def test_table_and_dicts() -> None:
+    result = fitted().stability(*data(), n_bootstraps=3, random_state=0)
+    heading, line = str(result).splitlines()
+    assert heading.split() == ["frequency", "overlap", "weight", "90", "%", "interval", "condition"]
+    assert line.endswith(result.rules[0].condition)
+    assert line.index(result.rules[0].condition) == heading.index("condition")
+    assert result.to_dicts()[0]["frequency"] == result.rules[0].frequency
+
+
+def test_the_model_stays_as_it_is_and_labels_are_its_own() -> None:
+    X, y = data()
+    model = LLTBoostClassifierCV(max_rules=1, cv=3, random_state=0).fit(X, np.where(y == 1.0, "yes", "no"))
+    before = dict(vars(model))
+    result = model.stability(X, np.where(y == 1.0, "yes", "no"), n_bootstraps=2, random_state=0)
+    assert len(result) == len(model.ensemble_)
+    with pytest.raises(ValueError, match=r"^y must hold the labels that the model was fitted to, \['no', 'yes'\]"):
+        model.stability(X, y)
+    with pytest.raises(ValueError, match="features"):
+        model.stability(X[:, :2], y)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("n_bootstraps", 0), ("overlap", 1.5), ("overlap", "most"), ("confidence", 1.0), ("random_state", "x"), ("n_jobs", 0)],
+)
+def test_bad_parameters(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        fitted().stability(*data(), **{name: value})
+
+
+def test_before_fit() -> None:
+    with pytest.raises(NotFittedError, match="not fitted"):
+        LLTBoostClassifier().stability(*data())
