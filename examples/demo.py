@@ -34,7 +34,7 @@ def path_table(model, test, diagnosis):
 def main():
     """Print the rules and the choice of sizes; write the model and a report."""
     model, test, diagnosis = learn()
-    small = model.at(10)
+    small = model.at(6)
     rules = f"Log-odds of '{model.classes_[1]}', by rules of complexity {small.ensemble_.complexity}:\n\n{small.ensemble_}"
     patient = test.iloc[[0]]
     case = f"First new patient: {small.predict_proba(patient)[0, 1]:.1%} malignant; truth: {diagnosis.iloc[0]}."

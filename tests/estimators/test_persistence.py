@@ -521,3 +521,11 @@ def test_failed_save_keeps_the_old_file(tmp_path: Path) -> None:
         model.set_params(max_rules=0).save(tmp_path / "model.json")
     assert (tmp_path / "model.json").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+
+
+def test_the_number_of_rounds_survives_where_the_path_has_more_members(tmp_path):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = LLTBoostRegressor(max_rules=3, selection="information").fit(X, X[:, 0] + np.sin(3.0 * X[:, 1]))
+    assert len(model.path_) > model.n_iter_ + 1
+    model.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").n_iter_ == model.n_iter_ == 3

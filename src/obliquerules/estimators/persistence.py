@@ -45,6 +45,7 @@ def save_estimator(model: RuleModel, path: str | os.PathLike[str]) -> None:
         "n_features": model.n_features_in_,
         "feature_names": None if names is None else [str(name) for name in names],
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
+        "n_iter": model.n_iter_,
         "chosen": _chosen(model),
         "path": [encode_ensemble(ensemble) for ensemble in model.path_],
     }
@@ -132,7 +133,7 @@ def _decode_path(model: RuleModel, document: Field) -> None:
         field.fail("a shorter list for so many columns")
     model.path_ = tuple(decode_ensemble(member, names) for member in members)
     model.ensemble_ = model.path_[document.get("chosen").index(len(members))]
-    model.n_iter_ = len(members) - 1
+    model.n_iter_ = document.get("n_iter").index(2**31)
 
 
 def _plain(value: Any) -> Any:
