@@ -53,6 +53,13 @@ def _kind(column: nw.Series[Any]) -> str:
     return "dates or times" if column.dtype.is_temporal() else f"values of type {getattr(native, 'dtype', column.dtype)}"
 
 
+def misplaced_column(X: Any, expected: tuple[str, ...]) -> str:
+    """Say which column of a data frame is the first that stands in another's place."""
+    names = nw.from_native(X, eager_only=True).columns
+    index = next(i for i, (name, wanted) in enumerate(zip(names, expected, strict=True)) if name != wanted)
+    return f"Column '{names[index]}' stands where '{expected[index]}' stood in fit."
+
+
 def check_finite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     """Raise if X has a missing or infinite value, naming the first such column and row."""
     finite = np.isfinite(X)

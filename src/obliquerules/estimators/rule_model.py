@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from obliquerules.encoding import check_columns, check_finite, check_size
+from obliquerules.encoding import check_columns, check_finite, check_size, misplaced_column
 from obliquerules.estimators.parameters import check_option, check_whole
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
@@ -74,7 +74,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         check_columns(X)
-        matrix = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        try:
+            matrix = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        except ValueError as error:
+            # scikit-learn names columns that are missing or new, but not those that have changed places.
+            if "same order" in str(error):
+                raise ValueError(f"{error}{misplaced_column(X, self._feature_names())}") from error
+            raise
         check_finite(matrix, self._feature_names())
         return np.asarray(matrix, dtype=np.float64)
 
