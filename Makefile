@@ -25,6 +25,7 @@ bench: $(VENV)/installed  ## speed ratios; see benchmarks/README.md
 	$(BIN)/python benchmarks/l1_path.py
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/selections.py
 
 paper: $(VENV)/installed  ## the paper's protocol, our figures beside the paper's (OBLIQUERULES_DATA names the data directory)
 	$(BIN)/python -m obliquerules.benchmark

@@ -74,7 +74,7 @@ VARIANTS = {
     "supports not refitted": ({}, [(PoolLearner, "directions", levels_as_they_are)]),
     "logistic thresholds only": ({}, [(PoolLearner, "objective_threshold", lambda *_: None)]),
     "no axis-parallel splits": ({}, [(PoolLearner, "axis_splits", lambda *_: iter(()))]),
-    "one candidate refitted, not 12": ({}, [(information, "REFITTED", 1)]),
+    "one candidate refitted, not 10": ({}, [(information, "REFITTED", 1)]),
     "no revision": ({}, [(information, "REVISED", 0)]),
     "revision to ten rules": ({}, [(information, "REVISED", 10)]),
     "swaps of variables": ({}, [(PoolLearner, "directions", with_swaps)]),

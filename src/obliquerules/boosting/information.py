@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from obliquerules.boosting.problem import Candidate, Stage
 
 # Candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
-REFITTED = 12
+REFITTED = 10
 # Ensembles of up to so many rules are revised: that is where a better rule is worth most, and where it costs least to find.
 REVISED = 4
 
@@ -68,8 +68,11 @@ class InformationSelection:
             loss = max(stage.training_loss - stage.gain(candidate.covers), 0.0)
             return self._criterion(stage, loss, stage.complexity + 1 + candidate.condition.complexity)
 
-        ranked = sorted(((expected(candidate), index, candidate) for index, candidate in enumerate(candidates)))
-        judged = [self._judged(stage, candidate) for _, _, candidate in ranked[:REFITTED]]
+        # Candidates that promise just the same cover the same rows: one of them is enough, the first.
+        promising: dict[float, Candidate] = {}
+        for candidate in candidates:
+            promising.setdefault(expected(candidate), candidate)
+        judged = [self._judged(stage, promising[value]) for value in sorted(promising)[:REFITTED]]
         return min(judged, key=lambda candidate: candidate.score, default=None)
 
     def _judged(self, stage: Stage, candidate: Candidate) -> Candidate:

@@ -119,7 +119,7 @@ class Stage:
         score = (self.design @ self.weights)[self.pattern]
         return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, score)))
 
-    @property
+    @cached_property
     def complexity(self) -> int:
         """The complexity of the ensemble, C(f) in the paper."""
         return sum(1 + condition.complexity for condition in self.conditions)
@@ -146,16 +146,19 @@ class Stage:
         That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, q_perp being the part of q that is orthogonal (under the hessian) to the
         rules that are already there: the objective of orthogonal gradient boosting. For the squared loss it is exact.
         """
-        sums = np.add.reduce(self._curvature[covers], axis=0)
+        sums = np.einsum("i,ij->j", covers.astype(np.float64), self._curvature)
         size = sums[1] + self.problem.ridge
         orthogonal = size - float(sums[2:] @ sums[2:])
         return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > 1e-9 * size else 0.0
 
+    @cached_property
+    def _pattern_sizes(self) -> NDArray[np.intp]:
+        return np.bincount(self.pattern, minlength=len(self.design))
+
     def has_rule_on(self, covers: Mask) -> bool:
         """Say whether a rule of the ensemble fires on just these rows, or on just the others."""
-        size = np.bincount(self.pattern, minlength=len(self.design))
         covered = np.bincount(self.pattern, covers, len(self.design))
-        if not ((covered == 0) | (covered == size)).all():
+        if not ((covered == 0) | (covered == self._pattern_sizes)).all():
             return False
         fires = self.design[:, 1:] == (covered > 0)[:, None]
         return bool((fires.all(axis=0) | ~fires.any(axis=0)).any())
@@ -192,7 +195,8 @@ class Stage:
         """Return the next stage: the candidate added, all weights refitted to all rows."""
         design, pattern = self._with_column(candidate.covers)
         weights = self._corrected(design, pattern, self.problem.row_weight)
-        met, pattern = np.unique(pattern, return_inverse=True)
+        met = np.bincount(pattern, minlength=len(design)) > 0
+        pattern = (np.cumsum(met) - 1)[pattern]
         return Stage(self.problem, (*self.conditions, candidate.condition), design[met], pattern, weights)
 
     def without(self, index: int) -> Stage:
