@@ -25,4 +25,6 @@ html_title = f"obliquerules {release}"
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = {"**": ["sidebar-nav-bs"]}
+html_sidebars = {"**": []}
+html_static_path = ["_static"]
+html_css_files = ["formulas.css"]
