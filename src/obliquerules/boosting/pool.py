@@ -50,8 +50,8 @@ class PoolLearner(ObliqueLearner):
             projections = condition.project(self.X)
             logistic = middle_of_gap(projections, condition.threshold)
             for placed in (logistic, self.objective_threshold(projections, pull, rows)):
-                if placed is not None and (condition.weights, placed) not in seen:
-                    seen.add((condition.weights, placed))
+                if placed is not None and (condition.columns, condition.weights, placed) not in seen:
+                    seen.add((condition.columns, condition.weights, placed))
                     yield Proposition(condition.columns, condition.weights, placed), projections >= placed
 
     def directions(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.float64], float]]:

@@ -1,0 +1,145 @@
+"""Complexity-aware growth: expected gains are right, what is chosen pays, and the path is a frontier."""
+
+import numpy as np
+import pytest
+
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.boosting.information import Frontier, InformationSelection
+from obliquerules.boosting.loop import boost
+from obliquerules.boosting.pool import PoolLearner
+from obliquerules.boosting.problem import Candidate, Problem, Stage
+from obliquerules.boosting.threshold import best_threshold
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Conjunction, Proposition
+
+
+def problem(loss="squared", seed=0, n=150, ridge=1.0):
+    rng = np.random.default_rng(seed)
+    X = np.asfortranarray(rng.normal(size=(n, 4)).round(2))
+    score = 2.0 * (X[:, 0] + X[:, 1] > 0.3) - 1.5 * (X[:, 2] > 0.5) * (X[:, 3] < 0.2)
+    y = {
+        "squared": score + rng.normal(scale=0.3, size=n),
+        "logistic": (rng.random(n) < 1.0 / (1.0 + np.exp(-score))).astype(float),
+        "poisson": rng.poisson(np.exp(0.5 * score)).astype(float),
+    }[loss]
+    return Problem(X, y, rng.uniform(0.5, 2.0, size=n), LOSSES[loss], ridge, np.zeros(n, dtype=bool))
+
+
+def candidate(problem, column, threshold):
+    condition = Conjunction([Proposition([column], [1.0], threshold)])
+    return Candidate(condition, condition(problem.X), 0.0)
+
+
+def penalised(stage):
+    return stage.training_loss + 0.5 * stage.problem.ridge * (stage.weights[1:] ** 2).sum()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_expected_gain_is_exact_for_the_squared_loss(seed):
+    stage = Stage.constant(problem(seed=seed))
+    for column, threshold in ((0, 0.1), (2, -0.3), (1, 1.0)):
+        added = candidate(stage.problem, column, threshold)
+        following = stage.with_rule(added)
+        assert stage.gain(added.covers) == pytest.approx(penalised(stage) - penalised(following), rel=1e-6)
+        stage = following
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_expected_gain_is_right_to_second_order(loss):
+    stage = Stage.constant(problem(loss, ridge=1e6))  # so strong a ridge that weights hardly move
+    added = candidate(stage.problem, 0, 0.1)
+    assert stage.gain(added.covers) == pytest.approx(penalised(stage) - penalised(stage.with_rule(added)), rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_rule_taken_away_and_put_back_changes_nothing(loss):
+    stage = Stage.constant(problem(loss))
+    rules = [candidate(stage.problem, column, 0.2) for column in range(3)]
+    for rule in rules:
+        stage = stage.with_rule(rule)
+    again = stage.without(1).with_rule(rules[1])
+    assert again.training_loss == pytest.approx(stage.training_loss, rel=1e-9)
+    assert again.complexity == stage.complexity
+    np.testing.assert_allclose(np.sort(again.weights), np.sort(stage.weights), rtol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_path_is_a_frontier_and_revision_never_raises_the_criterion(loss):
+    data = problem(loss)
+    revised = []
+
+    class Watching(InformationSelection):
+        def revise(self, stage, relearn):
+            after = super().revise(stage, relearn)
+            revised.append((self.criterion(stage), self.criterion(after), len(stage.conditions) == len(after.conditions)))
+            return after
+
+    selection = Watching(2.0)
+    grown = list(boost(data, PoolLearner(data.X, data.row_weight, 3), selection, 5, 3))
+    path = selection.path(grown)
+    assert all(after <= before and same for before, after, same in revised)
+    assert [len(stage.conditions) for stage in grown] == list(range(6))
+    complexities, losses = zip(*((stage.complexity, stage.training_loss) for stage in path), strict=True)
+    assert complexities[0] == 0
+    assert all(np.diff(complexities) > 0)
+    assert all(np.diff(losses) < 0.0)
+    for stage in grown:  # each is on the path, or something no larger is no worse
+        assert any(p.complexity <= stage.complexity and p.training_loss <= stage.training_loss for p in path)
+
+
+def test_a_proposition_that_does_not_pay_is_not_taken():
+    data = problem()
+    dear, cheap = (
+        list(boost(data, PoolLearner(data.X, data.row_weight, 4), InformationSelection(price), 1, 5))[1]
+        for price in (50.0, 0.0)
+    )
+    assert dear.complexity == 3
+    assert cheap.complexity > dear.complexity
+    assert cheap.training_loss < dear.training_loss
+
+
+def test_the_frontier_keeps_the_best_of_each_complexity():
+    stage = Stage.constant(problem())
+    ones = [stage.with_rule(candidate(stage.problem, column, 0.2)) for column in range(4)]
+    frontier = Frontier()
+    for one in (stage, *ones):
+        frontier.add(one)
+    assert frontier.stages() == [stage, min(ones, key=lambda one: one.training_loss)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_threshold_is_that_of_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    projections, pull = rng.integers(0, 8, size=30) / 4.0, rng.normal(size=30)
+    values = np.unique(projections)
+    middles = (values[1:] + values[:-1]) / 2.0
+    sums = [pull[projections >= middle].sum() for middle in middles]
+    found = best_threshold(projections, pull)
+    if max(sums) <= 0.0:
+        assert found is None
+    else:
+        assert found == pytest.approx(middles[int(np.argmax(sums))])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_axis_splits_are_those_of_brute_force(seed):
+    data, rng = problem(seed=seed), np.random.default_rng(seed)
+    pull = rng.normal(size=len(data.y))
+    learner = PoolLearner(data.X, data.row_weight, 3)
+    best = max(
+        max(pull[data.X[:, j] >= t].sum(), pull[data.X[:, j] < t].sum()) for j in range(4) for t in np.unique(data.X[:, j])[1:]
+    )
+    first = next(learner.axis_splits(pull))
+    assert pull[first[1]].sum() == pytest.approx(best)
+    assert np.array_equal(first[0](data.X), first[1])
+
+
+@pytest.mark.parametrize("make", [LLTBoostClassifier, LLTBoostRegressor])
+def test_the_order_of_rows_and_the_seed_do_not_matter(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = X[:, 0] + X[:, 1] + rng.normal(scale=0.5, size=200)
+    y = y > 0.0 if make is LLTBoostClassifier else y
+    order = rng.permutation(200)
+    paths = [make(max_rules=4, random_state=seed).fit(X[rows], y[rows]).path_ for seed, rows in ((0, slice(None)), (1, order))]
+    assert paths[0] == paths[1]
