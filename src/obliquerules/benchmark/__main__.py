@@ -10,7 +10,7 @@ from obliquerules.benchmark.methods import METHODS, lltboost
 from obliquerules.benchmark.report import report
 from obliquerules.benchmark.runner import SEEDS_APART, run
 from obliquerules.datasets import DATASETS
-from obliquerules.estimators.lltboost import SELECTIONS
+from obliquerules.estimators.boosted import SELECTIONS
 from obliquerules.rules.document import write_text
 
 

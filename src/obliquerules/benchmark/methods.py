@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.estimators.lltboost import SELECTIONS, LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.estimators.boosted import SELECTIONS
+from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.sample import Sample
-from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostModel, LLTBoostRegressor
+from obliquerules.estimators.boosted import BoostedModel
+from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.parameters import check_flag, check_folds, check_jobs, gives_splits
 
 Vector = NDArray[np.float64]
@@ -34,7 +35,7 @@ class FoldRisks:
         return self.risk[np.searchsorted(self.complexity, complexity, side="right") - 1]
 
 
-class CrossValidatedModel(LLTBoostModel):
+class CrossValidatedModel(BoostedModel):
     """The choice of a size that classifier and regressor have in common."""
 
     cv: Any
@@ -111,7 +112,7 @@ class CrossValidatedModel(LLTBoostModel):
         return self
 
 
-def _fold_risks(model: LLTBoostModel, X: NDArray[np.float64], y: Vector, weight: Vector, train: Rows, test: Rows) -> FoldRisks:
+def _fold_risks(model: BoostedModel, X: NDArray[np.float64], y: Vector, weight: Vector, train: Rows, test: Rows) -> FoldRisks:
     """Fit the model to the training rows of a fold and judge each member of its path on the test rows."""
     if not (weight[test] > 0.0).any():
         raise ValueError("cv gives a fold that has no test row with weight.")
@@ -125,7 +126,7 @@ def _fold_risks(model: LLTBoostModel, X: NDArray[np.float64], y: Vector, weight:
     )
 
 
-def _risks(model: LLTBoostModel, X: NDArray[np.float64], y: Vector, weight: Vector) -> Iterator[float]:
+def _risks(model: BoostedModel, X: NDArray[np.float64], y: Vector, weight: Vector) -> Iterator[float]:
     """Yield the mean loss of each member of the path."""
     for score in model._staged_scores(X):
         yield float(np.average(model._loss().value(y, score), weights=weight))

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from obliquerules.encoding import check_columns, check_finite, check_size, misplaced_column
+from obliquerules.encoding import check_columns, check_finite, check_size, checked_weights, misplaced_column
 from obliquerules.estimators.parameters import check_option, check_whole
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
@@ -61,6 +61,33 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not what it may be."""
+
+    def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002  # for subclasses
+        """Return the targets as the numbers that the loss takes; raise if the rows that have weight cannot be learned from."""
+        raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return inputs, targets and weights, ready to be learned from."""
+        X, y = self._training_data(X, y)
+        weight = checked_weights(sample_weight, len(y))
+        return X, self._target(y, weight), weight
+
+    def _grow(self, X: NDArray[np.float64], y: Vector, weight: Vector) -> Self:  # noqa: ARG002  # for subclasses
+        """Learn the path from checked data; set ``path_``, ``ensemble_`` and ``n_iter_``."""
+        raise AttributeError(f"{type(self).__name__} does not say how it learns its rules.")
+
+    def _data_like_those_of_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return inputs, targets and weights that are of the kind this model was fitted to."""
+        self._matrix(X)
+        scratch = copy.copy(self)  # because reading data as for a fit sets attributes
+        data = scratch._checked(X, y, sample_weight)
+        if not np.array_equal(getattr(scratch, "classes_", ()), getattr(self, "classes_", ())):
+            raise ValueError(f"y must hold the labels that the model was fitted to, {self.classes_.tolist()}.")
+        return data
 
     def _strata(self, target: Vector) -> NDArray[np.intp]:
         """Return the group of each row from which a like share is held out: one group, unless there are classes."""
@@ -162,6 +189,15 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
             )
         return encoded.astype(np.float64)
 
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a data frame or array and two kinds of labels."""
+        self._check_parameters()
+        return self._grow(*self._checked(X, y, sample_weight))
+
+    def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._encode_labels(y, weight)
+
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row: the log-odds of the second class."""
         return self._scores(X)
@@ -205,6 +241,19 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_option("loss", self.loss, REGRESSION_LOSSES)
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a data frame or array and numeric targets."""
+        self._check_parameters()
+        return self._grow(*self._checked(X, y, sample_weight))
+
+    def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        target = self._numbers(y)
+        complaint = self._loss().complaint(target[weight > 0.0])
+        if complaint is not None:
+            raise ValueError(f"y {complaint} (loss='{self.loss}').")
+        return target
 
     def _numbers(self, y: NDArray[Any]) -> Vector:
         """Return the targets as doubles."""
