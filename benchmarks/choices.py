@@ -94,7 +94,7 @@ def method(name):
 
     def make(task, seed):
         kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
-        return kind(random_state=seed, **VARIANTS[name][0])
+        return {name: kind(random_state=seed, **VARIANTS[name][0])}
 
     return Method(name, "LLTB", make)
 
@@ -105,7 +105,7 @@ def measure(data, name, seed):
         for place, part, substitute in VARIANTS[name][1]:
             stack.enter_context(mock.patch.object(place, part, substitute))
         start = time.process_time()
-        repetition = repeat(data, method(name), seed)
+        (repetition,) = repeat(data, method(name), seed)
         return repetition, time.process_time() - start
 
 

@@ -37,7 +37,7 @@ class LiblinearLearner(ObliqueLearner):
 def fit(task: str, splits: Sequence[Split]) -> None:
     """Fit ten rules to the 500 training rows of each split."""
     for seed, split in enumerate(splits):
-        lltboost("validation").make(task, seed).fit(split.X_train, split.y_train)
+        lltboost("validation").make(task, seed)["default"].fit(split.X_train, split.y_train)
 
 
 def fit_by_bisection(task: str, splits: Sequence[Split]) -> None:

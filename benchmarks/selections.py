@@ -20,7 +20,7 @@ SPLITS = 3
 def fit(selection: str, task: str, splits: list[Split]) -> None:
     """Fit ten rules to the training rows, at most 500, of each split."""
     for seed, split in enumerate(splits):
-        lltboost(selection).make(task, seed).fit(split.X_train, split.y_train)
+        lltboost(selection).make(task, seed)["default"].fit(split.X_train, split.y_train)
 
 
 def measure(data: Any) -> float:

@@ -64,9 +64,9 @@ def test_losses_are_the_mean_squared_error_the_log_loss_in_nats_and_the_share_of
 
 def test_a_repetition_follows_the_path_from_one_rule_upwards():
     data, method = load_breast_cancer(), lltboost("validation")
-    repetition = repeat(data, method, 0)
+    (repetition,) = repeat(data, method, 0)
     split = bootstrap_split(data, 0)
-    model = method.make("classification", 0).fit(split.X_train, split.y_train)
+    model = method.make("classification", 0)["default"].fit(split.X_train, split.y_train)
     assert repetition.complexities == tuple(ensemble.complexity for ensemble in model.path_[1:])
     assert repetition.complexities[0] >= 3
     assert repetition.losses["0/1 loss"][-1] == pytest.approx(1.0 - model.score(split.X_test, split.y_test))

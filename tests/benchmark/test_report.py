@@ -14,7 +14,7 @@ from obliquerules.datasets.files import VARIABLE
 
 
 def comparison(median, decimals=2):
-    return Comparison("Any", 36, Interval(median, median, median), Interval(0.47, 0.49, 0.51), decimals)
+    return Comparison("Any", "default", 36, Interval(median, median, median), Interval(0.47, 0.49, 0.51), decimals)
 
 
 def test_marks_compare_the_rounded_median_with_the_papers_interval():
@@ -51,15 +51,23 @@ def test_the_papers_rows_are_in_order():
 
 
 def test_repetitions_are_compared_at_the_papers_targets():
-    repetitions = [Repetition("Diabetes", "m", seed, (3, 40, 50), {"risk": (0.72, 0.70, 0.60)}) for seed in range(10)]
+    repetitions = [Repetition("Diabetes", "m", "s", seed, (3, 40, 50), {"risk": (0.72, 0.70, 0.60)}) for seed in range(10)]
     by_title = {measure.title: compare(measure, repetitions, "LLTB") for measure in MEASURES}
     assert [one.ours.median for one in by_title["Complexity at the risk target"]] == [40.0]
     assert [one.ours.median for one in by_title["Risk at the complexity target"]] == [0.70]
     assert by_title["0/1 loss at the complexity target"] == ()
 
 
+def test_the_best_setting_is_kept_for_each_measure():
+    few = [Repetition("Diabetes", "m", "few", seed, (3,), {"risk": (0.71,)}) for seed in range(10)]
+    many = [Repetition("Diabetes", "m", "many", seed, (40,), {"risk": (0.60,)}) for seed in range(10)]
+    complexity, risk = (compare(measure, few + many, "LLTB")[0] for measure in MEASURES[:2])
+    assert (complexity.setting, complexity.ours.median) == ("few", 3.0)
+    assert (risk.setting, risk.ours.median) == ("many", 0.60)
+
+
 def test_a_path_without_rules_meets_no_target():
-    repetitions = [Repetition("Diabetes", "m", seed, (), {}) for seed in range(10)]
+    repetitions = [Repetition("Diabetes", "m", "s", seed, (), {}) for seed in range(10)]
     assert compare(MEASURES[0], repetitions, "LLTB")[0].ours.median == inf
 
 

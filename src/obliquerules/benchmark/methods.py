@@ -1,8 +1,8 @@
-"""Methods: what is measured, each as a name and a function that makes an estimator."""
+"""Methods: what is measured, each as a name and a function that makes estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,20 +20,23 @@ class Method:
     column : str
         The column of the paper's tables that it is set beside.
     make : callable
-        From the task (``"regression"`` or ``"classification"``) and a seed to an estimator that has a ``path_`` once fitted.
+        From the task (``"regression"`` or ``"classification"``) and a seed to estimators that have a ``path_`` once fitted, by
+        the names of their settings. Where the paper tries several settings and keeps the best, there are several. None at all
+        if the method is not made for the task.
     """
 
     name: str
     column: str
-    make: Callable[[str, int], Any]
+    make: Callable[[str, int], Mapping[str, Any]]
 
 
 def lltboost(selection: str) -> Method:
     """LLTBoost with the sizes that the paper sets: up to ten rules, five propositions, five variables."""
 
-    def make(task: str, seed: int) -> Any:
+    def make(task: str, seed: int) -> Mapping[str, Any]:
         kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
-        return kind(max_rules=10, max_propositions=5, max_variables=5, selection=selection, random_state=seed)
+        model = kind(max_rules=10, max_propositions=5, max_variables=5, selection=selection, random_state=seed)
+        return {"default": model}
 
     return Method(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
 

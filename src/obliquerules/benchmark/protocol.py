@@ -31,11 +31,11 @@ class Split:
 
 @dataclass(frozen=True)
 class Repetition:
-    """What one method reached on one split.
+    """What one setting of one method reached on one split.
 
     Attributes
     ----------
-    dataset, method : str
+    dataset, method, setting : str
         The names under which they are reported.
     seed : int
         Of the split, and of the method's own random choices.
@@ -48,6 +48,7 @@ class Repetition:
 
     dataset: str
     method: str
+    setting: str
     seed: int
     complexities: tuple[int, ...]
     losses: Mapping[str, tuple[float, ...]]
@@ -77,14 +78,17 @@ def mean_losses(task: str, y: Vector, score: Vector) -> dict[str, float]:
     return {"risk": float(np.mean(LOSSES["logistic"].value(y, score))), "0/1 loss": float(np.mean((score > 0.0) != y))}
 
 
-def repeat(data: Any, method: Method, seed: int) -> Repetition:
-    """Fit a method to one split of a data set and follow its path on the test rows."""
+def repeat(data: Any, method: Method, seed: int) -> list[Repetition]:
+    """Fit each setting of a method to one split of a data set and follow its path on the test rows."""
     split = bootstrap_split(data, seed)
-    model = method.make(data.task, seed).fit(split.X_train, split.y_train)
-    path = model.path_[1:]  # the constant comes first; the paper starts with one rule
-    losses = [mean_losses(data.task, split.y_test, ensemble(split.X_test)) for ensemble in path]
-    curves = {name: tuple(loss[name] for loss in losses) for name in losses[0]} if losses else {}
-    return Repetition(data.name, method.name, seed, tuple(ensemble.complexity for ensemble in path), curves)
+    repetitions = []
+    for setting, model in method.make(data.task, seed).items():
+        path = model.fit(split.X_train, split.y_train).path_[1:]  # the constant comes first; the paper starts with one rule
+        losses = [mean_losses(data.task, split.y_test, ensemble(split.X_test)) for ensemble in path]
+        curves = {name: tuple(loss[name] for loss in losses) for name in losses[0]} if losses else {}
+        complexities = tuple(ensemble.complexity for ensemble in path)
+        repetitions.append(Repetition(data.name, method.name, setting, seed, complexities, curves))
+    return repetitions
 
 
 def smallest_complexity(complexities: Sequence[int], losses: Sequence[float], target: float) -> float:

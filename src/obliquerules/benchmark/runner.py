@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,7 @@ def run(
     present, left_out = load(names)
     seeds = [SEEDS_APART * seed + repetition for repetition in range(repetitions)]
     done = Parallel(jobs)(delayed(repeat)(data, method, seed) for data in present for method in methods for seed in seeds)
-    return Results(tuple(done), left_out)
+    return Results(tuple(itertools.chain.from_iterable(done)), left_out)
 
 
 def load(names: Sequence[str]) -> tuple[list[Any], dict[str, str]]:
