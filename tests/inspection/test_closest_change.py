@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.closest_change import Room, Wish, closest_change
+from obliquerules.inspection.change_search import Room, Wish
+from obliquerules.inspection.closest_change import closest_change
 
 from ..estimators.fitted import every_kind, fitted
 

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.encoding import checked_weights
 from obliquerules.estimators.parameters import check_real, check_whole
-from obliquerules.inspection.closest_change import ClosestChange, Room, Wish, closest_change
+from obliquerules.inspection.change_search import Room, Wish
+from obliquerules.inspection.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.explanation import Explanation, explain
 from obliquerules.inspection.importance import Importances, variable_importance
 from obliquerules.inspection.rule_table import RuleTable, rule_table
