@@ -171,8 +171,8 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         cost : dict, optional
             What a change by one standard deviation counts, by name or column, if it is not 1.
         tolerance : float, default=0.0
-            By which share the distance may exceed the least, for values in rounder numbers: 0.01 is good for reading. The
-            least is reported as `ClosestChange.bound`.
+            By how many standard deviations the distance may exceed the least, for values in rounder numbers: 0.05 is good for
+            reading. The least is reported as `ClosestChange.bound`.
         max_steps : int, default=2000
             The number of linear programs after which the search ends with the best that it has found, and says so.
 

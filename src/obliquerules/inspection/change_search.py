@@ -20,8 +20,13 @@ Assignment = tuple[int, ...]
 
 # How far to stay clear of the thresholds, in standard deviations: none first, then as far as rounding may make necessary.
 MARGINS = (0.0, 1e-9, 1e-7, 1e-5)
-# Two distances closer than this, relatively, are the same: numbers are shortened within this bound.
+# Two distances closer than this are the same; of those above one, in proportion.
 SAME_DISTANCE = 1e-6
+
+
+def same_distance(distance: float) -> float:
+    """Return by how much a distance may differ from another and still be the same."""
+    return SAME_DISTANCE * max(1.0, distance)
 
 
 @dataclass(frozen=True)
@@ -216,7 +221,10 @@ class Search:
     @property
     def proven(self) -> bool:
         """Whether nothing that is left can be closer than the best."""
-        return not self.heap or self.heap[0].bound * (1.0 + SAME_DISTANCE) >= self.least
+        return not self.heap or self._no_closer(self.heap[0].bound)
+
+    def _no_closer(self, bound: float) -> bool:
+        return bound + same_distance(bound) >= self.least
 
     @property
     def bound(self) -> float:
@@ -260,7 +268,7 @@ class Search:
 
     def _push(self, assignment: Assignment, steps: Vector) -> None:
         bound = float(np.abs(steps) @ self.room.cost[self.columns])
-        if bound * (1.0 + SAME_DISTANCE) < self.least:
+        if not self._no_closer(bound):
             heapq.heappush(self.heap, _Node(bound, self.n_steps, assignment, steps))
 
     def _undecided(self, node: _Node) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.change_search import SAME_DISTANCE, Room, Search, Wish
+from obliquerules.inspection.change_search import Room, Search, Wish, same_distance
 from obliquerules.inspection.table import Table, aligned
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
@@ -55,8 +55,8 @@ class ClosestChange(Table[VariableChange]):
         No change of less than this distance, within the given ranges, gives the prediction that is wanted. Infinite if no
         change does.
     proven : bool
-        Whether the search has come to its end. If so, the distance is the least there is, but for one part in a million and
-        the tolerance that was given. If not, a closer change may have been missed.
+        Whether the search has come to its end. If so, the distance is the least there is, but for a millionth and the
+        tolerance that was given. If not, a closer change may have been missed.
     before, after : object
         The predictions.
     wanted : str
@@ -92,7 +92,7 @@ class ClosestChange(Table[VariableChange]):
             return (
                 f"{size}. It is the best that was found, and not proven to be the closest: none is below {_floor(self.bound)}."
             )
-        if self.distance <= self.bound * (1.0 + 2.0 * SAME_DISTANCE):
+        if self.distance <= self.bound + 2.0 * same_distance(self.bound):
             return f"{size}, and no smaller change within the given ranges does it."
         return f"{size}; none of less than {_floor(self.bound)} within the given ranges does it."
 
@@ -145,10 +145,10 @@ def closest_change(
 
 
 def _shortened(search: Search, tolerance: float) -> Vector:
-    """Return the best row with short decimals, which take it no further away than the tolerance allows."""
+    """Return the best row in short decimals, which take it no further away than the tolerance allows."""
     room, row = search.room, np.array(search.best)
     moved = np.flatnonzero(row != room.x)
-    allowed = max(tolerance, SAME_DISTANCE) * search.least / max(1, len(moved))
+    allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
     for j in moved:
         for value in _short_values(float(row[j]), float(allowed / room.cost[j] * room.unit[j])):
             shorter = row.copy()
