@@ -145,6 +145,7 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         lower: Numbers | None = None,
         upper: Numbers | None = None,
         cost: Numbers | None = None,
+        whole: Collection[str | int] = (),
         tolerance: float = 0.0,
         max_steps: int = 2000,
     ) -> ClosestChange:
@@ -170,6 +171,8 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
             The least and the greatest value of variables, by name or column; `math.inf` for no bound.
         cost : dict, optional
             What a change by one standard deviation counts, by name or column, if it is not 1.
+        whole : collection of str or int
+            Variables that take whole numbers only, such as counts and columns of 0 and 1.
         tolerance : float, default=0.0
             By how many standard deviations the distance may exceed the least, for values in rounder numbers: 0.05 is good for
             reading. The least is reported as `ClosestChange.bound`.
@@ -188,7 +191,7 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
             raise ValueError(f"x must be one row; got {len(row)}.")
         wish = self._wish(row, above, below)
         rows = self._matrix(X)
-        room = self._room(row[0], rows, fixed, lower or {}, upper or {}, cost or {})
+        room = self._room(row[0], rows, fixed, whole, lower or {}, upper or {}, cost or {})
         return closest_change(
             self.ensemble_,
             room,
@@ -215,25 +218,32 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         x: Vector,
         rows: NDArray[np.float64],
         fixed: Collection[str | int],
+        whole: Collection[str | int],
         lower: Numbers,
         upper: Numbers,
         cost: Numbers,
     ) -> Room:
         """Return where a row may move to."""
-        if isinstance(fixed, str):
-            raise ValueError(f"fixed must be a collection of variables; got the text {fixed!r}.")
-        unit = rows.std(axis=0)
-        still = unit == 0.0
-        still[[self._column("fixed", variable) for variable in fixed]] = True
+        unit, integral = rows.std(axis=0), self._mask("whole", whole)
+        still = (unit == 0.0) | self._mask("fixed", fixed)
         least = self._with_given("lower", lower, np.minimum(rows.min(axis=0), x))
         most = self._with_given("upper", upper, np.maximum(rows.max(axis=0), x))
-        for column in np.flatnonzero(~still & ((least > x) | (most < x))).tolist():
-            outside = f"outside its range, {readable(least[column])} to {readable(most[column])}"
-            raise ValueError(f"x has {readable(x[column])} in '{self._feature_names()[column]}', which is {outside}.")
+        least, most = np.where(integral, np.ceil(least), least), np.where(integral, np.floor(most), most)
         costs = self._with_given("cost", cost, np.ones(len(x)))
         if not ((costs > 0.0) & (costs < np.inf)).all():
             raise ValueError(f"cost must be a finite number above 0 for each variable; got {dict(cost)!r}.")
-        return Room(x, np.where(still, x, least), np.where(still, x, most), unit, costs)
+        for column in np.flatnonzero(~still & ((least > x) | (most < x) | (integral & (x != np.round(x))))).tolist():
+            bounds = f"{readable(least[column])} to {readable(most[column])}{' in whole numbers' * int(integral[column])}"
+            raise ValueError(f"x has {readable(x[column])} in '{self._feature_names()[column]}', whose range is {bounds}.")
+        return Room(x, np.where(still, x, least), np.where(still, x, most), unit, costs, integral & ~still)
+
+    def _mask(self, parameter: str, variables: Collection[str | int]) -> NDArray[np.bool_]:
+        """Return which columns are named."""
+        if isinstance(variables, str):
+            raise ValueError(f"{parameter} must be a collection of variables; got the text {variables!r}.")
+        named = np.zeros(len(self._feature_names()), dtype=np.bool_)
+        named[[self._column(parameter, variable) for variable in variables]] = True
+        return named
 
     def _with_given(self, parameter: str, given: Numbers, numbers: Vector) -> Vector:
         """Return one number for each column, those that were given in place of the others."""
@@ -256,7 +266,7 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
 
 def _as_frame(x: Any) -> Any:
     """Return one row as something that has rows and columns; a series of pandas keeps its names."""
-    if hasattr(x, "to_frame") and getattr(x, "ndim", 1) == 1:
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
         return x.to_frame().T.infer_objects()
     if hasattr(x, "columns") or hasattr(x, "schema"):
         return x
