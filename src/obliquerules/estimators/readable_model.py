@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -90,6 +92,18 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         -------
         RuleTable
             Print it, or take `to_dicts`, `to_pandas` or `to_polars`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.rule_table(X, y))
+        rule  weight  complexity  coverage  mean contribution  mean of y  condition
+              +104.6           0   100.0 %             +104.6      152.1  True
+           0  +37.79           3    30.5 %             +11.54      200.1  bp >= 101.5
+           1  +78.67           4    45.7 %             +35.96        203  bmi + 7 s5 >= 59.425
         """
         matrix = self._matrix(X)
         weight = checked_weights(sample_weight, len(matrix))
@@ -110,6 +124,21 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         Explanation
             Its rows print as a calculation. The contributions, added from left to right after the constant, are the score to
             the last bit.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.explain(X[:1]))
+        Predicted: 183.3
+          +104.6  to start with
+          +78.67  because bmi + 7 s5 >= 59.425 (it is 66.1186, met by 6.694)
+          +183.3  in all, the prediction
+        Not counted, because a condition is not met:
+          +37.79  if bp >= 101.5 (it is 101, missed by 0.5)
+        Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         matrix = self._matrix(X)
         scores = self.ensemble_(matrix)
@@ -130,6 +159,19 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         -------
         Importances
             The most important variable first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.variable_importance(X))
+        importance  rules  variable
+             24.98      1  bmi
+             19.74      1  s5
+             16.03      1  bp
+        (7 other variables in no rule)
         """
         matrix = self._matrix(X)
         return variable_importance(self.ensemble_, matrix, checked_weights(sample_weight, len(matrix)))
@@ -183,6 +225,17 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         -------
         ClosestChange
             Print it. Its `row` is None if no change within the bounds does it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
+        The prediction is 183.3. To make it less than 150, change
+          bmi:  32.1 -> 25.4  (-6.7, 1.518 standard deviations)
+        That is a distance of 1.518 standard deviations in all; none of less than 1.515 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)
@@ -249,9 +302,9 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         """Return one number for each column, those that were given in place of the others."""
         numbers = numbers.copy()
         for variable, number in given.items():
+            if not isinstance(number, Real) or math.isnan(number):
+                raise ValueError(f"{parameter} of {variable!r} must be a number; got {number!r}.")
             numbers[self._column(parameter, variable)] = number
-        if np.isnan(numbers).any():
-            raise ValueError(f"{parameter} must be a number for each variable; got {dict(given)!r}.")
         return numbers
 
     def _column(self, parameter: str, variable: str | int) -> int:
