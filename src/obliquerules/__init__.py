@@ -2,6 +2,7 @@
 
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.persistence import load_model
 from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.rules.document import ModelFileError
@@ -15,6 +16,8 @@ __all__ = [
     "LLTBoostClassifierCV",
     "LLTBoostRegressor",
     "LLTBoostRegressorCV",
+    "LTRNetClassifier",
+    "LTRNetRegressor",
     "ModelFileError",
     "Proposition",
     "Rounding",
