@@ -1,6 +1,7 @@
 """Additive rule ensembles with sparse oblique conditions, for people who must read their models."""
 
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
+from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.persistence import load_model
 from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
@@ -9,6 +10,7 @@ from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
 
 __all__ = [
     "Conjunction",
+    "DRNetClassifier",
     "L1Level",
     "L1Path",
     "LLTBoostClassifier",

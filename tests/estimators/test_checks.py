@@ -4,9 +4,10 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
+from obliquerules import DRNetClassifier, LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
 
 ESTIMATORS = [
+    DRNetClassifier(n_penalties=2, min_penalty=1e-3, max_penalty=0.1, max_iter=120, phase_length=40, step_size=0.1),
     LLTBoostClassifier(),
     LLTBoostRegressor(),
     LLTBoostRegressor(loss="poisson"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from obliquerules.estimators.boosted import SELECTIONS
+from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 
 
@@ -41,4 +42,13 @@ def lltboost(selection: str) -> Method:
     return Method(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
 
 
-METHODS: dict[str, Method] = {method.name: method for method in map(lltboost, SELECTIONS)}
+def drnet() -> Method:
+    """DRNet with ten rules and the penalties that the paper sets, which are its defaults; for classes only."""
+
+    def make(task: str, seed: int) -> Mapping[str, Any]:
+        return {"default": DRNetClassifier(random_state=seed)} if task == "classification" else {}
+
+    return Method("DRNet", "DRNet", make)
+
+
+METHODS: dict[str, Method] = {method.name: method for method in (*map(lltboost, SELECTIONS), drnet())}

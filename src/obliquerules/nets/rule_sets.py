@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,8 +26,8 @@ class RuleSet:
 
     Attributes
     ----------
-    label : str
-        The class, as it is called in reports.
+    described : int
+        The class: 0 or 1.
     penalty : float
         lambda_1.
     signs : array of shape (n_rules, n_inputs)
@@ -36,7 +36,7 @@ class RuleSet:
         The steps of its training.
     """
 
-    label: str
+    described: int
     penalty: float
     signs: Signs
     n_steps: int
@@ -55,7 +55,7 @@ class RuleSet:
 class Batch:
     """Networks that are trained at once: for one class, with several penalties."""
 
-    label: str
+    described: int
     penalties: tuple[float, ...]
     seed: tuple[int, ...]
 
@@ -67,8 +67,9 @@ def complexity_of(signs: Signs) -> int:
 
 def learn_rule_sets(
     inputs: NDArray[np.bool_],
-    members: Mapping[str, NDArray[np.bool_]],
+    y: NDArray[np.float64],
     weight: NDArray[np.float64],
+    described: Sequence[int],
     penalties: Sequence[float],
     schedule: Schedule,
     *,
@@ -76,30 +77,31 @@ def learn_rule_sets(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> list[RuleSet]:
-    """Learn a rule set for each class, given by name as which rows are in it, and each penalty.
+    """Learn a rule set for each class that is to be described and each penalty.
 
-    The result does not depend on ``n_jobs``: the batches are the same, and each has its own source of randomness.
+    The rules for a class do not depend on whether the other is described too, and nothing depends on ``n_jobs``: the batches
+    are the same, and each has its own source of randomness.
     """
-    batches = list(_batches(tuple(members), penalties, seed))
-    work = (delayed(_learn)(Examples.of(inputs, members[batch.label], weight), batch, schedule, verbose) for batch in batches)
+    batches = list(_batches(described, penalties, seed))
+    work = (delayed(_learn)(Examples.of(inputs, y == batch.described, weight), batch, schedule, verbose) for batch in batches)
     return [rule_set for learned in Parallel(n_jobs)(work) for rule_set in learned]
 
 
-def _batches(labels: Sequence[str], penalties: Sequence[float], seed: int) -> Iterator[Batch]:
-    for index, label in enumerate(labels):
+def _batches(described: Sequence[int], penalties: Sequence[float], seed: int) -> Iterator[Batch]:
+    for label in described:
         for first in range(0, len(penalties), NETWORKS_AT_ONCE):
-            yield Batch(label, tuple(penalties[first : first + NETWORKS_AT_ONCE]), (seed, index, first))
+            yield Batch(label, tuple(penalties[first : first + NETWORKS_AT_ONCE]), (seed, label, first))
 
 
 def _learn(examples: Examples, batch: Batch, schedule: Schedule, verbose: bool) -> list[RuleSet]:
     progress: Progress | None = partial(_report, batch, schedule.n_steps) if verbose else None
     random = np.random.default_rng(batch.seed)
     learned, n_steps = train_networks(examples, np.array(batch.penalties), schedule, random, progress)
-    return [RuleSet(batch.label, penalty, signs, n_steps) for penalty, signs in zip(batch.penalties, learned, strict=True)]
+    return [RuleSet(batch.described, penalty, signs, n_steps) for penalty, signs in zip(batch.penalties, learned, strict=True)]
 
 
 def _report(batch: Batch, n_steps: int, done: int, losses: Array, rules: Sequence[Signs]) -> None:
     """Say on standard error how far the training has come."""
     for penalty, loss, signs in zip(batch.penalties, losses, rules, strict=True):
-        network = f"class {batch.label}, penalty {penalty:g}, step {done}/{n_steps}"
+        network = f"class {batch.described}, penalty {penalty:g}, step {done}/{n_steps}"
         sys.stderr.write(f"[DRNet] {network}: loss {loss:.4f}, complexity {complexity_of(signs)}\n")
