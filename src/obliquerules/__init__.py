@@ -3,6 +3,7 @@
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
 from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.persistence import load_model
 from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.rules.document import ModelFileError
@@ -17,6 +18,8 @@ __all__ = [
     "LLTBoostClassifierCV",
     "LLTBoostRegressor",
     "LLTBoostRegressorCV",
+    "LTRNetClassifier",
+    "LTRNetRegressor",
     "ModelFileError",
     "Proposition",
     "Rounding",

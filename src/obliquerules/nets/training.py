@@ -137,6 +137,14 @@ class EarlyStopping:
         return self._waited >= self.patience
 
 
+def one_thread() -> Any:
+    """Return a context in which BLAS works in one thread.
+
+    The matrices of a network are too small to share, and so its sums do not depend on the number of cores.
+    """
+    return threadpool_limits(limits=1, user_api="blas")
+
+
 def train(
     parameters: Parameters,
     phases: Sequence[Phase],
@@ -145,12 +153,9 @@ def train(
     report: Report | None = None,
     report_every: int = 50,
 ) -> int:
-    """Train in place, phase after phase; return the number of steps.
-
-    BLAS works in one thread meanwhile: the matrices are too small to share, and the sums do not depend on the number of cores.
-    """
+    """Train in place, phase after phase; return the number of steps."""
     done = 0
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         for phase in phases:
             for index in range(phase.n_steps):
                 losses, gradients = phase.objective(parameters)
