@@ -103,8 +103,8 @@ def test_a_class_that_is_not_there_cannot_be_described(describe):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"min_penalty": 2.0, "max_penalty": 1.0}, "min_penalty must be above 0 and not above max_penalty"),
-        ({"min_penalty": 0.0}, "min_penalty must be above 0 and not above max_penalty"),
+        ({"min_penalty": 2.0, "max_penalty": 1.0}, "min_penalty must not be above max_penalty, which is 1.0; got 2.0"),
+        ({"n_penalties": 0}, "n_penalties must be a whole number of at least 1"),
         ({"n_thresholds": 0}, "n_thresholds must be a whole number of at least 1"),
         ({"phase_length": 0.5}, "phase_length must be a whole number"),
         ({"or_penalty": -1.0}, "or_penalty must be a finite number of at least 0"),
@@ -147,7 +147,7 @@ def test_saved_and_loaded_it_is_the_same(tmp_path):
 
 
 def test_progress_is_reported_with_loss_and_complexity(capfd):
-    quick(verbose=1, n_penalties=1, min_penalty=1.0, describe="in").fit(*data())
+    quick(verbose=1, n_penalties=1, describe="in").fit(*data())
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) == 3
     assert lines[1].startswith("[DRNet] class 0, penalty 1, step 100/300: loss 0.")
@@ -189,6 +189,6 @@ def test_without_any_penalty_there_are_rules_and_with_a_huge_one_there_is_the_co
     X, y = data()
     free = quick(min_penalty=0.0, max_penalty=0.0, or_penalty=0.0, max_iter=600).fit(X, y)
     assert len(free.path_) > 1
-    huge = quick(min_penalty=1e12, max_penalty=1e12, or_penalty=1e12, n_penalties=1, max_iter=1200).fit(X, y)
+    huge = quick(max_penalty=1e12, or_penalty=1e12, n_penalties=1, max_iter=1200).fit(X, y)
     assert len(huge.path_) == 1
     assert set(huge.predict(X)) == {"out"}

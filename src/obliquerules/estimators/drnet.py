@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.sample import Sample
-from obliquerules.estimators.parameters import check_flag, check_jobs, check_real, check_seed, check_whole
+from obliquerules.estimators.parameters import (
+    check_flag,
+    check_jobs,
+    check_penalties,
+    check_real,
+    check_seed,
+    check_whole,
+    falling_penalties,
+)
 from obliquerules.estimators.rule_model import RuleClassifier
 from obliquerules.nets.binarisation import binarise
 from obliquerules.nets.boxes import levels_of
@@ -42,10 +50,12 @@ class DRNetClassifier(RuleClassifier):
         Number of rules that a network starts with.
     n_thresholds : int, default=9
         Most thresholds on a column. They lie at quantiles, with 9 of them at the deciles.
-    min_penalty, max_penalty : float, default=1e-4 and 10.0
-        The smallest and the largest penalty lambda_1 on the expected number of rules and conditions. Both may be zero.
+    max_penalty, min_penalty : float, default=10.0 and 1e-4
+        The largest and the smallest penalty lambda_1 on the expected number of rules and conditions. A smallest one of zero
+        ends the sequence with an unpenalised network.
     n_penalties : int, default=6
-        Number of penalties, in geometric progression. A network is trained for each of them, and `path_` has the best.
+        How many penalties are tried, from the largest to the smallest in equal ratios; with one it is the largest. A network is
+        trained for each, and `path_` has the best of them.
     or_penalty : float, default=1e-5
         The penalty lambda_2, which is in force while the OR layer is trained.
     describe : "auto" or label, default="auto"
@@ -90,7 +100,7 @@ class DRNetClassifier(RuleClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from obliquerules import DRNetClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = DRNetClassifier(max_penalty=10, min_penalty=10, n_penalties=1, describe=1, random_state=0).fit(X, y)
+    >>> model = DRNetClassifier(n_penalties=1, describe=1, random_state=0).fit(X, y)
     >>> any_rule_fires = model.ensemble_.fires(X).any(axis=1)
     >>> bool((model.predict(X) == any_rule_fires).all())
     True
@@ -101,8 +111,8 @@ class DRNetClassifier(RuleClassifier):
         *,
         max_rules: int = 10,
         n_thresholds: int = 9,
-        min_penalty: float = 1e-4,
         max_penalty: float = 10.0,
+        min_penalty: float = 1e-4,
         n_penalties: int = 6,
         or_penalty: float = 1e-5,
         describe: Any = AUTO,
@@ -117,8 +127,8 @@ class DRNetClassifier(RuleClassifier):
     ) -> None:
         self.max_rules = max_rules
         self.n_thresholds = n_thresholds
-        self.min_penalty = min_penalty
         self.max_penalty = max_penalty
+        self.min_penalty = min_penalty
         self.n_penalties = n_penalties
         self.or_penalty = or_penalty
         self.describe = describe
@@ -133,15 +143,11 @@ class DRNetClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("max_rules", "n_thresholds", "n_penalties", "max_iter", "phase_length"):
+        for name in ("max_rules", "n_thresholds", "max_iter", "phase_length"):
             check_whole(name, getattr(self, name), 1)
-        for name in ("min_penalty", "max_penalty", "or_penalty", "step_size", "ridge"):
+        for name in ("or_penalty", "step_size", "ridge"):
             check_real(name, getattr(self, name), 0.0)
-        if not (0.0 < self.min_penalty <= self.max_penalty or self.min_penalty == self.max_penalty == 0.0):
-            raise ValueError(
-                "min_penalty must be above 0 and not above max_penalty, or both must be 0; "
-                f"got {self.min_penalty!r} and {self.max_penalty!r}."
-            )
+        check_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
         check_flag("early_stopping", self.early_stopping)
         check_jobs("n_jobs", self.n_jobs)
         check_seed("random_state", self.random_state)
@@ -185,7 +191,7 @@ class DRNetClassifier(RuleClassifier):
             sample.y,
             sample.weight,
             self._described(),
-            np.geomspace(self.min_penalty, self.max_penalty, self.n_penalties).tolist() if self.max_penalty else [0.0],
+            falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)[::-1],
             self._schedule(),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             n_jobs=self.n_jobs,
