@@ -15,8 +15,6 @@ from obliquerules.nets.training import Adam, Array, EarlyStopping, Parameters, P
 START_OF_MEMBERSHIP = 0.6
 # How far they are scattered around it, so that the propositions of a rule differ.
 SCATTER = 0.05
-# The sigmoid of numbers beyond this is zero or one in single precision, and their exponential is still finite.
-SATURATED = 60.0
 # Standardised inputs and derivatives are cut off here, so that the square of a gradient is finite in single precision.
 LARGEST_INPUT = 1e4
 LARGEST_PULL = 1e12
@@ -160,8 +158,10 @@ class SoftRules:
         architecture: Architecture,
         penalties: Penalties,
     ) -> None:
-        self.X = np.ascontiguousarray(np.clip(X, -LARGEST_INPUT, LARGEST_INPUT))
-        self.columns = np.ascontiguousarray(self.X.T)
+        self.X = np.clip(X, -LARGEST_INPUT, LARGEST_INPUT)
+        # A column of -1 makes the threshold one more weight.
+        self.rows = np.ascontiguousarray(np.column_stack([self.X, np.full(len(X), -1.0, dtype=X.dtype)]))
+        self.columns = np.ascontiguousarray(self.rows.T)
         self.y = y
         self.share = weight / weight.sum()
         self.loss = loss
@@ -172,6 +172,8 @@ class SoftRules:
         self._propositions = np.empty(shape, dtype=X.dtype)
         self._slopes = np.empty(shape, dtype=X.dtype)
 
+    # Where a sigmoid is zero, the exponential in it overflows to infinity, which is right.
+    @np.errstate(over="ignore")
     def __call__(self, parameters: Parameters) -> tuple[Array, dict[str, Array]]:
         """Return the penalised loss of each network, and the gradients of the mean loss."""
         propositions = self._evaluate_propositions(parameters)
@@ -192,18 +194,16 @@ class SoftRules:
     def _evaluate_propositions(self, parameters: Parameters) -> Array:
         """Return p, shape (networks, rules, propositions, rows)."""
         directions, thresholds = parameters["directions"], parameters["thresholds"]
-        p = self._propositions
-        flat = p.reshape(-1, len(self.X))
-        np.matmul(SHARPNESS * directions.reshape(len(flat), -1), self.columns, out=flat)
-        flat -= SHARPNESS * thresholds.reshape(-1, 1)
-        return sigmoid(p)
+        extended = np.concatenate([directions, thresholds[..., None]], axis=-1).reshape(-1, len(self.columns))
+        np.matmul(-SHARPNESS * extended, self.columns, out=self._propositions.reshape(-1, len(self.X)))
+        return sigmoid_of_negative(self._propositions)
 
     def _evaluate_conjunctions(self, propositions: Array, memberships: Array) -> Array:
         """Return q, shape (networks, rules, rows)."""
         alpha = self.architecture.steepness
-        argument = np.matmul(2.0 * alpha * memberships[:, :, None, :], propositions)[:, :, 0]
-        argument += alpha * (1.0 - 2.0 * memberships.sum(axis=-1, keepdims=True))
-        return sigmoid(argument)
+        negative = np.matmul(-2.0 * alpha * memberships[:, :, None, :], propositions)[:, :, 0]
+        negative -= alpha * (1.0 - 2.0 * memberships.sum(axis=-1, keepdims=True))
+        return sigmoid_of_negative(negative)
 
     def _gradients(self, parameters: Parameters, p: Array, q: Array, pull: Array) -> dict[str, Array]:
         alpha = self.architecture.steepness
@@ -216,25 +216,22 @@ class SoftRules:
         slopes = np.subtract(1.0, p, out=self._slopes)
         slopes *= p
         slopes *= of_conjunction[:, :, None, :]
-        flat = slopes.reshape(-1, len(self.X))
-        factor = SHARPNESS * memberships
+        extended = (slopes.reshape(-1, len(self.X)) @ self.rows).reshape(*memberships.shape, -1)
+        extended *= SHARPNESS * memberships[..., None]
         return {
-            "directions": factor[..., None] * (flat @ self.X).reshape(parameters["directions"].shape),
-            "thresholds": -factor * slopes.sum(axis=-1),
+            "directions": extended[..., :-1],
+            "thresholds": extended[..., -1],
             "memberships": np.matmul(p, of_conjunction[..., None])[..., 0] - of_conjunction.sum(axis=-1, keepdims=True),
             "rule_weights": np.matmul(q, pull[..., None])[..., 0],
             "constant": pull.sum(axis=-1),
         }
 
 
-def sigmoid(argument: Array) -> Array:
-    """Replace each number by 1 / (1 + exp(-number)), in place."""
-    np.clip(argument, -SATURATED, SATURATED, out=argument)
-    np.negative(argument, out=argument)
-    np.exp(argument, out=argument)
-    argument += 1.0
-    np.reciprocal(argument, out=argument)
-    return argument
+def sigmoid_of_negative(negative: Array) -> Array:
+    """Replace each number by 1 / (1 + exp(number)), the sigmoid of minus the number, in place."""
+    np.exp(negative, out=negative)
+    negative += 1.0
+    return np.reciprocal(negative, out=negative)
 
 
 def descend(
