@@ -255,6 +255,13 @@ def train_networks(
     parameters = start(shape, random)
     noise = draw_noise(shape, random)
     networks = DecisionRulesNetworks(examples, penalties, schedule.or_penalty, schedule.n_rules, noise)
+    return train_layers(networks, parameters, schedule, progress)
+
+
+def train_layers(
+    networks: DecisionRulesNetworks, parameters: Parameters, schedule: Schedule, progress: Progress | None = None
+) -> tuple[list[Signs], int]:
+    """Train parameters in place, the layers in turns; return the signs of the rules and the number of steps."""
     layers = (
         (networks.rules_objective, Adam(["rules"], schedule.step_size)),
         (networks.or_objective, Adam(["gates"], schedule.step_size)),
