@@ -15,13 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 from stopwatch import mean_seconds
 
-from obliquerules import LTRNetClassifier
+from obliquerules import DRNetClassifier, LTRNetClassifier
 from obliquerules.losses import LOSSES
+from obliquerules.nets.binarisation import binarise
+from obliquerules.nets.drnet import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
+from obliquerules.nets.drnet import start as start_of_drnet
 from obliquerules.nets.ltrnet import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, SoftRules, Units
 from obliquerules.nets.training import Adam, Parameters, Phase, falling_linearly, train
 
 try:
     import torch
+    from torch_drnet import TorchNetwork
 except ImportError:
     sys.exit("This comparison needs PyTorch: pip install torch==2.13.0")
 
@@ -140,7 +144,57 @@ def proximal_step(parameters: dict[str, Any], optimizer: Any, step: int) -> None
             values.sub_(torch.clamp(values, -PENALTY * reach, PENALTY * reach))
 
 
-NETS: tuple[Callable[[], Comparison], ...] = (ltrnet,)
+# DRNet
+
+# Some turns of both layers; the default of 10 000 steps would take PyTorch minutes, and a step takes as long at any time.
+TURNS = Schedule(n_steps=800, phase_length=200, early_stopping=False)
+DRNET_PENALTY = 0.01
+
+
+def drnet() -> Comparison:
+    """Compare a fit with one network, rules and all, with the training of that network in PyTorch."""
+    X, y = problem()
+    model = DRNetClassifier(
+        n_penalties=1,
+        max_penalty=DRNET_PENALTY,
+        min_penalty=DRNET_PENALTY,
+        describe=1.0,
+        max_iter=TURNS.n_steps,
+        phase_length=TURNS.phase_length,
+        early_stopping=False,
+        random_state=0,
+    )
+    examples = Examples.of(binarise(X, np.ones(ROWS), 9)(X), y == 1.0, np.ones(ROWS))
+    start = start_of_drnet((1, TURNS.n_rules, examples.inputs.shape[1]), np.random.default_rng(0))
+    double = {name: values.astype(np.float64) for name, values in start.items()}
+    ours, theirs = (loss_after_training(examples, double) for loss_after_training in (drnet_by_hand, drnet_by_torch))
+    return Comparison(
+        "DRNet",
+        mean_seconds(partial(model.fit, X, y), 5.0),
+        mean_seconds(lambda: TorchNetwork(examples, start).train(DRNET_PENALTY, TURNS), 5.0),
+        ours,
+        abs(ours - theirs),
+    )
+
+
+def drnet_by_hand(examples: Examples, start: Parameters) -> float:
+    """Return the loss of a draw after training from a start, with noise that depends on nothing else."""
+    parameters = {name: values.copy() for name, values in start.items()}
+    noise = draw_noise(start["rules"].shape[1:], np.random.default_rng(1))
+    penalties = np.array([DRNET_PENALTY])
+    networks = DecisionRulesNetworks(examples, penalties, TURNS.or_penalty, TURNS.n_rules, noise, np.float64)
+    train_layers(networks, parameters, TURNS)
+    return float(networks.or_objective(parameters)[0][0])
+
+
+def drnet_by_torch(examples: Examples, start: Parameters) -> float:
+    """Return the same by automatic differentiation and PyTorch's own Adam."""
+    network = TorchNetwork(examples, start, draw_noise(start["rules"].shape[1:], np.random.default_rng(1)))
+    network.train(DRNET_PENALTY, TURNS)
+    return float(network.losses()[0].detach())
+
+
+NETS: tuple[Callable[[], Comparison], ...] = (ltrnet, drnet)
 
 
 def main() -> None:

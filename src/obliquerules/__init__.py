@@ -1,6 +1,7 @@
 """Additive rule ensembles with sparse oblique conditions, for people who must read their models."""
 
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
+from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.persistence import load_model
@@ -10,6 +11,7 @@ from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
 
 __all__ = [
     "Conjunction",
+    "DRNetClassifier",
     "L1Level",
     "L1Path",
     "LLTBoostClassifier",

@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from obliquerules import (
+    DRNetClassifier,
     LLTBoostClassifier,
     LLTBoostClassifierCV,
     LLTBoostRegressor,
@@ -17,6 +18,7 @@ from obliquerules import (
 SMALL_NET: dict[str, Any] = {"max_rules": 4, "max_propositions": 2, "n_penalties": 2, "n_restarts": 2, "max_iter": 50}
 
 ESTIMATORS = [
+    DRNetClassifier(n_penalties=2, min_penalty=1e-3, max_penalty=0.1, max_iter=120, phase_length=40, step_size=0.1),
     LLTBoostClassifier(),
     LLTBoostRegressor(),
     LLTBoostRegressor(loss="poisson"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from obliquerules.estimators.boosted import SELECTIONS
+from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 
@@ -56,4 +57,13 @@ def ltrnet() -> Method:
     return Method("LTRNet", "LTRNet", make)
 
 
-METHODS: dict[str, Method] = {method.name: method for method in (*map(lltboost, SELECTIONS), ltrnet())}
+def drnet() -> Method:
+    """DRNet with ten rules and the penalties that the paper sets, which are its defaults; for classes only."""
+
+    def make(task: str, seed: int) -> Mapping[str, Any]:
+        return {"default": DRNetClassifier(random_state=seed)} if task == "classification" else {}
+
+    return Method("DRNet", "DRNet", make)
+
+
+METHODS: dict[str, Method] = {method.name: method for method in (*map(lltboost, SELECTIONS), ltrnet(), drnet())}

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.sample import Sample
-from obliquerules.estimators.parameters import check_jobs, check_option, check_real, check_seed, check_whole
+from obliquerules.estimators.parameters import (
+    check_jobs,
+    check_option,
+    check_penalties,
+    check_real,
+    check_seed,
+    check_whole,
+    falling_penalties,
+)
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel, RuleRegressor
 from obliquerules.nets.extraction import (
     NEGLIGIBLE_SHARES,
@@ -29,8 +37,6 @@ from obliquerules.nets.training import Array, EarlyStopping, Parameters, Report,
 from obliquerules.rules import Shortening
 
 DISCRETIZATIONS = ("refit", "paper")
-# Where a grid of penalties ends in zero, the one before zero is this share of the largest.
-SMALLEST_SHARE = 1e-3
 
 
 class LTRNetModel(RuleModel):
@@ -75,12 +81,11 @@ class LTRNetModel(RuleModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("max_rules", "max_propositions", "n_penalties", "n_restarts", "max_iter", "n_iter_no_change"):
+        for name in ("max_rules", "max_propositions", "n_restarts", "max_iter", "n_iter_no_change"):
             check_whole(name, getattr(self, name), 1)
-        for name in ("max_penalty", "min_penalty", "w_penalty", "steepness", "tol", "ridge"):
+        for name in ("w_penalty", "steepness", "tol", "ridge"):
             check_real(name, getattr(self, name), 0.0)
-        if self.min_penalty > self.max_penalty:
-            raise ValueError(f"min_penalty must not be above max_penalty, which is {self.max_penalty}; got {self.min_penalty}.")
+        check_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
         check_option("discretization", self.discretization, DISCRETIZATIONS)
         check_seed("random_state", self.random_state)
         check_jobs("n_jobs", self.n_jobs)
@@ -103,12 +108,8 @@ class LTRNetModel(RuleModel):
         return self
 
     def _penalties(self) -> list[float]:
-        """Return the L1 penalties, each once, from the largest to the smallest."""
-        lowest = self.min_penalty if self.min_penalty > 0.0 else SMALLEST_SHARE * self.max_penalty
-        if self.max_penalty == self.min_penalty or self.n_penalties == 1:
-            return [float(self.max_penalty)]
-        grid = np.geomspace(self.max_penalty, lowest, self.n_penalties - (self.min_penalty == 0.0)).tolist()
-        return [float(penalty) for penalty in grid] + [0.0] * (self.min_penalty == 0.0)
+        """Return the L1 penalties, from the largest to the smallest."""
+        return falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
 
     def _drafts(self, rows: Rows, penalty: float, random: np.random.Generator) -> tuple[list[Draft], int]:
         """Train one batch of networks; return what becomes of each and the number of steps."""

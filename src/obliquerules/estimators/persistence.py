@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
+from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.editing import ACTIONS, EditLog, EditStep
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
@@ -30,6 +31,7 @@ from obliquerules.rules.document import (
 ESTIMATORS: dict[str, type[RuleModel]] = {
     kind.__name__: kind
     for kind in (
+        DRNetClassifier,
         LLTBoostClassifier,
         LLTBoostClassifierCV,
         LLTBoostRegressor,

@@ -55,25 +55,34 @@ class Adam:
         self.betas = betas
         self.epsilon = epsilon
         self.n_steps = 0
-        self._moments: dict[str, tuple[Array, Array]] = {}
+        self._arrays: dict[str, Array] = {}
 
     def step(self, parameters: Parameters, gradients: Mapping[str, Array], factor: float = 1.0) -> dict[str, Array]:
-        """Move the parameters; return by name how far a unit of (averaged) gradient moved each entry."""
+        """Move the parameters; return by name how far a unit of (averaged) gradient moved each entry, until the next step."""
         self.n_steps += 1
         return {name: self._move(name, parameters[name], gradients[name], factor) for name in self.names}
 
     def _move(self, name: str, values: Array, gradient: Array, factor: float) -> Array:
-        if name not in self._moments:
-            self._moments[name] = np.zeros_like(values), np.zeros_like(values)
-        mean, square = self._moments[name]
+        if name not in self._arrays:
+            self._arrays[name] = np.zeros((4, *values.shape), dtype=values.dtype)
+        mean, square, reach, change = self._arrays[name]
         keep_mean, keep_square = self.betas
-        mean += (1.0 - keep_mean) * (gradient - mean)
-        square += (1.0 - keep_square) * (gradient * gradient - square)
-        reach: Array = np.sqrt(square / (1.0 - keep_square**self.n_steps))
+        # Every result goes into an array that is there already: for small networks, making new ones would take longest.
+        np.subtract(gradient, mean, out=change)
+        change *= 1.0 - keep_mean
+        mean += change
+        np.multiply(gradient, gradient, out=change)
+        change -= square
+        change *= 1.0 - keep_square
+        square += change
+        np.divide(square, 1.0 - keep_square**self.n_steps, out=reach)
+        np.sqrt(reach, out=reach)
         reach += self.epsilon
         np.divide(factor * self.size, reach, out=reach)
-        values -= reach * mean / (1.0 - keep_mean**self.n_steps)
-        return reach
+        np.multiply(reach, mean, out=change)
+        change /= 1.0 - keep_mean**self.n_steps
+        values -= change
+        return np.asarray(reach)
 
 
 @dataclass(frozen=True, eq=False)
