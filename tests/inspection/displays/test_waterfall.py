@@ -29,6 +29,8 @@ def test_bars_add_up_to_the_score(kind, all_rules):
         assert np.isclose(sum(width for _, width in parts), score)
         assert np.allclose([start for start, _ in parts[1:]], [start + width for start, width in parts[:-1]])
         assert clipped(display) == []
+        axes = display.ax_.get_window_extent()
+        assert all(axes.x0 <= (box := text.get_window_extent()).x0 and box.x1 <= axes.x1 for text in display.ax_.texts)
 
 
 def test_the_prediction_is_told_in_words_and_on_a_scale():

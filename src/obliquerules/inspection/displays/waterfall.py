@@ -22,7 +22,7 @@ BOLD = 0.88
 # In lines of text: the gap between two bars, and the thickness of a bar.
 GAP, THICKNESS = 0.8, 1.1
 # As shares of the width: what the numbers beside bars need, and the least distance of two marks.
-ROOM, APART = 0.17, 0.12
+ROOM, APART = 0.25, 0.12
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ class WaterfallDisplay:
             ax.barh(place, step.change, left=step.start, height=THICKNESS, **step.look)
             side = -1.0 if step.change < 0.0 else 1.0
             text = PLAIN.signed(step.change) if step.change or not step.is_rule else "0"
-            ax.text(end + 0.015 * side * width, place, text, va="center", ha="right" if side < 0.0 else "left")
+            number = ax.text(end + 0.015 * side * width, place, text, va="center", ha="right" if side < 0.0 else "left")
+            number.set_bbox({"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5})
         for (_, end), above, below in zip(corners[1:], places[:-1], places[1:], strict=False):
             ax.plot([end, end], [above, below], color=drawing.GREY, linewidth=0.7, zorder=0)
         ax.axvline(0.0, color="black", linewidth=0.7, zorder=0)
