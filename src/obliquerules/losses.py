@@ -25,9 +25,18 @@ class Loss(ABC):
     and summed weight: gradients, hessians and minimisers stay the same.
 
     All methods work element by element and return finite numbers for any finite score.
+
+    Attributes
+    ----------
+    score_name : str or None
+        What a rule adds its weight to, in words, of the class ``{label}`` if there are classes; None if a factor says it all.
+    factor_name : str or None
+        What a rule multiplies by the exponential of its weight; None if there is no such thing.
     """
 
     name: ClassVar[str]
+    score_name: ClassVar[str | None] = "score"
+    factor_name: ClassVar[str | None] = None
 
     @abstractmethod
     def value(self, y: Vector, score: Vector) -> Vector:
@@ -70,6 +79,7 @@ class SquaredLoss(Loss):
     """(y - f)^2 / 2, for a real target."""
 
     name = "squared"
+    score_name = "prediction"
 
     def value(self, y: Vector, score: Vector) -> Vector:
         with np.errstate(over="ignore"):
@@ -98,6 +108,8 @@ class LogisticLoss(Loss):
     """log(1 + exp(f)) - y f, for a target of 0 or 1 (or a share between them)."""
 
     name = "logistic"
+    score_name = "log-odds of {label}"
+    factor_name = "odds"
 
     def value(self, y: Vector, score: Vector) -> Vector:
         # log(1 + exp(f)) = max(f, 0) + log(1 + exp(-|f|)) neither overflows nor cancels.
@@ -124,6 +136,8 @@ class PoissonLoss(Loss):
     """exp(f) - y f + (y log y - y), for counts and rates: half the Poisson deviance, with a log link."""
 
     name = "poisson"
+    score_name = None
+    factor_name = "expected count"
 
     def value(self, y: Vector, score: Vector) -> Vector:
         # Above the largest exponent the loss goes on as a line with the gradient it has there: without it, -y f would win.

@@ -18,6 +18,7 @@ from obliquerules.encoding import check_columns, check_finite, check_size, check
 from obliquerules.estimators.parameters import check_option, check_whole
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.text import Wording, ensemble_text
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
@@ -142,6 +143,23 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         model.ensemble_ = max(reversed(small_enough), key=lambda ensemble: ensemble.complexity)
         return model
 
+    def _wording(self) -> Wording:
+        """Return what the score is called."""
+        loss = self._loss()
+        return Wording(loss.score_name, loss.factor_name)
+
+    def to_text(self, format: str = "plain", *, exact: bool = False) -> str:  # noqa: A002  # the word users look for
+        """Return `ensemble_` as text, with sentences that say what the score means; see `RuleEnsemble.to_text`.
+
+        Parameters
+        ----------
+        format : {"plain", "markdown", "latex", "sentences"}, default="plain"
+        exact : bool, default=False
+            Write every number in full.
+        """
+        check_is_fitted(self)
+        return ensemble_text(self.ensemble_, format, exact=exact, wording=self._wording())
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
         from obliquerules.estimators.persistence import save_estimator
@@ -197,6 +215,15 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._encode_labels(y, weight)
+
+    def _label(self) -> str:
+        """Return the second class as text has it: in quotes, or with the word class before a number."""
+        label = self.classes_.tolist()[1]
+        return repr(label) if isinstance(label, str) else f"class {label!r}"
+
+    def _wording(self) -> Wording:
+        wording = super()._wording()
+        return Wording(str(wording.score).format(label=self._label()), wording.factor, plural=True)
 
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row: the log-odds of the second class."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules import RuleEnsemble
-from obliquerules.rules.numbers import signed
+from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
 # Given how often each row was drawn, and a seed: the ensemble that is learned from these rows.
@@ -102,8 +102,8 @@ class Stability:
 
 def _cells(rule: RuleStability) -> tuple[str, ...]:
     low, high = rule.interval
-    interval = f"{signed(low)} to {signed(high)}"
-    return f"{rule.frequency:.2f}", f"{rule.mean_overlap:.2f}", signed(rule.weight), interval, rule.condition
+    interval = f"{PLAIN.signed(low)} to {PLAIN.signed(high)}"
+    return f"{rule.frequency:.2f}", f"{rule.mean_overlap:.2f}", PLAIN.signed(rule.weight), interval, rule.condition
 
 
 @dataclass(frozen=True, eq=False)
