@@ -10,15 +10,17 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from obliquerules.encoding import check_columns, check_finite, check_size, checked_weights, misplaced_column
 from obliquerules.estimators.parameters import check_option, check_whole
+from obliquerules.estimators.readable_model import ReadableModel
+from obliquerules.inspection.closest_change import Wish
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
-from obliquerules.rules.text import Wording, ensemble_text
+from obliquerules.rules.text import Wording
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
@@ -40,7 +42,7 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Arguments], Model]) -> Calla
     return fit_or_restore
 
 
-class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class RuleModel(ReadableModel):
     """A fitted sequence of rule ensembles of growing complexity, one of which predicts.
 
     Attributes
@@ -55,10 +57,6 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     ensemble_: RuleEnsemble
     n_iter_: int
     n_features_in_: int
-
-    def _loss(self) -> Loss:
-        """Return the loss, which also holds the link from score to prediction."""
-        raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not what it may be."""
@@ -143,23 +141,6 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         model.ensemble_ = max(reversed(small_enough), key=lambda ensemble: ensemble.complexity)
         return model
 
-    def _wording(self) -> Wording:
-        """Return what the score is called."""
-        loss = self._loss()
-        return Wording(loss.score_name, loss.factor_name)
-
-    def to_text(self, format: str = "plain", *, exact: bool = False) -> str:  # noqa: A002  # the word users look for
-        """Return `ensemble_` as text, with sentences that say what the score means; see `RuleEnsemble.to_text`.
-
-        Parameters
-        ----------
-        format : {"plain", "markdown", "latex", "sentences"}, default="plain"
-        exact : bool, default=False
-            Write every number in full.
-        """
-        check_is_fitted(self)
-        return ensemble_text(self.ensemble_, format, exact=exact, wording=self._wording())
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
         from obliquerules.estimators.persistence import save_estimator
@@ -216,14 +197,39 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._encode_labels(y, weight)
 
-    def _label(self) -> str:
-        """Return the second class as text has it: in quotes, or with the word class before a number."""
-        label = self.classes_.tolist()[1]
+    def _label(self, index: int = 1) -> str:
+        """Return a class as text has it: in quotes, or with the word class before a number."""
+        label = self.classes_.tolist()[index]
         return repr(label) if isinstance(label, str) else f"class {label!r}"
 
     def _wording(self) -> Wording:
         wording = super()._wording()
         return Wording(str(wording.score).format(label=self._label()), wording.factor, plural=True)
+
+    def _coded(self, y: Any) -> Vector:
+        labels = np.asarray(y)
+        if not np.isin(labels, self.classes_).all():
+            raise ValueError(f"y must hold the labels that the model was fitted to, {self.classes_.tolist()}.")
+        return np.asarray(labels == self.classes_[1], dtype=np.float64)
+
+    def _target_words(self) -> str:
+        return f"share of {self._label()}"
+
+    def _predictions(self, score: Vector) -> NDArray[Any]:
+        return self._more_probable(score)
+
+    def _headline(self, score: float) -> str:
+        probability = float(self._loss().inverse_link(np.array([score]))[0])
+        predicted = self._label(int(score > 0.0))
+        return f"Predicted: {predicted} (probability of {self._label()}: {100 * probability:.1f} %)"
+
+    def _wish(self, row: NDArray[np.float64], above: float | None, below: float | None) -> Wish:
+        if above is not None or below is not None:
+            wish = super()._wish(row, above, below)
+            return Wish(wish.met, wish.direction, f"one with a probability of {self._label()} {wish.words}")
+        if self.ensemble_(row)[0] > 0.0:
+            return Wish(lambda score: score <= 0.0, -1.0, self._label(0))
+        return Wish(lambda score: score > 0.0, 1.0, self._label(1))
 
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row: the log-odds of the second class."""
@@ -282,7 +288,10 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
             raise ValueError(f"y {complaint} (loss='{self.loss}').")
         return target
 
-    def _numbers(self, y: NDArray[Any]) -> Vector:
+    def _coded(self, y: Any) -> Vector:
+        return self._numbers(y)
+
+    def _numbers(self, y: Any) -> Vector:
         """Return the targets as doubles."""
         try:
             target = np.asarray(y, dtype=np.float64)

@@ -31,6 +31,11 @@ class Wording:
     factor: str | None = None
     plural: bool = False
 
+    @property
+    def total(self) -> str:
+        """What the constant and the weights of rules add up to."""
+        return f"logarithm of the {self.factor}" if self.score is None else self.score
+
     def start(self, constant: str, weight: float) -> str:
         """Return the sentence on the constant."""
         if self.score is None:
