@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from obliquerules.encoding import check_columns, check_finite, check_size, checked_weights, misplaced_column
+from obliquerules.encoding import NamedMatrix, check_columns, check_finite, check_size, checked_weights, misplaced_column
 from obliquerules.estimators.parameters import check_option, check_whole
 from obliquerules.estimators.readable_model import ReadableModel
 from obliquerules.inspection.closest_change import Wish
@@ -99,6 +99,9 @@ class RuleModel(ReadableModel):
 
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
+        if isinstance(X, NamedMatrix):
+            check_finite(X.matching(self._feature_names()), X.names)
+            return X.values
         check_columns(X)
         try:
             matrix = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
@@ -112,7 +115,10 @@ class RuleModel(ReadableModel):
 
     def _training_data(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         check_columns(X)
-        matrix, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        values = X.values if isinstance(X, NamedMatrix) else X
+        matrix, target = validate_data(self, values, y, dtype=np.float64, ensure_all_finite=False)
+        if isinstance(X, NamedMatrix):
+            self.feature_names_in_ = np.array(X.names, dtype=object)
         check_finite(matrix, self._feature_names())
         check_size(matrix, "X")
         return matrix, target
