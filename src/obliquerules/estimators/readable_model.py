@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.encoding import checked_weights
 from obliquerules.estimators.parameters import check_real, check_whole
-from obliquerules.inspection.closest_change import ClosestChange, Room, Wish, closest_change
+from obliquerules.inspection.change_search import Room, Wish
+from obliquerules.inspection.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.explanation import Explanation, explain
 from obliquerules.inspection.importance import Importances, variable_importance
 from obliquerules.inspection.rule_table import RuleTable, rule_table
@@ -170,8 +171,8 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         cost : dict, optional
             What a change by one standard deviation counts, by name or column, if it is not 1.
         tolerance : float, default=0.0
-            By which share the distance may exceed the least, for values in rounder numbers: 0.01 is good for reading. The
-            least is reported as `ClosestChange.bound`.
+            By how many standard deviations the distance may exceed the least, for values in rounder numbers: 0.05 is good for
+            reading. The least is reported as `ClosestChange.bound`.
         max_steps : int, default=2000
             The number of linear programs after which the search ends with the best that it has found, and says so.
 

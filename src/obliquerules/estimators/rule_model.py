@@ -14,10 +14,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from obliquerules.boosting.sample import Sample
 from obliquerules.encoding import NamedMatrix, check_columns, check_finite, check_size, checked_weights, misplaced_column
+from obliquerules.estimators.editing import Editing, EditLog
 from obliquerules.estimators.parameters import check_option, check_whole
 from obliquerules.estimators.readable_model import ReadableModel
-from obliquerules.inspection.closest_change import Wish
+from obliquerules.inspection.change_search import Wish
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.text import Wording
@@ -50,13 +52,15 @@ class RuleModel(ReadableModel):
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity, the first of them the constant; all come from one fit, in original units.
     ensemble_ : RuleEnsemble
-        The member of the path that predicts; the last one after `fit`.
+        The member of the path that predicts, or what an edit has made of it; the last one after `fit`.
+    edits_ : EditLog or None
+        What was done to the member of the path by `edit`; None if nothing was.
     """
 
     path_: tuple[RuleEnsemble, ...]
-    ensemble_: RuleEnsemble
     n_iter_: int
     n_features_in_: int
+    edits_: EditLog | None = None
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not what it may be."""
@@ -72,6 +76,12 @@ class RuleModel(ReadableModel):
         X, y = self._training_data(X, y)
         weight = checked_weights(sample_weight, len(y))
         return X, self._target(y, weight), weight
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check everything, and learn the path."""
+        self._check_parameters()
+        self._forget_edits()
+        return self._grow(*self._checked(X, y, sample_weight))
 
     def _grow(self, X: NDArray[np.float64], y: Vector, weight: Vector) -> Self:  # noqa: ARG002  # for subclasses
         """Learn the path from checked data; set ``path_``, ``ensemble_`` and ``n_iter_``."""
@@ -134,7 +144,7 @@ class RuleModel(ReadableModel):
     def at(self, complexity: int) -> Self:
         """Return this model at a smaller size: its largest path member with at most the given complexity.
 
-        The returned model keeps the whole path, so that another size can be chosen from it.
+        The returned model keeps the whole path, so that another size can be chosen from it. Edits are left behind.
         """
         check_is_fitted(self)
         check_whole("complexity", complexity, 0)
@@ -143,9 +153,50 @@ class RuleModel(ReadableModel):
             least = min(ensemble.complexity for ensemble in self.path_)
             raise ValueError(f"complexity must be at least {least}, the smallest on the path; got {complexity!r}.")
         model = copy.copy(self)
+        model._forget_edits()
         # The last of several with the same complexity is the one with the most rules.
         model.ensemble_ = max(reversed(small_enough), key=lambda ensemble: ensemble.complexity)
         return model
+
+    def _forget_edits(self) -> None:
+        self.__dict__.pop("edits_", None)
+
+    def edit(self, X: Any, y: Any, sample_weight: Any = None) -> Editing:
+        """Start to edit the rules: drop, add, replace or lock some, and fit the weights anew.
+
+        This model stays as it is. Every step is logged with what it costs, and the log is saved with the edited model.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The data on which losses are measured and weights are fitted, best those of `fit`.
+
+        Returns
+        -------
+        Editing
+            Its methods `drop`, `add`, `replace`, `lock`, `unlock` and `refit` return what to go on from, its `model` is the
+            edited model.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(random_state=0).fit(X, y).at(14)
+        >>> edited = model.edit(X, y).drop(0).refit().model
+        >>> len(model.ensemble_), len(edited.ensemble_)
+        (4, 3)
+        """
+        return Editing(self, Sample.of(*self._data_like_those_of_fit(X, y, sample_weight)))
+
+    def _penalty(self, target: Vector, weight: Vector) -> float:  # noqa: ARG002  # for subclasses
+        """Return the ridge under which weights of rules are fitted to these targets: none, unless a subclass has one."""
+        return 0.0
+
+    def _patterns(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return which rules fire together, with a column of ones before them, and which of these patterns each row has."""
+        fires, pattern = np.unique(self.ensemble_.fires(X), axis=0, return_inverse=True)
+        return np.column_stack([np.ones(len(fires)), fires]), pattern.ravel()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
@@ -197,8 +248,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a data frame or array and two kinds of labels."""
-        self._check_parameters()
-        return self._grow(*self._checked(X, y, sample_weight))
+        return self._learn(X, y, sample_weight)
 
     def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._encode_labels(y, weight)
@@ -284,8 +334,7 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a data frame or array and numeric targets."""
-        self._check_parameters()
-        return self._grow(*self._checked(X, y, sample_weight))
+        return self._learn(X, y, sample_weight)
 
     def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         target = self._numbers(y)
