@@ -13,21 +13,7 @@ import pytest
 import obliquerules
 from obliquerules import load_model
 
-from .executable import run, sick_or_well, write_csv
-
-SMALL = ("--set", "max_rules=2", "--set", "max_variables=2")
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A directory with a table of two classes, and the model that `fit` made of it."""
-    directory = tmp_path_factory.mktemp("classes")
-    sick_or_well(directory / "data.csv")
-    done = run("fit", "data.csv", "--target", "state", "-o", "model.json", *SMALL, cwd=directory)
-    assert done.returncode == 0, done.stderr
-    (directory / "said.txt").write_text(done.stderr, encoding="utf-8")
-    (directory / "rules.txt").write_text(done.stdout, encoding="utf-8")
-    return directory
+from .executable import run, write_csv
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +39,7 @@ def test_fit_says_what_it_took_for_what(place):
         "Columns: 2 (age, pulse)",
         "Left out: name, because it is text that differs in every row, like an identifier",
         "Left out: ward, because it is the same in every row",
-        "Method: LLTBoostClassifier(max_rules=2, max_variables=2, random_state=0)",
+        "Method: LLTBoostClassifier(max_rules=2, random_state=0)",
         f"Wrote model.json, a model of complexity {load_model(place / 'model.json').ensemble_.complexity}.",
     ]
     assert (place / "rules.txt").read_text(encoding="utf-8") == f"{load_model(place / 'model.json').ensemble_}\n"
@@ -61,7 +47,7 @@ def test_fit_says_what_it_took_for_what(place):
 
 def test_fit_makes_the_model_that_the_library_makes(place):
     frame = pd.read_csv(place / "data.csv")
-    model = obliquerules.LLTBoostClassifier(max_rules=2, max_variables=2, random_state=0)
+    model = obliquerules.LLTBoostClassifier(max_rules=2, random_state=0)
     model.fit(frame[["age", "pulse"]], frame["state"]).save(place / "same.json")
     assert (place / "same.json").read_bytes() == (place / "model.json").read_bytes()
 

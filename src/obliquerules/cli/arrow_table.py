@@ -22,7 +22,8 @@ def read_arrow(name: str, suffix: str) -> Table:
         with open(name, "rb") as file:
             table = _parquet(file) if suffix == ".parquet" else _arrow(file)
     except (pa.ArrowException, pa.ArrowInvalid) as error:
-        raise ValueError(f"{source} is not a {suffix[1:].capitalize()} file: {str(error).splitlines()[0]}") from error
+        kind = "a Parquet" if suffix == ".parquet" else "an Arrow"
+        raise ValueError(f"{source} is not {kind} file: {str(error).splitlines()[0]}") from error
     names = table.column_names
     double = next((column for column in names if names.count(column) > 1), None)
     if double is not None:

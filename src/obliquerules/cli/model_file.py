@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,15 +18,22 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file, as 'fit' writes it")
 
 
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Tell which file it was that could not be read."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"'{path}' cannot be read: {error.strerror}.") from error
+
+
 def read_model(path: str, at: int | None = None) -> Any:
     """Read an estimator, or an ensemble that was saved by itself; raise ValueError if the file cannot be read."""
     from obliquerules.estimators.persistence import load_model
     from obliquerules.rules import RuleEnsemble
 
-    try:
+    with reading(path):
         model = load_model(path)
-    except OSError as error:
-        raise ValueError(f"'{path}' cannot be read: {error.strerror}.") from error
     if at is None:
         return model
     if isinstance(model, RuleEnsemble):

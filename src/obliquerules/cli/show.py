@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.cli.model_file import add_model, read_model
+from obliquerules.cli.model_file import add_model, read_model, reading
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
-
-FORMATS = ("plain", "markdown", "latex", "sentences")
+from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.document import read_document
+from obliquerules.rules.stored_path import decode_path, largest_within
+from obliquerules.rules.text import FORMATS
 
 
 def parser() -> argparse.ArgumentParser:
@@ -26,28 +29,57 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    model = read_model(options.model, options.at)
+    if options.format == "sentences":  # they say what the score means, which the estimator knows
+        model = read_model(options.model, options.at)
+        write_result(f"{model.to_text('sentences', exact=options.exact)}\n")
+        return
+    shown = _read(options.model, options.at)
     if options.json:
-        write_json(_summary(model))
+        write_json(_summary(shown))
     else:
-        write_result(f"{model.to_text(options.format, exact=options.exact)}\n")
+        write_result(f"{shown.ensemble.to_text(options.format, exact=options.exact)}\n")
 
 
-def _summary(model: Any) -> dict[str, Any]:
-    ensemble = getattr(model, "ensemble_", model)
+@dataclass(frozen=True)
+class Shown:
+    """What a model file holds, as far as it is shown."""
+
+    estimator: str | None
+    classes: list[Any] | None
+    path: tuple[RuleEnsemble, ...]
+    ensemble: RuleEnsemble
+
+
+def _read(path: str, at: int | None) -> Shown:
+    """Read the rules alone: the estimator that they belong to would bring scikit-learn, which takes a second or two."""
+    with reading(path):
+        document = read_document(path)
+    if document.get("kind").value != "estimator":
+        ensemble = read_model(path, at)
+        return Shown(None, None, (ensemble,), ensemble)
+    stored, classes = decode_path(document), document.get("classes")
+    return Shown(
+        document.get("estimator").text(),
+        None if classes.value is None else [label.value for label in classes.get("values").items()],
+        stored.path,
+        stored.chosen if at is None else largest_within(stored.path, at),
+    )
+
+
+def _summary(shown: Shown) -> dict[str, Any]:
     return {
-        "estimator": None if ensemble is model else type(model).__name__,
-        "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
-        "complexity": ensemble.complexity,
-        "path": [member.complexity for member in getattr(model, "path_", [ensemble])],
-        "intercept": ensemble.intercept,
+        "estimator": shown.estimator,
+        "classes": shown.classes,
+        "complexity": shown.ensemble.complexity,
+        "path": [member.complexity for member in shown.path],
+        "intercept": shown.ensemble.intercept,
         "rules": [
             {
                 "rule": position,
                 "weight": rule.weight,
-                "condition": rule.condition.describe(ensemble.feature_names),
+                "condition": rule.condition.describe(shown.ensemble.feature_names),
                 "complexity": rule.complexity,
             }
-            for position, rule in enumerate(ensemble)
+            for position, rule in enumerate(shown.ensemble)
         ],
     }

@@ -31,7 +31,7 @@ def write_result(text: str) -> None:
 
 def write_json(content: Any) -> None:
     """Write a result to standard output as JSON with exact numbers."""
-    write_result(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_result(json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def command_parser(command: str, description: str) -> argparse.ArgumentParser:

@@ -22,6 +22,7 @@ from obliquerules.estimators.readable_model import ReadableModel
 from obliquerules.inspection.change_search import Wish
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.stored_path import default_names, largest_within
 from obliquerules.rules.text import Wording
 
 Vector = NDArray[np.float64]
@@ -105,7 +106,7 @@ class RuleModel(ReadableModel):
     def _feature_names(self) -> tuple[str, ...]:
         """Return the names given to fit, or x0, x1, ... where there were none."""
         given = getattr(self, "feature_names_in_", None)
-        return tuple(f"x{j}" for j in range(self.n_features_in_)) if given is None else tuple(str(name) for name in given)
+        return default_names(self.n_features_in_) if given is None else tuple(str(name) for name in given)
 
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -148,14 +149,9 @@ class RuleModel(ReadableModel):
         """
         check_is_fitted(self)
         check_whole("complexity", complexity, 0)
-        small_enough = [ensemble for ensemble in self.path_ if ensemble.complexity <= complexity]
-        if not small_enough:
-            least = min(ensemble.complexity for ensemble in self.path_)
-            raise ValueError(f"complexity must be at least {least}, the smallest on the path; got {complexity!r}.")
         model = copy.copy(self)
         model._forget_edits()
-        # The last of several with the same complexity is the one with the most rules.
-        model.ensemble_ = max(reversed(small_enough), key=lambda ensemble: ensemble.complexity)
+        model.ensemble_ = largest_within(self.path_, complexity)
         return model
 
     def _forget_edits(self) -> None:
