@@ -2,9 +2,11 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
@@ -38,7 +40,8 @@ def random_room(rng, n_columns, whole):
     lower, upper = x - rng.exponential(3.0, n_columns), x + rng.exponential(3.0, n_columns)
     fixed = rng.random(n_columns) < 0.2
     lower[fixed], upper[fixed] = x[fixed], x[fixed]
-    return Room(x, lower, upper, rng.uniform(0.5, 2.0, n_columns), rng.uniform(0.5, 2.0, n_columns))
+    unit, cost = rng.uniform(0.5, 2.0, (2, n_columns))
+    return Room(x, lower, upper, unit, cost, np.zeros(n_columns, dtype=bool))
 
 
 def vertices(ensemble, room):
@@ -102,6 +105,34 @@ def test_nothing_is_closer_by_brute_force(n_columns, whole, wish):
     assert 0 < impossible < 25
 
 
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+def test_whole_numbers_by_brute_force(n_columns):
+    """The first variable takes whole numbers: each of them is tried as a fixed value."""
+    rng = np.random.default_rng(n_columns)
+    whole = np.arange(n_columns) == 0
+    changed = 0
+    for _ in range(24 // n_columns):
+        ensemble, room = random_ensemble(rng, n_columns, 3, False), random_room(rng, n_columns, False)
+        x = np.where(whole, np.round(room.x), room.x)
+        lower, upper = np.where(whole, x - rng.integers(0, 4), room.lower), np.where(whole, x + rng.integers(0, 4), room.upper)
+        room = replace(room, x=x, lower=lower, upper=upper, cost=np.where(whole, 0.1, room.cost), whole=whole)
+        expected = math.inf
+        for value in np.arange(lower[0], upper[0] + 1.0):
+            there = [np.where(whole, value, numbers) for numbers in (x, lower, upper)]
+            away = room.distance(np.where(whole, value, x))
+            expected = min(
+                expected, away + brute_force(ensemble, replace(room, x=there[0], lower=there[1], upper=there[2]), UP, rng)
+            )
+        result = found(ensemble, room, UP)
+        assert result.proven
+        assert result.distance == pytest.approx(expected, rel=2e-5, abs=2e-5)
+        if result.row is not None:
+            assert result.row[0] == round(result.row[0])
+            assert UP.met(ensemble([result.row]))[0]
+            changed += result.row[0] != x[0]
+    assert changed > 0
+
+
 def test_no_point_of_a_fine_grid_is_closer():
     rng = np.random.default_rng(7)
     for _ in range(20):
@@ -115,7 +146,9 @@ def test_no_point_of_a_fine_grid_is_closer():
 
 def test_a_change_that_is_possible_at_one_point_only_is_found():
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 3.0), Proposition([0], [-1.0], -3.0)]))], -0.5)
-    result = found(ensemble, Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1)), UP)
+    result = found(
+        ensemble, Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool)), UP
+    )
     assert result.row == (3.0,)
 
 
@@ -124,7 +157,7 @@ def test_a_budget_that_is_too_small_is_admitted():
     ensemble = random_ensemble(rng, 3, 12, False)
     x = np.zeros(3)
     wish = DOWN if UP.met(ensemble(x[None, :]))[0] else UP
-    room = Room(x, x - 9.0, x + 9.0, np.ones(3), np.ones(3))
+    room = Room(x, x - 9.0, x + 9.0, np.ones(3), np.ones(3), np.zeros(3, dtype=bool))
     rows = rng.normal(size=(200, 3)) * 3.0
     results = {
         steps: closest_change(ensemble, room, wish, rows, tolerance=0.0, max_steps=steps, predict=lambda row: row[0])
@@ -211,6 +244,14 @@ def test_tolerance_gives_round_numbers_and_keeps_its_word():
         assert sum(len(repr(c.after)) for c in rough) <= sum(len(repr(c.after)) for c in exact)
 
 
+def test_a_row_may_come_as_a_frame_or_a_series():
+    model, X, _ = fitted("classifier")
+    expected = model.closest_change(X.iloc[0], X)
+    assert model.closest_change(X.iloc[[0]], X) == expected
+    assert model.closest_change(pl.from_pandas(X)[:1], pl.from_pandas(X)) == expected
+    assert {change.variable for change in expected} <= set(X.columns)
+
+
 def test_columns_of_arrays_go_by_number():
     _, X, y = fitted("classifier")
     model = LLTBoostClassifier(max_rules=2, random_state=0).fit(X.to_numpy(), y)
@@ -224,7 +265,12 @@ def test_columns_of_arrays_go_by_number():
         ({"fixed": ["weight"]}, "fixed names the variable 'weight', which is not a column of X"),
         ({"fixed": "age"}, "fixed must be a collection of variables; got the text 'age'"),
         ({"lower": {"weight": 3.0}}, "lower names the variable 'weight'"),
-        ({"lower": {"age": 3.0}}, "x has .* in 'age', which is outside its range, 3 to"),
+        ({"lower": {"age": 3.0}}, "x has .* in 'age', whose range is 3 to"),
+        ({"whole": ["age"]}, "x has .* in 'age', whose range is -2 to 2 in whole numbers"),
+        ({"upper": {"age": "old"}}, "upper of 'age' must be a number; got 'old'"),
+        ({"lower": {"age": math.nan}}, "lower of 'age' must be a number; got nan"),
+        ({"below": -math.inf}, "below must be a finite number; got -inf"),
+        ({"whole": "age"}, "whole must be a collection of variables"),
         ({"cost": {"age": 0.0}}, "cost must be a finite number above 0 for each variable; got {'age': 0.0}"),
         ({"upper": {9: 3.0}}, "upper names the variable 9"),
         ({"above": 0.5, "below": 0.6}, "one of them must be given"),

@@ -19,9 +19,10 @@ def check_whole(name: str, value: Any, least: int) -> None:
 
 def check_real(name: str, value: Any, least: float, below: float = math.inf) -> None:
     """Raise unless the value is a finite number from ``least`` up to, not including, ``below``."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not least <= float(value) < below:
-        bounds = f"of at least {least:g}" if math.isinf(below) else f"from {least:g} to below {below:g}"
-        raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
+    finite = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not finite or not least <= float(value) < below:
+        bounds = f" of at least {least:g}" if math.isinf(below) else f" from {least:g} to below {below:g}"
+        raise ValueError(f"{name} must be a finite number{'' if math.isinf(least) else bounds}; got {value!r}.")
 
 
 def check_option(name: str, value: Any, options: Collection[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -90,6 +92,18 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         -------
         RuleTable
             Print it, or take `to_dicts`, `to_pandas` or `to_polars`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.rule_table(X, y))
+        rule  weight  complexity  coverage  mean contribution  mean of y  condition
+              +104.6           0   100.0 %             +104.6      152.1  True
+           0  +37.79           3    30.5 %             +11.54      200.1  bp >= 101.5
+           1  +78.67           4    45.7 %             +35.96        203  bmi + 7 s5 >= 59.425
         """
         matrix = self._matrix(X)
         weight = checked_weights(sample_weight, len(matrix))
@@ -110,6 +124,21 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         Explanation
             Its rows print as a calculation. The contributions, added from left to right after the constant, are the score to
             the last bit.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.explain(X[:1]))
+        Predicted: 183.3
+          +104.6  to start with
+          +78.67  because bmi + 7 s5 >= 59.425 (it is 66.1186, met by 6.694)
+          +183.3  in all, the prediction
+        Not counted, because a condition is not met:
+          +37.79  if bp >= 101.5 (it is 101, missed by 0.5)
+        Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         matrix = self._matrix(X)
         scores = self.ensemble_(matrix)
@@ -130,6 +159,19 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         -------
         Importances
             The most important variable first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.variable_importance(X))
+        importance  rules  variable
+             24.98      1  bmi
+             19.74      1  s5
+             16.03      1  bp
+        (7 other variables in no rule)
         """
         matrix = self._matrix(X)
         return variable_importance(self.ensemble_, matrix, checked_weights(sample_weight, len(matrix)))
@@ -145,6 +187,7 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         lower: Numbers | None = None,
         upper: Numbers | None = None,
         cost: Numbers | None = None,
+        whole: Collection[str | int] = (),
         tolerance: float = 0.0,
         max_steps: int = 2000,
     ) -> ClosestChange:
@@ -170,6 +213,8 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
             The least and the greatest value of variables, by name or column; `math.inf` for no bound.
         cost : dict, optional
             What a change by one standard deviation counts, by name or column, if it is not 1.
+        whole : collection of str or int
+            Variables that take whole numbers only, such as counts and columns of 0 and 1.
         tolerance : float, default=0.0
             By how many standard deviations the distance may exceed the least, for values in rounder numbers: 0.05 is good for
             reading. The least is reported as `ClosestChange.bound`.
@@ -180,6 +225,17 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         -------
         ClosestChange
             Print it. Its `row` is None if no change within the bounds does it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
+        The prediction is 183.3. To make it less than 150, change
+          bmi:  32.1 -> 25.4  (-6.7, 1.518 standard deviations)
+        That is a distance of 1.518 standard deviations in all; none of less than 1.515 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)
@@ -188,7 +244,7 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
             raise ValueError(f"x must be one row; got {len(row)}.")
         wish = self._wish(row, above, below)
         rows = self._matrix(X)
-        room = self._room(row[0], rows, fixed, lower or {}, upper or {}, cost or {})
+        room = self._room(row[0], rows, fixed, whole, lower or {}, upper or {}, cost or {})
         return closest_change(
             self.ensemble_,
             room,
@@ -215,33 +271,40 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         x: Vector,
         rows: NDArray[np.float64],
         fixed: Collection[str | int],
+        whole: Collection[str | int],
         lower: Numbers,
         upper: Numbers,
         cost: Numbers,
     ) -> Room:
         """Return where a row may move to."""
-        if isinstance(fixed, str):
-            raise ValueError(f"fixed must be a collection of variables; got the text {fixed!r}.")
-        unit = rows.std(axis=0)
-        still = unit == 0.0
-        still[[self._column("fixed", variable) for variable in fixed]] = True
+        unit, integral = rows.std(axis=0), self._mask("whole", whole)
+        still = (unit == 0.0) | self._mask("fixed", fixed)
         least = self._with_given("lower", lower, np.minimum(rows.min(axis=0), x))
         most = self._with_given("upper", upper, np.maximum(rows.max(axis=0), x))
-        for column in np.flatnonzero(~still & ((least > x) | (most < x))).tolist():
-            outside = f"outside its range, {readable(least[column])} to {readable(most[column])}"
-            raise ValueError(f"x has {readable(x[column])} in '{self._feature_names()[column]}', which is {outside}.")
+        least, most = np.where(integral, np.ceil(least), least), np.where(integral, np.floor(most), most)
         costs = self._with_given("cost", cost, np.ones(len(x)))
         if not ((costs > 0.0) & (costs < np.inf)).all():
             raise ValueError(f"cost must be a finite number above 0 for each variable; got {dict(cost)!r}.")
-        return Room(x, np.where(still, x, least), np.where(still, x, most), unit, costs)
+        for column in np.flatnonzero(~still & ((least > x) | (most < x) | (integral & (x != np.round(x))))).tolist():
+            bounds = f"{readable(least[column])} to {readable(most[column])}{' in whole numbers' * int(integral[column])}"
+            raise ValueError(f"x has {readable(x[column])} in '{self._feature_names()[column]}', whose range is {bounds}.")
+        return Room(x, np.where(still, x, least), np.where(still, x, most), unit, costs, integral & ~still)
+
+    def _mask(self, parameter: str, variables: Collection[str | int]) -> NDArray[np.bool_]:
+        """Return which columns are named."""
+        if isinstance(variables, str):
+            raise ValueError(f"{parameter} must be a collection of variables; got the text {variables!r}.")
+        named = np.zeros(len(self._feature_names()), dtype=np.bool_)
+        named[[self._column(parameter, variable) for variable in variables]] = True
+        return named
 
     def _with_given(self, parameter: str, given: Numbers, numbers: Vector) -> Vector:
         """Return one number for each column, those that were given in place of the others."""
         numbers = numbers.copy()
         for variable, number in given.items():
+            if not isinstance(number, Real) or math.isnan(number):
+                raise ValueError(f"{parameter} of {variable!r} must be a number; got {number!r}.")
             numbers[self._column(parameter, variable)] = number
-        if np.isnan(numbers).any():
-            raise ValueError(f"{parameter} must be a number for each variable; got {dict(given)!r}.")
         return numbers
 
     def _column(self, parameter: str, variable: str | int) -> int:
@@ -256,7 +319,7 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
 
 def _as_frame(x: Any) -> Any:
     """Return one row as something that has rows and columns; a series of pandas keeps its names."""
-    if hasattr(x, "to_frame") and getattr(x, "ndim", 1) == 1:
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
         return x.to_frame().T.infer_objects()
     if hasattr(x, "columns") or hasattr(x, "schema"):
         return x

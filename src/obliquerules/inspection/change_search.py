@@ -20,6 +20,8 @@ Assignment = tuple[int, ...]
 
 # How far to stay clear of the thresholds, in standard deviations: none first, then as far as rounding may make necessary.
 MARGINS = (0.0, 1e-9, 1e-7, 1e-5)
+# As exact as the solver allows.
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 # Two distances closer than this are the same; of those above one, in proportion.
 SAME_DISTANCE = 1e-6
 
@@ -66,6 +68,8 @@ class Room:
         The standard deviation of each variable, positive where it may move.
     cost : array of shape (n_features,)
         What a change by one unit counts.
+    whole : array of shape (n_features,)
+        Which variables take whole numbers only; x and the bounds of these are whole.
     """
 
     x: Vector
@@ -73,6 +77,7 @@ class Room:
     upper: Vector
     unit: Vector
     cost: Vector
+    whole: NDArray[np.bool_]
 
     @property
     def free(self) -> NDArray[np.bool_]:
@@ -90,7 +95,7 @@ class Room:
 
     def nearest(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the rows moved to where x may go."""
-        return np.clip(rows, self.lower, self.upper)
+        return np.clip(np.where(self.whole, np.round(rows), rows), self.lower, self.upper)
 
 
 @dataclass(order=True)
@@ -117,7 +122,12 @@ class Search:
         self.rules = [(rule.weight, [index[p] for p in rule.condition]) for rule in ensemble]
         used = {column for proposition in self.propositions for column in proposition.columns}
         self.columns = np.array([column for column in sorted(used) if room.free[column]], dtype=np.intp)
+        self.whole = room.whole[self.columns]
+        # A variable that takes whole numbers moves in steps of one, any other in steps of a standard deviation.
+        self.step = np.where(self.whole, 1.0, room.unit[self.columns])
+        self.cost = room.cost[self.columns] * self.step / room.unit[self.columns]
         self.n_steps = 0
+        self.sure = True  # until a linear program is given up
         self.heap: list[_Node] = []
         self.best: Vector | None = None
         self.least = math.inf
@@ -144,7 +154,7 @@ class Search:
     def _certain(self, assignment: Assignment) -> bool:
         return self.wish.by(self._extreme(assignment, -self.wish.direction))
 
-    # The linear programs. Steps are in standard deviations, and each inequality is scaled to a largest coefficient of one.
+    # The linear programs. Each inequality is scaled to a largest coefficient of one.
 
     @cached_property
     def _inequalities(self) -> tuple[NDArray[np.float64], Vector]:
@@ -153,7 +163,7 @@ class Search:
         for row, proposition in zip(coefficients, self.propositions, strict=True):
             row[list(proposition.columns)] = proposition.weights
         needed = np.array([p.threshold - p.project(self.room.x[None, :])[0] for p in self.propositions])
-        coefficients = coefficients[:, self.columns] * self.room.unit[self.columns]
+        coefficients = coefficients[:, self.columns] * self.step
         scale = np.abs(coefficients).max(axis=1, initial=0.0)
         scale[scale == 0.0] = 1.0
         return coefficients / scale[:, None], needed / scale
@@ -173,28 +183,36 @@ class Search:
         coefficients, needed = self._inequalities
         said = np.array([p for p, holds in enumerate(assignment) if holds >= 0], dtype=np.intp)
         side = np.array([1.0 if assignment[p] == 1 else -1.0 for p in said])
-        room, cost = self.room, self.room.cost[self.columns]
         left = -side[:, None] * coefficients[said]
         right = -side * needed[said] - margin
         if not self.columns.size:
             return np.empty(0) if (right >= 0.0).all() else None
-        reach = np.concatenate([room.upper - room.x, room.x - room.lower]).reshape(2, -1)[:, self.columns]
-        bounds = np.column_stack([np.zeros(2 * len(cost)), (reach / room.unit[self.columns]).ravel()])
         result = linprog(
-            np.concatenate([cost, cost]),
+            np.tile(self.cost, 2),
             np.hstack([left, -left]),
             right,
-            bounds=bounds,
+            bounds=self._bounds,
             method="highs",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            integrality=np.tile(self.whole, 2).astype(np.intp) if self.whole.any() else None,
+            options=EXACT | ({"mip_rel_gap": 0.0} if self.whole.any() else {}),
         )
+        self.sure = self.sure and result.status in (0, 2)  # solved, or known to have no solution
         if result.x is None:
             return None
-        return np.asarray(result.x[: len(cost)] - result.x[len(cost) :], dtype=np.float64)
+        forth, back = result.x.reshape(2, -1)
+        steps: Vector = forth - back
+        return np.where(self.whole, np.round(steps), steps)
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.float64]:
+        """How far each variable may go up, and how far down."""
+        room = self.room
+        reach = np.vstack([room.upper - room.x, room.x - room.lower])[:, self.columns] / self.step
+        return np.column_stack([np.zeros(reach.size), reach.ravel()])
 
     def _row(self, steps: Vector) -> Vector:
         row = self.room.x.copy()
-        row[self.columns] += steps * self.room.unit[self.columns]
+        row[self.columns] += steps * self.step
         return self.room.nearest(row)
 
     def wanted(self, row: Vector) -> bool:
@@ -221,7 +239,7 @@ class Search:
     @property
     def proven(self) -> bool:
         """Whether nothing that is left can be closer than the best."""
-        return not self.heap or self._no_closer(self.heap[0].bound)
+        return self.sure and (not self.heap or self._no_closer(self.heap[0].bound))
 
     def _no_closer(self, bound: float) -> bool:
         return bound + same_distance(bound) >= self.least
@@ -267,7 +285,7 @@ class Search:
                     self._push(assignment, steps)
 
     def _push(self, assignment: Assignment, steps: Vector) -> None:
-        bound = float(np.abs(steps) @ self.room.cost[self.columns])
+        bound = float(np.abs(steps) @ self.cost)
         if not self._no_closer(bound):
             heapq.heappush(self.heap, _Node(bound, self.n_steps, assignment, steps))
 

@@ -14,7 +14,7 @@ from obliquerules.inspection.change_search import Room, Search, Wish, same_dista
 from obliquerules.inspection.table import Table, aligned
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.style import PLAIN, column_names
 
 Vector = NDArray[np.float64]
 
@@ -127,7 +127,7 @@ def closest_change(
     found = ClosestChange((), None, math.inf, search.bound, search.proven, predict(room.x), None, wish.words)
     if row is None:
         return found
-    names = PLAIN.names(range(len(row)), ensemble.feature_names)
+    names = column_names(range(len(row)), ensemble.feature_names)
     changes = [
         VariableChange(names[j], float(room.x[j]), float(row[j]), float(abs(row[j] - room.x[j]) / room.unit[j] * room.cost[j]))
         for j in np.flatnonzero(row != room.x)
@@ -147,10 +147,10 @@ def closest_change(
 def _shortened(search: Search, tolerance: float) -> Vector:
     """Return the best row in short decimals, which take it no further away than the tolerance allows."""
     room, row = search.room, np.array(search.best)
-    moved = np.flatnonzero(row != room.x)
+    moved = np.flatnonzero((row != room.x) & ~room.whole)
     allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
     for j in moved:
-        for value in _short_values(float(row[j]), float(allowed / room.cost[j] * room.unit[j])):
+        for value in _short_values(float(row[j]), float(allowed / room.cost[j] * room.unit[j]), float(room.x[j])):
             shorter = row.copy()
             shorter[j] = value
             if room.lower[j] <= value <= room.upper[j] and search.wanted(shorter):
@@ -159,8 +159,10 @@ def _shortened(search: Search, tolerance: float) -> Vector:
     return row
 
 
-def _short_values(value: float, reach: float) -> Iterator[float]:
-    """Yield decimals near a value on either side, the shortest first."""
+def _short_values(value: float, reach: float, unchanged: float) -> Iterator[float]:
+    """Yield numbers near a value on either side: what it was before the change, if that is near, and then the shortest."""
+    if abs(value - unchanged) <= reach:
+        yield unchanged
     candidates = {
         shortest_decimal(value - reach, value + reach),
         shortest_decimal(value, value + reach),

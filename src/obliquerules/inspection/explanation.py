@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from obliquerules.inspection.table import Table, aligned
 from obliquerules.rules import Proposition, Rule, RuleEnsemble
 from obliquerules.rules.numbers import in_full, readable
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.style import PLAIN, column_names
 
 # So many rows are printed, and no more.
 PRINTED_ROWS = 10
@@ -182,7 +182,7 @@ def explain(
     """Say for each row which rules fired; the predictions and their words come from the estimator."""
     scores = ensemble(X)
     columns = {column for rule in ensemble for proposition in rule.condition for column in proposition.columns}
-    names = dict(zip(sorted(columns), PLAIN.names(sorted(columns), ensemble.feature_names), strict=True))
+    names = dict(zip(sorted(columns), column_names(sorted(columns), ensemble.feature_names), strict=True))
     contributions = [_contributions(index, rule, ensemble, X) for index, rule in enumerate(ensemble)]
     return Explanation(
         tuple(

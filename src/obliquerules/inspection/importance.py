@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from obliquerules.inspection.table import Table, aligned
 from obliquerules.rules import Proposition, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.style import column_names
 
 Vector = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -64,7 +64,7 @@ class Importances(Table[VariableImportance]):
 
 def variable_importance(ensemble: RuleEnsemble, X: NDArray[np.float64], weight: Vector) -> Importances:
     """Return the importance of each column of X, whose rows have the given weights."""
-    names = PLAIN.names(range(X.shape[1]), ensemble.feature_names)
+    names = column_names(range(X.shape[1]), ensemble.feature_names)
     found = []
     for column, name in enumerate(names):
         rules = [rule for rule in ensemble if any(column in proposition.columns for proposition in rule.condition)]

@@ -109,14 +109,12 @@ cdef class WeightFinder:
         self.weights, self.candidate, self.gradient, self.step = np.zeros((4, self.m))
         self.hessian = np.zeros((self.m, self.m))
 
-    cdef inline double score(self, Py_ssize_t i, double[::1] weights) noexcept nogil:
-        return self.offset[i] + dot(&self.design[i, 0], &weights[0], self.m)
-
     cdef double objective(self, double[::1] weights) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double total = 0.0, square = 0.0
+        cdef double score, total = 0.0, square = 0.0
         for i in range(self.n):
-            total += self.row_weight[i] * loss_value(self.family, self.y[i], self.score(i, weights))
+            score = self.offset[i] + dot(&self.design[i, 0], &weights[0], self.m)
+            total += self.row_weight[i] * loss_value(self.family, self.y[i], score)
         for i in range(1, self.m):
             square += weights[i] * weights[i]
         return total + 0.5 * self.ridge * square
@@ -128,7 +126,7 @@ cdef class WeightFinder:
         self.gradient[:] = 0.0
         self.hessian[:, :] = 0.0
         for i in range(self.n):
-            score = self.score(i, self.weights)
+            score = self.offset[i] + dot(&self.design[i, 0], &self.weights[0], self.m)
             loss_derivatives(self.family, self.y[i], score, &slope, &curvature)
             slope *= self.row_weight[i]
             curvature *= self.row_weight[i]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.matrix import as_matrix
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.style import PLAIN, Style, column_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Proposition:
 
     def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, in the direction in which a person says it: the first variable without a minus."""
-        return style.inequality(style.names(self.columns, feature_names), self.weights, self.threshold)
+        return style.inequality(column_names(self.columns, feature_names), self.weights, self.threshold)
 
     def __str__(self) -> str:
         return self.describe()

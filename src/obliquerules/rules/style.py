@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from obliquerules.rules.numbers import in_full, readable
@@ -25,6 +25,11 @@ def plain_name(name: str) -> str:
     if odd or NUMBER.fullmatch(words[0]) or not OPERATORS.isdisjoint(words):
         return json.dumps(name, ensure_ascii=False)
     return name
+
+
+def column_names(columns: Iterable[int], feature_names: Sequence[str] | None) -> list[str]:
+    """Return the names of columns, x0, x1, ... if they have none."""
+    return [f"x{column}" if feature_names is None else feature_names[column] for column in columns]
 
 
 @dataclass(frozen=True)
@@ -69,12 +74,9 @@ class Style:
     def _digits(self, number: float) -> str:
         return in_full(number) if self.exact else readable(number)
 
-    def names(self, columns: Sequence[int], feature_names: Sequence[str] | None) -> list[str]:
-        """Return the names of columns, x0, x1, ... if they have none."""
-        return [self.name(f"x{column}" if feature_names is None else feature_names[column]) for column in columns]
-
-    def inequality(self, names: Sequence[str], weights: Sequence[float], threshold: float) -> str:
+    def inequality(self, columns: Iterable[str], weights: Sequence[float], threshold: float) -> str:
         """Return a condition in the direction in which a person says it: the first variable without a minus."""
+        names = [self.name(column) for column in columns]
         sense, side = (self.at_least, 1.0) if weights[0] > 0.0 else (self.at_most, -1.0)
         if len(names) == 1 and not self.exact:
             return f"{names[0]}{sense}{self.write(threshold / weights[0])}"
