@@ -14,7 +14,8 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "error", "
 def run(*arguments, **options):
     """Run the command, and hold it to what is true of every run: an exit code that is known, and no traceback."""
     command = [COMMAND, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT, **options)
+    options = {"env": ENVIRONMENT} | options
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     assert done.returncode in (0, 1, 2, 130), done.stderr
     assert "Traceback" not in done.stderr
     return done

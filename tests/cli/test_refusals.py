@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from obliquerules import Rule, RuleEnsemble
+from obliquerules.cli.main import main
+
 from .executable import COMMAND, ENVIRONMENT, refused, write_csv
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
@@ -68,6 +71,7 @@ def test_a_table_that_cannot_be_learned_from(fit, name, content, sentence):
     [
         (["--weight", "c"], "has no column 'c'"),
         (["--drop-columns", "c"], "has no column 'c'"),
+        (["--drop-columns", "y"], "--drop-columns must not name the target, 'y'."),
         (["--set", "max_rules"], "--set must be followed by NAME=VALUE; got 'max_rules'."),
         (["--set", "cv=3"], "--set cannot be used for cv: that is what --cv is for."),
         (["--delimiter", ";;"], "--delimiter must be one character"),
@@ -77,6 +81,41 @@ def test_a_table_that_cannot_be_learned_from(fit, name, content, sentence):
 )
 def test_options_that_cannot_be_right(fit, options, sentence):
     assert sentence in fit("data.csv", (["a", "b", "y"], ROWS), *options)
+
+
+def test_a_package_that_is_not_there_is_named_with_its_extra(tmp_path):
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('No module named pyarrow')")
+    (tmp_path / "data.parquet").write_bytes(b"PAR1")
+    without = ENVIRONMENT | {"PYTHONPATH": str(tmp_path)}
+    arguments = ("fit", "data.parquet", "--target", "y", "-o", "model.json")
+    sentence = refused(*arguments, code=1, cwd=tmp_path, env=without)
+    assert sentence == "obliquerules: Reading .parquet files needs pyarrow: pip install 'obliquerules[arrow]'."
+
+
+def test_standard_input_that_is_closed(tmp_path):
+    done = subprocess.run(
+        f"'{COMMAND}' fit - --target y -o model.json <&-",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "obliquerules: standard input is closed, so no table can be read from it.\n"
+
+
+def test_rules_alone_can_be_shown_but_do_not_predict(tmp_path, capsys):
+    path = tmp_path / "rules.json"
+    RuleEnsemble([Rule(1.5)], 0.5, ["a"]).save(path)
+    assert main(["show", str(path)]) == 0
+    assert capsys.readouterr().out == "+0.5 if True\n+1.5 if True\n"
+    write_csv(tmp_path / "data.csv", ["a"], [(1,)])
+    assert main(["predict", str(path), str(tmp_path / "data.csv")]) == 2
+    assert "holds rules alone" in capsys.readouterr().err
+    assert main(["show", str(path), "--at", "3"]) == 2
+    assert "holds one ensemble, and no path" in capsys.readouterr().err
 
 
 def test_commands_that_are_not_there():

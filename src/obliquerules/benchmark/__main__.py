@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
     names = [lltboost(options.selection).name] if options.selection else options.methods or METHODS
     methods = [METHODS[name] for name in names]
     text = report(run(methods, options.datasets, options.repetitions, options.seed, options.jobs))
-    print(text, end="")
+    print(text, end="", flush=True)
     if options.output is not None:
         write_text(options.output, text)
 

@@ -42,6 +42,8 @@ def read_csv(name: str, delimiter: str | None) -> Table:
 @contextlib.contextmanager
 def _opened(name: str) -> Iterator[IO[bytes]]:
     if name == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed, so no table can be read from it.")
         yield sys.stdin.buffer
     else:
         with open(name, "rb") as file:

@@ -27,26 +27,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code: 0 if it is done, 1 if it failed, 2 if what it was given is wrong."""
     try:
         _run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()  # here, where a closed pipe or a full disk can still be told
     except KeyboardInterrupt:
         complain("interrupted; no file is left half-written.")
         return 128 + signal.SIGINT
     except WorkFailedError as error:
         return _failed(str(error), FAILED)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         return _failed(str(error), REFUSED)
-    except BrokenPipeError:
-        return _failed("whoever reads standard output closed it before everything was written.", FAILED)
     except OSError as error:
-        return _failed(f"{error.filename or 'standard output'}: {error.strerror}.", FAILED)
+        return _failed(_told(error), FAILED)
     except (ImportError, MemoryError) as error:
         return _failed(str(error) or "there is not enough memory.", FAILED)
     return DONE
 
 
 def _run(arguments: list[str]) -> None:
-    command = _parser().parse_args(arguments[:1]).command
-    importlib.import_module(f"obliquerules.cli.{command}").main(arguments[1:])
+    try:
+        command = _parser().parse_args(arguments[:1]).command
+        importlib.import_module(f"obliquerules.cli.{command}").main(arguments[1:])
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a closed pipe or a full disk can still be told
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,11 +65,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _told(error: OSError) -> str:
+    """Say what could not be written, or rarely read; what could not is not tried again when Python ends."""
+    if error.filename is not None:
+        return f"'{error.filename}': {error.strerror}."
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return "whoever reads standard output closed it before everything was written."
+    return f"standard output: {error.strerror}."
+
+
 def _failed(message: str, code: int) -> int:
     complain(message)
-    try:
-        sys.stdout.flush()
-    except OSError:
-        # Nobody takes what is left, and Python would complain about it once more when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

@@ -26,6 +26,8 @@ def complain(message: str) -> None:
 
 def write_result(text: str) -> None:
     """Write a result to standard output."""
+    if sys.stdout is None:
+        raise WorkFailedError("standard output is closed.")
     sys.stdout.write(text)
 
 

@@ -77,7 +77,8 @@ class Table:
 
     def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Return columns of numbers in the given order."""
-        return np.column_stack([self[name].as_numbers("Column") for name in names])
+        columns = [self[name].as_numbers("Column") for name in names]
+        return np.column_stack(columns) if columns else np.empty((self.n_rows, 0))
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:

@@ -66,11 +66,14 @@ def training_data(table: Table, options: argparse.Namespace) -> TrainingData:
     roles = [options.target] if options.weight is None else [options.target, options.weight]
     for name in (*roles, *options.drop_columns):
         table[name]  # raises, with the names that there are
+    if options.target in options.drop_columns:
+        raise ValueError(f"--drop-columns must not name the target, '{options.target}'.")
     inputs, left_out = _inputs(table, roles, options.drop_columns)
     rows = complete_rows(table, [*inputs, *roles], options.drop_rows)
-    for name in [name for name in inputs if np.ptp(table.matrix([name])[rows]) == 0.0]:
-        inputs.remove(name)
-        left_out[name] = "because it is the same in every row"
+    X = table.matrix(inputs)[rows]
+    constant = (X[0] == X).all(axis=0)
+    left_out |= {name: "because it is the same in every row" for name, same in zip(inputs, constant, strict=True) if same}
+    inputs = [name for name in inputs if name not in left_out]
     if not inputs:
         raise ValueError(f"{table.source} has no column left to learn from: {_reasons(left_out)}.")
     task, why, y = _target(table[options.target], rows, options.task)
@@ -81,7 +84,7 @@ def training_data(table: Table, options: argparse.Namespace) -> TrainingData:
         tuple(inputs),
         left_out,
         int(np.count_nonzero(~rows)),
-        table.matrix(inputs)[rows],
+        X[:, ~constant],
         y,
         None if options.weight is None else table[options.weight].as_numbers("The weight")[rows],
     )
