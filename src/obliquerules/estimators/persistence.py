@@ -27,6 +27,7 @@ from obliquerules.rules.document import (
     read_document,
     write_document,
 )
+from obliquerules.rules.stored_path import MOST_UNNAMED_COLUMNS, decode_path
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
     kind.__name__: kind
@@ -42,9 +43,6 @@ ESTIMATORS: dict[str, type[RuleModel]] = {
 }
 # What the values of each type of label must be in a file, and as an array.
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
-# Columns without names get them on reading, in each member of the path: a short file must not fill the memory that way.
-MOST_UNNAMED_COLUMNS = 10**6
-MOST_NAMES_ON_PATH = 10**9
 
 
 def save_estimator(model: RuleModel, path: str | os.PathLike[str]) -> None:
@@ -119,7 +117,6 @@ def _decode_estimator(document: Field) -> RuleModel:
     if field.text() not in ESTIMATORS:
         field.fail(f"one of {', '.join(ESTIMATORS)}")
     model = _decode_parameters(document.get("parameters"), ESTIMATORS[field.text()])
-    _decode_columns(model, document)
     classes = document.get("classes")
     if isinstance(model, RuleClassifier) != (classes.value is not None):
         classes.fail("two labels for a classifier and null for a regressor")
@@ -146,40 +143,17 @@ def _decode_parameters(field: Field, kind: type[RuleModel]) -> RuleModel:
     return model
 
 
-def _decode_columns(model: RuleModel, document: Field) -> None:
-    """Set the number of columns and their names."""
-    field = document.get("n_features")
-    names = decode_names(document.get("feature_names"))
-    model.n_features_in_ = field.index(2**31)
-    if model.n_features_in_ == 0 or (names is None and model.n_features_in_ > MOST_UNNAMED_COLUMNS):
-        field.fail(f"a whole number from 1 to {MOST_UNNAMED_COLUMNS}")
-    if names is not None:
-        if len(names) != model.n_features_in_ or len(set(names)) != len(names):
-            document.get("feature_names").fail(f"a list of {model.n_features_in_} different names")
-        model.feature_names_in_ = np.array(names, dtype=object)
-
-
 def _decode_path(model: RuleModel, document: Field) -> None:
-    """Set the ensembles and which of them predicts."""
-    field = document.get("path")
-    members = list(field.items())
-    names = model._feature_names()
-    if not members:
-        field.fail("a list of one or more ensembles")
-    if len(members) * len(names) > MOST_NAMES_ON_PATH:
-        field.fail("a shorter list for so many columns")
-    path = tuple(decode_ensemble(member, names) for member in members)
-    chosen = document.get("chosen")
-    model.ensemble_ = path[chosen.index(len(path))]
+    """Set the columns, the ensembles and which of them predicts."""
+    stored = decode_path(document)
+    model.n_features_in_ = stored.n_features
+    if stored.feature_names is not None:
+        model.feature_names_in_ = np.array(stored.feature_names, dtype=object)
+    model.path_, model.ensemble_ = stored.path, stored.chosen
     model.n_iter_ = document.get("n_iter").index(2**31)
     edits = document.get("edits", None)
-    if edits.value is None:
-        model.path_ = path
-        return
-    if len(path) < 2 or chosen.value != len(path) - 1:
-        chosen.fail("the position of the last ensemble of the path, which is the edited one")
-    model.path_ = path[:-1]
-    model.edits_ = _decode_edits(edits, model)
+    if edits.value is not None:
+        model.edits_ = _decode_edits(edits, model)
 
 
 def _decode_edits(field: Field, model: RuleModel) -> EditLog:

@@ -15,13 +15,14 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from obliquerules.boosting.sample import Sample
-from obliquerules.encoding import check_columns, check_finite, check_size, checked_weights, misplaced_column
+from obliquerules.encoding import NamedMatrix, check_columns, check_finite, check_size, checked_weights, misplaced_column
 from obliquerules.estimators.editing import Editing, EditLog
 from obliquerules.estimators.parameters import check_option, check_whole
 from obliquerules.estimators.readable_model import ReadableModel
 from obliquerules.inspection.change_search import Wish
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.stored_path import default_names, largest_within
 from obliquerules.rules.text import Wording
 
 Vector = NDArray[np.float64]
@@ -105,10 +106,13 @@ class RuleModel(ReadableModel):
     def _feature_names(self) -> tuple[str, ...]:
         """Return the names given to fit, or x0, x1, ... where there were none."""
         given = getattr(self, "feature_names_in_", None)
-        return tuple(f"x{j}" for j in range(self.n_features_in_)) if given is None else tuple(str(name) for name in given)
+        return default_names(self.n_features_in_) if given is None else tuple(str(name) for name in given)
 
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
+        if isinstance(X, NamedMatrix):
+            check_finite(X.matching(self._feature_names()), X.names)
+            return X.values
         check_columns(X)
         try:
             matrix = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
@@ -122,7 +126,10 @@ class RuleModel(ReadableModel):
 
     def _training_data(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         check_columns(X)
-        matrix, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        values = X.values if isinstance(X, NamedMatrix) else X
+        matrix, target = validate_data(self, values, y, dtype=np.float64, ensure_all_finite=False)
+        if isinstance(X, NamedMatrix):
+            self.feature_names_in_ = np.array(X.names, dtype=object)
         check_finite(matrix, self._feature_names())
         check_size(matrix, "X")
         return matrix, target
@@ -142,14 +149,9 @@ class RuleModel(ReadableModel):
         """
         check_is_fitted(self)
         check_whole("complexity", complexity, 0)
-        small_enough = [ensemble for ensemble in self.path_ if ensemble.complexity <= complexity]
-        if not small_enough:
-            least = min(ensemble.complexity for ensemble in self.path_)
-            raise ValueError(f"complexity must be at least {least}, the smallest on the path; got {complexity!r}.")
         model = copy.copy(self)
         model._forget_edits()
-        # The last of several with the same complexity is the one with the most rules.
-        model.ensemble_ = max(reversed(small_enough), key=lambda ensemble: ensemble.complexity)
+        model.ensemble_ = largest_within(self.path_, complexity)
         return model
 
     def _forget_edits(self) -> None:
