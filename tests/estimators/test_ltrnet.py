@@ -14,6 +14,8 @@ from sklearn.model_selection import train_test_split
 from obliquerules import LTRNetClassifier, LTRNetRegressor, load_model
 from obliquerules.losses import LOSSES
 
+from .little import little, saved
+
 SMALL: dict[str, Any] = {
     "max_rules": 4,
     "max_propositions": 2,
@@ -26,20 +28,6 @@ CLASSIFIER, REGRESSOR = LTRNetClassifier(**SMALL), LTRNetRegressor(**SMALL)
 COUNTER = LTRNetRegressor(loss="poisson", **SMALL)
 ALL = pytest.mark.parametrize("model", [CLASSIFIER, REGRESSOR, COUNTER], ids=["classes", "numbers", "counts"])
 BOTH = pytest.mark.parametrize("discretization", ["refit", "paper"])
-
-
-def little(seed: int = 0, n_rows: int = 80) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return inputs, counts that serve as a target for all three tasks, and weights that are sums of powers of two."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 4))
-    y = (X[:, 0] + 0.5 * X[:, 1] > 0.0) * 1.0
-    y[rng.random(n_rows) < 0.1] = 0.0
-    return X, y, rng.integers(1, 8, n_rows) / 4.0
-
-
-def saved(model: Any, directory: Path) -> bytes:
-    model.save(directory / "model.json")
-    return (directory / "model.json").read_bytes()
 
 
 # It learns

@@ -13,8 +13,9 @@ from obliquerules.nets.training import Adam, Array, EarlyStopping, Parameters, P
 
 # Memberships start about here: nearer to one than to zero, so that the W-shaped penalty does not begin by emptying the rules.
 START_OF_MEMBERSHIP = 0.6
-# How far they are scattered around it, so that the propositions of a rule differ.
+# How far they are scattered around it, so that the propositions of a rule differ; and how far rule weights are around zero.
 SCATTER = 0.05
+SMALL_WEIGHT = 0.1
 # Standardised inputs and derivatives are cut off here, so that the square of a gradient is finite in single precision.
 LARGEST_INPUT = 1e4
 LARGEST_PULL = 1e12
@@ -59,7 +60,7 @@ class Architecture:
             "directions": directions,
             "thresholds": np.einsum("srkj,srkj->srk", directions, rows),
             "memberships": START_OF_MEMBERSHIP + SCATTER * random.standard_normal(shape),
-            "rule_weights": 0.1 * random.standard_normal(shape[:2]),
+            "rule_weights": SMALL_WEIGHT * random.standard_normal(shape[:2]),
             "constant": np.zeros(self.n_networks),
         }
         return {name: values.astype(X.dtype) for name, values in start.items()}
@@ -96,7 +97,7 @@ def shrink(values: Array, by: Array) -> None:
 
 @dataclass(frozen=True)
 class Units:
-    """The units in which a network computes: its score counts from the best constant, its loss is 1/2 of what varies there.
+    """The units in which a network computes: scores count from the best constant, in sizes of what a single row asks for.
 
     For the squared loss this is to standardise the target. For any loss it makes a penalty mean the same whatever the scale of
     the target.
