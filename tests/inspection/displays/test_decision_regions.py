@@ -83,6 +83,15 @@ def test_two_inputs_need_no_naming():
     assert DecisionRegionsDisplay.from_estimator(two, X[FEATURES]).names == tuple(FEATURES)
 
 
+def test_of_very_many_rows_some_are_drawn():
+    model, X, y = fitted("squared")
+    rows = np.arange(5000) % len(X)
+    display = DecisionRegionsDisplay.from_estimator(model, X.iloc[rows], y[rows], features=FEATURES)
+    points = [len(drawn.get_offsets()) for drawn in display.ax_.collections if type(drawn).__name__ == "PathCollection"]
+    assert len(display.points) == 5000
+    assert points == [1667]
+
+
 def test_a_single_row_and_given_axes_will_do():
     model, X, y = fitted("classifier")
     _, ax = plt.subplots()

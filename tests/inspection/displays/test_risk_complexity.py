@@ -25,6 +25,8 @@ def test_curves_are_the_mean_losses_of_the_path(kind):
     display = RiskComplexityDisplay.from_estimator(model, X[:HALF], y[:HALF], X_test=X[HALF:], y_test=y[HALF:])
     assert np.allclose(display.risks["training rows"], risks_by_scikit_learn(kind, model, X[:HALF], y[:HALF]))
     assert np.allclose(display.risks["test rows"], risks_by_scikit_learn(kind, model, X[HALF:], y[HALF:]))
+    if display.cross_validated is None:
+        assert display.chosen_risk == display.risks["test rows"][-1]
     assert display.complexity.tolist() == [ensemble.complexity for ensemble in model.path_]
     assert clipped(display) == []
 
@@ -35,6 +37,7 @@ def test_the_cross_validated_curve_is_that_of_the_choice(kind):
     display = RiskComplexityDisplay.from_estimator(model)
     assert display.cross_validated.mean.tolist() == model.cv_results_["mean_test_risk"].tolist()
     assert (display.chosen, display.cross_validated.best) == (model.complexity_, model.best_complexity_)
+    assert display.chosen_risk == display.cross_validated.mean[display.complexity == display.chosen][-1]
     within = display.cross_validated.mean <= display.cross_validated.limit
     assert display.complexity[within].min() == display.chosen
     assert clipped(display) == []
@@ -45,6 +48,17 @@ def test_another_size_is_shown_as_the_one_that_predicts():
     model, X, y = fitted("classifier")
     display = RiskComplexityDisplay.from_estimator(model.at(0), X_test=X, y_test=y)
     assert "this model: complexity 0, 0 rules" in written(display)
+
+
+def test_an_edited_model_has_its_own_risk():
+    model, X, y = fitted("classifier cv")
+    edited = model.edit(X, y).drop(0).model
+    assert edited.ensemble_ not in edited.path_
+    display = RiskComplexityDisplay.from_estimator(edited, X, y)
+    assert np.isclose(display.chosen_risk, log_loss(y, edited.predict_proba(X)))
+    unknown = RiskComplexityDisplay.from_estimator(edited)
+    assert unknown.chosen_risk is None
+    assert f"this model: complexity {edited.ensemble_.complexity}" in written(unknown)
 
 
 def test_without_anything_to_draw_it_says_what_is_missing():

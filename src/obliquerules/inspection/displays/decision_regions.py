@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 MARGIN = 0.05
 # The names and values of at most so many other inputs are told.
 MOST_TOLD = 4
+MOST_POINTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,8 @@ class DecisionRegionsDisplay:
         ----------
         estimator : fitted rule model
         X : data frame or array of shape (n_samples, n_features)
-            The rows to draw. They also say how wide the map is and what the medians of the other inputs are.
+            The rows to draw; of more than 2000, every second, third and so on. They also say how wide the map is and what the
+            medians of the other inputs are.
         y : array of shape (n_samples,), optional
             Their targets, for the colour of the points.
         features : pair of str or int, optional
@@ -259,25 +261,32 @@ class DecisionRegionsDisplay:
             {"marker": "o", "facecolors": drawing.BLUE, "edgecolors": "white", "linewidths": 0.4},
             {"marker": "x", "c": drawing.VERMILLION, "linewidths": 0.9},
         )
+        drawn = self._drawn()
+        points, target = self.points[drawn], target[drawn]
         for code, (label, look) in enumerate(zip(self.labels, looks, strict=True)):
-            self.ax_.scatter(*self.points[target == code].T, label=drawing.wrapped(label, 1.8, 2), **look, **self._size())
+            self.ax_.scatter(*points[target == code].T, s=_size(points), label=drawing.wrapped(label, 1.8, 2), **look)
         # Beside the map, not on it: there is no corner that is always free of points.
-        self.ax_.legend(
-            loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2, handletextpad=0.2
-        )
+        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+        self.ax_.legend(ncols=2, frameon=False, handletextpad=0.2, **place)
 
     def _draw_points(self) -> None:
+        drawn = self._drawn()
+        points = self.points[drawn]
         if self.target is None:
             look: dict[str, Any] = {"facecolors": "none", "edgecolors": "black"}
         else:
-            look = {"c": self.target, "cmap": self._colours(), "vmin": self.limits[0], "vmax": self.limits[1]}
-            look |= {"edgecolors": "white"}
-        self.ax_.scatter(*self.points.T, linewidths=0.4, **look, **self._size())
+            colours = {"cmap": self._colours(), "vmin": self.limits[0], "vmax": self.limits[1]}
+            look = {"c": self.target[drawn], "edgecolors": "white", **colours}
+        self.ax_.scatter(*points.T, s=_size(points), linewidths=0.4, **look)
 
-    def _size(self) -> dict[str, Any]:
-        """Return how large points are: the more there are, the smaller; very many are drawn as a bitmap."""
-        n = len(self.points)
-        return {"s": float(np.clip(6000 / max(n, 1), 10, 24)), "rasterized": n > 5000}
+    def _drawn(self) -> slice:
+        """Return which rows are drawn: more than so many would hide each other and the map."""
+        return slice(None, None, -(-len(self.points) // MOST_POINTS))
+
+
+def _size(points: Array) -> float:
+    """Return how large points are: the more there are, the smaller."""
+    return float(np.clip(6000 / max(len(points), 1), 10, 24))
 
 
 def _polygons(polygons: list[Array], **look: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
+from obliquerules.rules import RuleEnsemble
 
 Vector = NDArray[np.float64]
+
+# Inputs and targets.
+Data = tuple[Any, Any]
 
 TRAINING, TEST = "training rows", "test rows"
 LOOKS = {
@@ -57,7 +61,10 @@ class RiskComplexityDisplay:
     cross_validated : CrossValidatedRisk or None
         The risk by which a size was chosen.
     chosen : int
-        The complexity of the member that predicts.
+        The complexity of the ensemble that predicts: a member of the path, unless the model was edited.
+    chosen_risk : float or None
+        Its risk on the curve that counts most: the cross-validated one, or else that of the rows given last. None if that is
+        not known, because the model was edited and no rows are given.
     n_rules : int
         Its number of rules.
     risk_name : str
@@ -84,6 +91,7 @@ class RiskComplexityDisplay:
     risks: dict[str, Vector]
     cross_validated: CrossValidatedRisk | None
     chosen: int
+    chosen_risk: float | None
     n_rules: int
     risk_name: str
     ax_: Any = field(init=False, default=None)
@@ -120,9 +128,9 @@ class RiskComplexityDisplay:
         RiskComplexityDisplay
         """
         model = drawing.fitted_model(estimator)
-        given = {TRAINING: ("X", X, "y", y), TEST: ("X_test", X_test, "y_test", y_test)}
+        given = _given(X, y, X_test, y_test)
         cross_validated = _cross_validated(model)
-        risks = {name: _risks(model, *data) for name, data in given.items() if data[1] is not None or data[3] is not None}
+        risks = {name: _risks(model, model.path_, *data) for name, data in given.items()}
         if cross_validated is None and not risks:
             raise ValueError("X and y, or X_test and y_test, must be given: this model has no results of cross-validation.")
         display = cls(
@@ -130,6 +138,7 @@ class RiskComplexityDisplay:
             risks=risks,
             cross_validated=cross_validated,
             chosen=model.ensemble_.complexity,
+            chosen_risk=_risk_of_the_model(model, cross_validated, given),
             n_rules=len(model.ensemble_),
             risk_name=model._loss().risk_name,
         )
@@ -149,7 +158,7 @@ class RiskComplexityDisplay:
             if self.cross_validated is not None:
                 self._draw_cross_validated(self.cross_validated)
             rules = "rule" if self.n_rules == 1 else "rules"
-            self._ring(self.chosen, f"this model: complexity {self.chosen}, {self.n_rules} {rules}")
+            self._mark(f"this model: complexity {self.chosen}, {self.n_rules} {rules}")
             ax.set(xlabel="complexity: rules, conditions and variables", ylabel=self.risk_name)
             ax.xaxis.get_major_locator().set_params(integer=True)
             ax.spines[["top", "right"]].set_visible(False)
@@ -174,11 +183,13 @@ class RiskComplexityDisplay:
         least = float(risk.mean.min())
         ax.plot([risk.best], [least], "D", color=drawing.BLUE, markersize=7, label=f"least: complexity {risk.best}", zorder=3)
 
-    def _ring(self, complexity: int, label: str) -> None:
-        """Put a ring around the chosen member on the curve that counts most."""
-        curve = self.cross_validated.mean if self.cross_validated is not None else list(self.risks.values())[-1]
-        at = curve[self.complexity == complexity][-1]
-        self.ax_.plot([complexity], [at], "o", color="black", fillstyle="none", markersize=11, label=label)
+    def _mark(self, label: str) -> None:
+        """Put a ring around the model, or a line where its risk is not known."""
+        if self.chosen_risk is None:
+            self.ax_.axvline(self.chosen, color="black", linewidth=0.7, zorder=0, label=label)
+        else:
+            ring = {"marker": "o", "color": "black", "fillstyle": "none", "markersize": 11, "linestyle": "none"}
+            self.ax_.plot([self.chosen], [self.chosen_risk], label=label, **ring)
 
 
 def _cross_validated(model: Any) -> CrossValidatedRisk | None:
@@ -188,10 +199,23 @@ def _cross_validated(model: Any) -> CrossValidatedRisk | None:
     return CrossValidatedRisk(results["mean_test_risk"], results["standard_error"], model.best_complexity_)
 
 
-def _risks(model: Any, X_name: str, X: Any, y_name: str, y: Any) -> Vector:
-    """Return the mean loss of each member of the path."""
-    if X is None or y is None:
-        raise ValueError(f"{X_name} and {y_name} must be given together.")
+def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
+    """Return the data that are there; raise if inputs come without targets, or targets without inputs."""
+    data = {TRAINING: (X, y), TEST: (X_test, y_test)}
+    for names, (inputs, targets) in zip(("X and y", "X_test and y_test"), data.values(), strict=True):
+        if (inputs is None) != (targets is None):
+            raise ValueError(f"{names} must be given together.")
+    return {name: pair for name, pair in data.items() if pair[0] is not None}
+
+
+def _risks(model: Any, ensembles: Iterable[RuleEnsemble], X: Any, y: Any) -> Vector:
+    """Return the mean loss of each ensemble."""
     matrix = model._matrix(X)
     target = drawing.coded_target(model, y, len(matrix))
-    return np.array([float(np.mean(model._loss().value(target, ensemble(matrix)))) for ensemble in model.path_])
+    return np.array([float(np.mean(model._loss().value(target, ensemble(matrix)))) for ensemble in ensembles])
+
+
+def _risk_of_the_model(model: Any, cross_validated: CrossValidatedRisk | None, given: dict[str, Data]) -> float | None:
+    if cross_validated is not None and model.ensemble_ in model.path_:
+        return float(cross_validated.mean[model.path_.index(model.ensemble_)])
+    return float(_risks(model, [model.ensemble_], *list(given.values())[-1])[0]) if given else None
