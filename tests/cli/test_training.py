@@ -84,7 +84,8 @@ def test_settings_are_numbers_words_or_text():
 
 def test_options_go_to_estimators_that_have_them():
     kind = estimator_class("lltboost", "counts", True)
-    model = build(kind, {"max_rules": 3}, {"loss": "poisson", "cv": 3, "n_jobs": None})
-    assert (type(model).__name__, model.loss, model.cv, model.max_rules) == ("LLTBoostRegressorCV", "poisson", 3, 3)
+    model = build(kind, {"max_rules": 3}, {"loss": "poisson", "cv": 3, "n_jobs": None}, {"random_state": 7, "colour": 1})
+    assert type(model).__name__ == "LLTBoostRegressorCV"
+    assert (model.loss, model.cv, model.max_rules, model.random_state) == ("poisson", 3, 3, 7)
     with pytest.raises(ValueError, match="--jobs cannot be used here"):
-        build(estimator_class("lltboost", "counts", False), {}, {"n_jobs": 2})
+        build(estimator_class("lltboost", "counts", False), {}, {"n_jobs": 2}, {})
