@@ -5,7 +5,9 @@ import typing
 
 if typing.TYPE_CHECKING:
     from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
+    from obliquerules.estimators.drnet import DRNetClassifier
     from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+    from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
     from obliquerules.estimators.persistence import load_model
     from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.document import ModelFileError
@@ -13,12 +15,15 @@ if typing.TYPE_CHECKING:
 
 __all__ = [
     "Conjunction",
+    "DRNetClassifier",
     "L1Level",
     "L1Path",
     "LLTBoostClassifier",
     "LLTBoostClassifierCV",
     "LLTBoostRegressor",
     "LLTBoostRegressorCV",
+    "LTRNetClassifier",
+    "LTRNetRegressor",
     "ModelFileError",
     "Proposition",
     "Rounding",
@@ -33,7 +38,9 @@ __version__ = "0.1.0"
 # command line must be able to say what is wrong before that.
 _HOMES = {
     "estimators.cross_validated": ("LLTBoostClassifierCV", "LLTBoostRegressorCV"),
+    "estimators.drnet": ("DRNetClassifier",),
     "estimators.lltboost": ("LLTBoostClassifier", "LLTBoostRegressor"),
+    "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
     "estimators.persistence": ("load_model",),
     "rules": ("Conjunction", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.document": ("ModelFileError",),

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
+from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.editing import ACTIONS, EditLog, EditStep
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.document import (
@@ -28,7 +30,16 @@ from obliquerules.rules.document import (
 from obliquerules.rules.stored_path import MOST_UNNAMED_COLUMNS, decode_path
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
-    kind.__name__: kind for kind in (LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV)
+    kind.__name__: kind
+    for kind in (
+        DRNetClassifier,
+        LLTBoostClassifier,
+        LLTBoostClassifierCV,
+        LLTBoostRegressor,
+        LLTBoostRegressorCV,
+        LTRNetClassifier,
+        LTRNetRegressor,
+    )
 }
 # What the values of each type of label must be in a file, and as an array.
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}

@@ -61,6 +61,10 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         """Return the prediction for a score in words."""
         return f"Predicted: {readable(float(self._predictions(np.array([score]))[0]))}"
 
+    def _mean_words(self) -> str:
+        """Return what the number is called that the link makes of a score."""
+        return self._loss().mean_name
+
     def _wording(self) -> Wording:
         """Return what the score is called."""
         loss = self._loss()

@@ -258,6 +258,9 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         wording = super()._wording()
         return Wording(str(wording.score).format(label=self._label()), wording.factor, plural=True)
 
+    def _mean_words(self) -> str:
+        return super()._mean_words().format(label=self._label())
+
     def _coded(self, y: Any) -> Vector:
         labels = np.asarray(y)
         if not np.isin(labels, self.classes_).all():
