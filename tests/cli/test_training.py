@@ -4,7 +4,7 @@ from argparse import Namespace
 
 import pytest
 
-from obliquerules.cli.methods import METHODS, build, estimator_class, settings
+from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.table import read_table
 from obliquerules.cli.training import training_data
 from obliquerules.estimators.persistence import ESTIMATORS
@@ -75,6 +75,18 @@ def test_a_column_that_becomes_constant_is_left_out(tmp_path):
 def test_every_estimator_belongs_to_a_method():
     names = {f"{prefix}{kind}{cv}" for prefix in METHODS.values() for kind in ("Classifier", "Regressor") for cv in ("", "CV")}
     assert set(ESTIMATORS) <= names
+
+
+def test_methods_that_cannot_do_a_task_say_so():
+    with pytest.raises(ValueError, match="--method drnet cannot be used for regression"):
+        estimator_class("drnet", "regression", False)
+    with pytest.raises(ValueError, match="--cv cannot be used with --method ltrnet"):
+        estimator_class("ltrnet", "regression", True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_its_parameters_listed(method):
+    assert f"--method {method}\n  max_rules=10" in parameter_table()
 
 
 def test_settings_are_numbers_words_or_text():

@@ -41,9 +41,14 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument("--parameters", action=ShowParameters, nargs=0, help="list what --set can set, and exit")
     reader.add_argument("--cv", type=int, metavar="FOLDS", help="choose the size by cross-validation with so many folds")
     reader.add_argument(
-        "--jobs", type=int, metavar="N", help="how many folds are fitted at a time; -1 for one on each processor"
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="how many folds, or restarts of a network, are fitted at a time; -1: as many as processors",
     )
-    reader.add_argument("--random-state", type=int, metavar="N", help="another number draws other folds (default: 0)")
+    reader.add_argument(
+        "--random-state", type=int, metavar="N", help="another number draws folds and starts otherwise (default: 0)"
+    )
     reader.add_argument("--progress", action="store_true", help="report each rule (default: only if you would see it)")
     reader.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
     add_json(reader, "what was learned from what")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What the names of the estimators of a method begin with; Classifier or Regressor follows, and CV if there is one that
 # chooses its size.
-METHODS = {"lltboost": "LLTBoost"}
+METHODS = {"lltboost": "LLTBoost", "ltrnet": "LTRNet", "drnet": "DRNet"}
 # Parameters that have an option of their own.
 OPTIONS = {"loss": "--task", "random_state": "--random-state", "verbose": "--progress", "cv": "--cv", "n_jobs": "--jobs"}
 WORDS = {"true": True, "false": False, "none": None}
@@ -92,7 +92,7 @@ def parameter_table() -> str:
 
 def _meaning(kind: type[RuleModel], name: str) -> str:
     """Return the first sentence that the docstring has on a parameter."""
-    pattern = rf"^{name} : .*\n((?:    .*\n?)+)"
+    pattern = rf"^(?:\w+, )*{name}(?:, \w+)* : .*\n((?:    .*\n?)+)"
     found = re.search(pattern, inspect.cleandoc(kind.__doc__ or ""), flags=re.MULTILINE)
     text = " ".join(found.group(1).split()) if found else ""
     return re.split(r"(?<=\.)\s", text, maxsplit=1)[0].replace("``", "")
