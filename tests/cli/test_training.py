@@ -4,7 +4,7 @@ from argparse import Namespace
 
 import pytest
 
-from obliquerules.cli.methods import METHODS, build, estimator_class, settings
+from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.table import read_table
 from obliquerules.cli.training import training_data
 from obliquerules.estimators.persistence import ESTIMATORS
@@ -77,6 +77,18 @@ def test_every_estimator_belongs_to_a_method():
     assert set(ESTIMATORS) <= names
 
 
+def test_methods_that_cannot_do_a_task_say_so():
+    with pytest.raises(ValueError, match="--method drnet cannot be used for regression"):
+        estimator_class("drnet", "regression", False)
+    with pytest.raises(ValueError, match="--cv cannot be used with --method ltrnet"):
+        estimator_class("ltrnet", "regression", True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_its_parameters_listed(method):
+    assert f"--method {method}\n  max_rules=10" in parameter_table()
+
+
 def test_settings_are_numbers_words_or_text():
     given = settings(["a=1", "b=0.5", "c=true", "d=None", "e=validation", "f=x=y"])
     assert given == {"a": 1, "b": 0.5, "c": True, "d": None, "e": "validation", "f": "x=y"}
@@ -84,7 +96,8 @@ def test_settings_are_numbers_words_or_text():
 
 def test_options_go_to_estimators_that_have_them():
     kind = estimator_class("lltboost", "counts", True)
-    model = build(kind, {"max_rules": 3}, {"loss": "poisson", "cv": 3, "n_jobs": None})
-    assert (type(model).__name__, model.loss, model.cv, model.max_rules) == ("LLTBoostRegressorCV", "poisson", 3, 3)
+    model = build(kind, {"max_rules": 3}, {"loss": "poisson", "cv": 3, "n_jobs": None}, {"random_state": 7, "colour": 1})
+    assert type(model).__name__ == "LLTBoostRegressorCV"
+    assert (model.loss, model.cv, model.max_rules, model.random_state) == ("poisson", 3, 3, 7)
     with pytest.raises(ValueError, match="--jobs cannot be used here"):
-        build(estimator_class("lltboost", "counts", False), {}, {"n_jobs": 2})
+        build(estimator_class("lltboost", "counts", False), {}, {"n_jobs": 2}, {})

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.cli.table import Column, Table
+from obliquerules.cli.table import Column, Table, check_names
 
 TEXTS = ("string", "large_string", "string_view")
 
@@ -25,9 +25,7 @@ def read_arrow(name: str, suffix: str) -> Table:
         kind = "a Parquet" if suffix == ".parquet" else "an Arrow"
         raise ValueError(f"{source} is not {kind} file: {str(error).splitlines()[0]}") from error
     names = table.column_names
-    double = next((column for column in names if names.count(column) > 1), None)
-    if double is not None:
-        raise ValueError(f"{source} has two columns named '{double}': each needs a name of its own.")
+    check_names(names, source)
     if not names:
         raise ValueError(f"{source} is empty: it has no columns.")
     return Table(source, tuple(_column(name, table.column(name)) for name in names))

@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.table import Column, Table
+from obliquerules.cli.table import Column, Table, check_names
 
 DELIMITERS = (",", ";", "\t")
 # What stands for a missing value, in any case.
@@ -31,7 +31,8 @@ def read_csv(name: str, delimiter: str | None) -> Table:
             if not header_line.strip():
                 raise ValueError(f"{source} is empty: the first line should have the names of the columns.")
             reader = csv.reader(_from(header_line, lines), delimiter=delimiter or _delimiter(header_line), strict=True)
-            header = _checked_header(next(reader), source)
+            header = [name.strip() for name in next(reader)]
+            check_names(header, source)
             rows = list(_rows(reader, len(header), source))
         except csv.Error as error:
             raise ValueError(f"{source} is not CSV: {error}.") from error
@@ -70,16 +71,6 @@ def _from(first: str, others: Iterator[str]) -> Iterator[str]:
 def _delimiter(header: str) -> str:
     """Return what occurs in the header; a comma if there are several or none."""
     return next((character for character in DELIMITERS if character in header), DELIMITERS[0])
-
-
-def _checked_header(header: Sequence[str], source: str) -> list[str]:
-    names = [name.strip() for name in header]
-    if "" in names:
-        raise ValueError(f"{source} has no name for column {names.index('') + 1}: give each column a name in the first line.")
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise ValueError(f"{source} has two columns named '{double}': each needs a name of its own.")
-    return names
 
 
 def _rows(reader: Iterator[list[str]], width: int, source: str) -> Iterator[list[str]]:

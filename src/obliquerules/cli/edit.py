@@ -10,7 +10,7 @@ from obliquerules.cli.model_file import add_model, inputs, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, add_json, command_parser, say, write_json, write_result
 from obliquerules.cli.table import add_table, read_table
-from obliquerules.cli.training import add_training, complete_rows
+from obliquerules.cli.training import add_training, complete_rows, roles, weights
 
 if TYPE_CHECKING:
     from obliquerules.cli.table import Table
@@ -77,12 +77,10 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _started(model: RuleModel, table: Table, options: argparse.Namespace) -> Editing:
-    roles = [options.target] if options.weight is None else [options.target, options.weight]
-    rows = complete_rows(table, [*(model.ensemble_.feature_names or ()), *roles], options.drop_rows)
+    rows = complete_rows(table, [*(model.ensemble_.feature_names or ()), *roles(options)], options.drop_rows)
     target = table[options.target]
     y = target.labels(rows) if hasattr(model, "classes_") else target.as_numbers("The target")[rows]
-    weight = None if options.weight is None else table[options.weight].as_numbers("The weight")[rows]
-    return model.edit(inputs(model, table, rows), y, weight)
+    return model.edit(inputs(model, table, rows), y, weights(table, rows, options))
 
 
 def _tell(editing: Editing, options: argparse.Namespace) -> None:

@@ -40,8 +40,15 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     reader.add_argument("--parameters", action=ShowParameters, nargs=0, help="list what --set can set, and exit")
     reader.add_argument("--cv", type=int, metavar="FOLDS", help="choose the size by cross-validation with so many folds")
-    reader.add_argument("--jobs", type=int, help="how many folds are fitted at a time; -1 for one on each processor")
-    reader.add_argument("--random-state", type=int, default=0, help="another number draws other folds (default: 0)")
+    reader.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="how many folds, or restarts of a network, are fitted at a time; -1: as many as processors",
+    )
+    reader.add_argument(
+        "--random-state", type=int, metavar="N", help="another number draws folds and starts otherwise (default: 0)"
+    )
     reader.add_argument("--progress", action="store_true", help="report each rule (default: only if you would see it)")
     reader.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
     add_json(reader, "what was learned from what")
@@ -74,10 +81,11 @@ def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, An
         "loss": "poisson" if data.task == COUNTS else None,
         "cv": options.cv,
         "n_jobs": options.jobs,
-        "verbose": 1 if options.progress or (sys.stderr.isatty() and not options.quiet) else None,
+        "verbose": 1 if options.progress else None,
         "random_state": options.random_state,
     }
-    return build(kind, values, given)
+    seen = sys.stderr.isatty() and not options.quiet
+    return build(kind, values, given, {"random_state": 0, "verbose": int(seen)})
 
 
 def _fit(model: RuleModel, data: TrainingData) -> None:

@@ -56,16 +56,19 @@ def _value(text: str) -> Any:
     return text
 
 
-def build(kind: type[RuleModel], values: Mapping[str, Any], options: Mapping[str, Any]) -> RuleModel:
-    """Return the estimator with the values that were set, and with those options that it has."""
+def build(
+    kind: type[RuleModel], values: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> RuleModel:
+    """Return the estimator with the values and options that were given, and with those defaults that it can take."""
     known = _parameters(kind)
     for name in values:
         if name not in known:
             raise ValueError(f"--set: {kind.__name__} has no parameter '{name}'; it has {', '.join(_settable(kind))}.")
-    for name, value in options.items():
-        if name not in known and value is not None:
-            raise ValueError(f"{OPTIONS[name]} cannot be used here: {kind.__name__} has no such parameter.")
-    return kind(**values, **{name: value for name, value in options.items() if value is not None})
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in known:
+            raise ValueError(f"{OPTIONS[name]} cannot be used here: {kind.__name__} has no parameter '{name}'.")
+    return kind(**{name: value for name, value in defaults.items() if name in known} | given | dict(values))
 
 
 def _parameters(kind: type[RuleModel]) -> Mapping[str, inspect.Parameter]:
@@ -89,7 +92,7 @@ def parameter_table() -> str:
 
 def _meaning(kind: type[RuleModel], name: str) -> str:
     """Return the first sentence that the docstring has on a parameter."""
-    pattern = rf"^{name} : .*\n((?:    .*\n?)+)"
+    pattern = rf"^(?:\w+, )*{name}(?:, \w+)* : .*\n((?:    .*\n?)+)"
     found = re.search(pattern, inspect.cleandoc(kind.__doc__ or ""), flags=re.MULTILINE)
     text = " ".join(found.group(1).split()) if found else ""
     return re.split(r"(?<=\.)\s", text, maxsplit=1)[0].replace("``", "")

@@ -81,6 +81,15 @@ class Table:
         return np.column_stack(columns) if columns else np.empty((self.n_rows, 0))
 
 
+def check_names(names: Sequence[str], source: str) -> None:
+    """Raise unless each column has a name of its own."""
+    if "" in names:
+        raise ValueError(f"{source} has no name for column {list(names).index('') + 1}: give each column a name.")
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise ValueError(f"{source} has two columns named '{double}': each needs a name of its own.")
+
+
 def _listed(names: Sequence[str], most: int = 20) -> str:
     shown = ", ".join(f"'{name}'" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -61,15 +61,24 @@ def add_training(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--drop-rows", action="store_true", help="leave out rows with missing values")
 
 
+def roles(options: argparse.Namespace) -> list[str]:
+    """Return the columns that are no inputs."""
+    return [options.target] if options.weight is None else [options.target, options.weight]
+
+
+def weights(table: Table, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[np.float64] | None:
+    """Return the weights of the rows, if there are any."""
+    return None if options.weight is None else table[options.weight].as_numbers("The weight")[rows]
+
+
 def training_data(table: Table, options: argparse.Namespace) -> TrainingData:
     """Choose what to learn from."""
-    roles = [options.target] if options.weight is None else [options.target, options.weight]
-    for name in (*roles, *options.drop_columns):
+    for name in (*roles(options), *options.drop_columns):
         table[name]  # raises, with the names that there are
     if options.target in options.drop_columns:
         raise ValueError(f"--drop-columns must not name the target, '{options.target}'.")
-    inputs, left_out = _inputs(table, roles, options.drop_columns)
-    rows = complete_rows(table, [*inputs, *roles], options.drop_rows)
+    inputs, left_out = _inputs(table, roles(options), options.drop_columns)
+    rows = complete_rows(table, [*inputs, *roles(options)], options.drop_rows)
     X = table.matrix(inputs)[rows]
     constant = (X[0] == X).all(axis=0)
     left_out |= {name: "because it is the same in every row" for name, same in zip(inputs, constant, strict=True) if same}
@@ -86,7 +95,7 @@ def training_data(table: Table, options: argparse.Namespace) -> TrainingData:
         int(np.count_nonzero(~rows)),
         X[:, ~constant],
         y,
-        None if options.weight is None else table[options.weight].as_numbers("The weight")[rows],
+        weights(table, rows, options),
     )
 
 
@@ -94,11 +103,11 @@ def _reasons(left_out: Mapping[str, str]) -> str:
     return "; ".join(f"'{name}' is left out {reason}" for name, reason in left_out.items()) or "there is none but the target"
 
 
-def _inputs(table: Table, roles: Collection[str], dropped: Collection[str]) -> tuple[list[str], dict[str, str]]:
+def _inputs(table: Table, taken: Collection[str], dropped: Collection[str]) -> tuple[list[str], dict[str, str]]:
     """Return the columns that may be learned from, and the reason for each of the others."""
     inputs, left_out = [], {}
     for column in table.columns:
-        if column.name in roles:
+        if column.name in taken:
             continue
         reason = "as asked for" if column.name in dropped else _unusable(column)
         if reason is None:
