@@ -91,8 +91,8 @@ def parameter_table() -> str:
 
 
 def _meaning(kind: type[RuleModel], name: str) -> str:
-    """Return the first sentence that the docstring has on a parameter."""
-    pattern = rf"^(?:\w+, )*{name}(?:, \w+)* : .*\n((?:    .*\n?)+)"
+    """Return the first sentence that the docstring has on a parameter, or on several of which it is one."""
+    pattern = rf"^(?:\w+, )*{name}(?:, \w+)* : .*\n(?:\S.*\n)*((?:    .*\n?)+)"
     found = re.search(pattern, inspect.cleandoc(kind.__doc__ or ""), flags=re.MULTILINE)
     text = " ".join(found.group(1).split()) if found else ""
     return re.split(r"(?<=\.)\s", text, maxsplit=1)[0].replace("``", "")
