@@ -3,6 +3,7 @@
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.persistence import load_model
+from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.rules.document import ModelFileError
 from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
@@ -20,6 +21,8 @@ __all__ = [
     "Rounding",
     "Rule",
     "RuleEnsemble",
+    "TGBClassifier",
+    "TGBRegressor",
     "l1_logistic_path",
     "load_model",
 ]

@@ -4,7 +4,14 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
+from obliquerules import (
+    LLTBoostClassifier,
+    LLTBoostClassifierCV,
+    LLTBoostRegressor,
+    LLTBoostRegressorCV,
+    TGBClassifier,
+    TGBRegressor,
+)
 
 ESTIMATORS = [
     LLTBoostClassifier(),
@@ -12,6 +19,12 @@ ESTIMATORS = [
     LLTBoostRegressor(loss="poisson"),
     LLTBoostClassifierCV(max_rules=2, max_propositions=1, cv=3),
     LLTBoostRegressorCV(max_rules=2, max_propositions=1, cv=3),
+    TGBClassifier(),
+    TGBRegressor(),
+    TGBRegressor(loss="poisson"),
+    TGBClassifier(objective="gradient", selection="objective"),
+    TGBRegressor(objective="second-order", selection="validation"),
+    TGBClassifier(max_rules=2, max_propositions=2, search="exact", max_nodes=10**6),
 ]
 
 

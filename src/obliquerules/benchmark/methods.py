@@ -8,6 +8,12 @@ from typing import Any
 
 from obliquerules.estimators.boosted import SELECTIONS
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
+
+# The paper's regularisation strengths for TGB: of half the squared rule weights, against the sum of the losses.
+RIDGE_STRENGTHS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
+# What a row counts for at most, in the curvature of its loss: our ridge is measured in rows, the paper's in losses.
+CURVATURE = {"regression": 1.0, "classification": 0.25}
 
 
 @dataclass(frozen=True)
@@ -41,4 +47,22 @@ def lltboost(selection: str) -> Method:
     return Method(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
 
 
-METHODS: dict[str, Method] = {method.name: method for method in map(lltboost, SELECTIONS)}
+def tgb(name: str, **parameters: Any) -> Method:
+    """TGB with up to ten rules of five propositions, at each of the paper's strengths of the ridge."""
+
+    def make(task: str, seed: int) -> Mapping[str, Any]:
+        kind = TGBRegressor if task == "regression" else TGBClassifier
+        common: dict[str, Any] = {"max_rules": 10, "max_propositions": 5, "random_state": seed, **parameters}
+        return {f"ridge {strength:g}": kind(ridge=strength / CURVATURE[task], **common) for strength in RIDGE_STRENGTHS}
+
+    return Method(f"TGB ({name})", "TGB", make)
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        *map(lltboost, SELECTIONS),
+        tgb("information"),
+        tgb("paper", objective="gradient", selection="objective", objective_tolerance=0.0),
+    )
+}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
+from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 from obliquerules.rules.document import (
     Field,
     ModelFileError,
@@ -23,7 +24,15 @@ from obliquerules.rules.document import (
 )
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
-    kind.__name__: kind for kind in (LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV)
+    kind.__name__: kind
+    for kind in (
+        LLTBoostClassifier,
+        LLTBoostClassifierCV,
+        LLTBoostRegressor,
+        LLTBoostRegressorCV,
+        TGBClassifier,
+        TGBRegressor,
+    )
 }
 # What the values of each type of label must be in a file, and as an array.
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
