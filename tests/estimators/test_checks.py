@@ -22,7 +22,7 @@ ESTIMATORS = [
     TGBClassifier(),
     TGBRegressor(),
     TGBRegressor(loss="poisson"),
-    TGBClassifier(objective="gradient", selection="objective"),
+    TGBClassifier(objective="gradient", selection="information"),
     TGBRegressor(objective="second-order", selection="validation"),
     TGBClassifier(max_rules=2, max_propositions=2, search="exact", max_nodes=10**6),
 ]

@@ -62,7 +62,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         *map(lltboost, SELECTIONS),
-        tgb("information"),
+        tgb("default"),
         tgb("paper", objective="gradient", selection="objective", objective_tolerance=0.0),
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,13 +21,17 @@ class AxisLearner:
     Parameters
     ----------
     columns : SortedColumns
+    most : int or None
+        How many columns to propose; None for all. A selection that goes by the objective needs the best only, and a few more in
+        case the ensemble has that rule already.
     """
 
-    def __init__(self, columns: SortedColumns) -> None:
+    def __init__(self, columns: SortedColumns, most: int | None = None) -> None:
         self.columns = columns
+        self.most = most
 
     def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
         """Yield the best proposition of each column, with the rows on which it holds."""
         covers = np.zeros(len(stage.pattern), dtype=np.bool_)
         covers[rows] = True
-        yield from self.columns.best_splits(stage.objective.directed(sign), covers)
+        yield from itertools.islice(self.columns.best_splits(stage.objective.directed(sign), covers), self.most)

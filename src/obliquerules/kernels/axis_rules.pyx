@@ -67,6 +67,19 @@ cdef class DirectedObjective:
             left -= sums[BASIS + k] * sums[BASIS + k]
         return sums[PULL] / sqrt(left) if left > NOTHING_LEFT * size else 0.0
 
+    cdef inline double value_of_rest(self, const double *total, const double *sums) noexcept nogil:
+        """Return the value of the rows that are in the total but not in the sums."""
+        cdef Py_ssize_t k
+        cdef double pull = total[PULL] - sums[PULL], size = self.offset + (total[MASS] - sums[MASS]), left = size, shared
+        if not pull > 0.0:
+            return 0.0
+        if self.plain:
+            return pull
+        for k in range(self.m):
+            shared = total[BASIS + k] - sums[BASIS + k]
+            left -= shared * shared
+        return pull / sqrt(left) if left > NOTHING_LEFT * size else 0.0
+
 
 # ---- one cut -------------------------------------------------------------------------------------------------------------
 
@@ -76,13 +89,13 @@ def best_cuts(const int[:, ::1] order, const int[:, ::1] group, DirectedObjectiv
     ``order`` has the rows of each column by descending value and ``group`` the numbers of their groups, in that order; rows of
     a group cannot be told apart. One pass over each column; of equal values the first cut counts, and its upper side.
     """
-    cdef Py_ssize_t i, j, k, row, d = order.shape[0], n = order.shape[1], length = BASIS + objective.m
+    cdef Py_ssize_t i, j, row, d = order.shape[0], n = order.shape[1], length = BASIS + objective.m
     cdef int last
     cdef double value
     values = np.zeros(d)
     groups = np.zeros((d, 2), dtype=np.intc)
     is_above = np.zeros(d, dtype=np.bool_)
-    cdef double[::1] best = values, total = np.zeros(length), above = np.zeros(length), below = np.zeros(length)
+    cdef double[::1] best = values, total = np.zeros(length), above = np.zeros(length)
     cdef int[:, ::1] between = groups
     cdef unsigned char[::1] upper = is_above.view(np.uint8)
     with nogil:
@@ -97,12 +110,10 @@ def best_cuts(const int[:, ::1] order, const int[:, ::1] group, DirectedObjectiv
                 if not covers[row]:
                     continue
                 if last >= 0 and group[j, i] != last:
-                    for k in range(length):
-                        below[k] = total[k] - above[k]
                     value = objective.value(&above[0])
                     if value > best[j]:
                         best[j], between[j, 0], between[j, 1], upper[j] = value, last, group[j, i], True
-                    value = objective.value(&below[0])
+                    value = objective.value_of_rest(&total[0], &above[0])
                     if value > best[j]:
                         best[j], between[j, 0], between[j, 1], upper[j] = value, last, group[j, i], False
                 objective.add(row, &above[0])
