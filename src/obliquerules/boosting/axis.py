@@ -22,8 +22,7 @@ class AxisLearner:
     ----------
     columns : SortedColumns
     most : int or None
-        How many columns to propose; None for all. A selection that goes by the objective needs the best only, and a few more in
-        case the ensemble has that rule already.
+        How many columns to propose; None for all. A selection that goes by the objective needs the best only.
     """
 
     def __init__(self, columns: SortedColumns, most: int | None = None) -> None:
@@ -34,4 +33,5 @@ class AxisLearner:
         """Yield the best proposition of each column, with the rows on which it holds."""
         covers = np.zeros(len(stage.pattern), dtype=np.bool_)
         covers[rows] = True
-        yield from itertools.islice(self.columns.best_splits(stage.objective.directed(sign), covers), self.most)
+        splits = self.columns.best_splits(stage.objective.directed(sign), covers, self.columns.keys_of(stage.fires))
+        yield from itertools.islice(splits, self.most)

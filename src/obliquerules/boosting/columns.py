@@ -12,6 +12,7 @@ from obliquerules.rules import Proposition
 from obliquerules.rules.shortening import SAME_PROJECTION
 
 Mask = NDArray[np.bool_]
+Keys = NDArray[np.uint64]
 
 
 class SortedColumns:
@@ -39,6 +40,13 @@ class SortedColumns:
         gaps = [np.flatnonzero(is_gap[column]) for column in self.columns]
         self.upper = [ordered[column, gap] for column, gap in zip(self.columns, gaps, strict=True)]
         self.lower = [ordered[column, gap + 1] for column, gap in zip(self.columns, gaps, strict=True)]
+        # The sum of the keys of its rows stands for a set of rows: that two sets have the same is as good as impossible.
+        self.keys = np.random.default_rng(0).integers(0, 2**64, len(X), dtype=np.uint64)
+
+    def keys_of(self, sets: Mask) -> Keys:
+        """Return the keys of sets of rows, given as the columns of a matrix, and of their complements."""
+        keys = np.array([np.add.reduce(self.keys[rows]) for rows in sets.T], dtype=np.uint64)
+        return np.concatenate([keys, np.add.reduce(self.keys) - keys])
 
     def proposition(self, index: int, above: int, below: int, *, upper: bool) -> Proposition:
         """Return a condition that parts one group of a column from another, in the gap nearest to the middle between them."""
@@ -49,9 +57,12 @@ class SortedColumns:
         threshold = float(middles[np.argmin(np.abs(middles - wanted))])
         return Proposition([int(self.columns[index])], [sign], sign * threshold)
 
-    def best_splits(self, objective: DirectedObjective, covers: Mask) -> Iterator[tuple[Proposition, Mask]]:
-        """Yield for each column the condition with the largest objective among the given rows, the best column first."""
-        values, groups, is_above = best_cuts(self.order, self.group, objective, covers.view(np.uint8))
+    def best_splits(self, objective: DirectedObjective, covers: Mask, taken: Keys) -> Iterator[tuple[Proposition, Mask]]:
+        """Yield for each column the condition with the largest objective among the given rows, the best column first.
+
+        Conditions that leave a set of rows whose key is taken are passed over.
+        """
+        values, groups, is_above = best_cuts(self.order, self.group, objective, covers.view(np.uint8), self.keys, taken)
         for index in np.argsort(-values, kind="stable"):
             if values[index] > 0.0:
                 proposition = self.proposition(index, *groups[index], upper=bool(is_above[index]))

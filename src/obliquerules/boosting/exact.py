@@ -6,8 +6,6 @@ import math
 import time
 from collections.abc import Iterator
 
-import numpy as np
-
 from obliquerules.boosting.axis import AxisLearner
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.loop import longer_conditions
@@ -65,9 +63,9 @@ class ExactLearner:
 
     def _search(self, stage: Stage, sign: float) -> RuleSearch:
         objective = stage.objective
-        taken = np.ascontiguousarray(stage.design[:, 1:].T[:, stage.pattern], dtype=np.uint8)
         directed, ranking = objective.directed(sign), objective.ranking(sign)
-        return RuleSearch(self.columns.order, self.columns.group, directed, ranking, objective.between_patterns(), taken)
+        columns, between = self.columns, objective.between_patterns()
+        return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(stage.fires))
 
     def _extended(self, stage: Stage, current: Candidate, sign: float) -> Candidate:
         """Return the condition with the proposition that raises the objective most, or as it is if there is none."""

@@ -20,6 +20,7 @@ from obliquerules.solvers.l1_logistic import follow_path
 HARDLY_ANY_SHRINKAGE = 1e-3
 # Axis-parallel splits offered at a time, the best on different columns.
 AXIS_SPLITS = 3
+NONE_TAKEN = np.empty(0, dtype=np.uint64)
 
 
 class PoolLearner(ObliqueLearner):
@@ -71,5 +72,6 @@ class PoolLearner(ObliqueLearner):
 
     def axis_splits(self, pull: NDArray[np.float64]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
         """Yield the splits of single columns that cover the largest sum of pull on either side."""
+        everything = np.ones(len(pull), dtype=np.bool_)
         objective = Objective(pull, np.zeros(len(pull), dtype=np.intp)).directed(1.0)
-        yield from itertools.islice(self.columns.best_splits(objective, np.ones(len(pull), dtype=np.bool_)), AXIS_SPLITS)
+        yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN), AXIS_SPLITS)

@@ -113,6 +113,12 @@ class Stage:
         return (self.design @ self.weights)[self.pattern]
 
     @cached_property
+    def fires(self) -> Mask:
+        """Which rules fire on each row, shape (n_samples, n_rules)."""
+        fires: Mask = self.design[:, 1:] != 0.0
+        return fires[self.pattern]
+
+    @cached_property
     def gradient(self) -> Vector:
         """The weighted derivative of the loss in the score of each row; zero on rows that are held out."""
         return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)

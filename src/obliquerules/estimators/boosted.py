@@ -15,7 +15,7 @@ from obliquerules.boosting.learner import ConditionLearner, Learner
 from obliquerules.boosting.loop import boost
 from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.sample import Sample
-from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.boosting.selection import Selection, ValidationSelection
 from obliquerules.estimators.parameters import check_jobs, check_option, check_real, check_seed, check_whole
 from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.inspection.stability import Bootstrap, Stability, stability
@@ -65,8 +65,6 @@ class BoostedModel(RuleModel):
         """Return what chooses among the proposed conditions."""
         if self.selection == "validation":
             return ValidationSelection(self.validation_tolerance, self.objective_tolerance)
-        if self.selection == "objective":
-            return ObjectiveSelection(self.objective_tolerance)
         return InformationSelection(self.complexity_penalty)
 
     def _plain_class(self) -> type[BoostedModel]:

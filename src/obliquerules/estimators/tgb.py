@@ -10,16 +10,18 @@ from sklearn.exceptions import ConvergenceWarning
 from obliquerules.boosting.axis import AxisLearner
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.exact import ExactLearner
+from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.learner import ConditionLearner, Learner
 from obliquerules.boosting.objective import OBJECTIVES
 from obliquerules.boosting.sample import Sample
+from obliquerules.boosting.selection import ObjectiveSelection, Selection
 from obliquerules.estimators.boosted import SELECTIONS, BoostedModel
 from obliquerules.estimators.parameters import check_option, check_real, check_whole
 from obliquerules.estimators.rule_model import RuleClassifier, RuleRegressor
 
 SEARCHES = ("greedy", "exact")
-# Columns that are proposed to a selection by the objective, which takes the best unless that would repeat a rule.
-FEW_COLUMNS = 3
+# A conjunction of plain thresholds is one side of each: growth starts from either side of the first, and may turn.
+BOTH_WAYS = ((1.0, -1.0), (-1.0, 1.0))
 
 
 class TGBModel(BoostedModel):
@@ -69,11 +71,18 @@ class TGBModel(BoostedModel):
         if self.max_seconds is not None:
             check_real("max_seconds", self.max_seconds, 0.0)
 
+    def _selection(self) -> Selection:
+        if self.selection == "objective":
+            return ObjectiveSelection(self.objective_tolerance)
+        if self.selection == "information":
+            return InformationSelection(self.complexity_penalty, signs=BOTH_WAYS)
+        return super()._selection()
+
     def _learner(self, sample: Sample) -> Learner | ConditionLearner:
         columns = SortedColumns(sample.X)
         if self.search == "exact":
             return ExactLearner(columns, self.max_nodes, self.max_seconds)
-        return AxisLearner(columns, FEW_COLUMNS if self.selection == "objective" else None)
+        return AxisLearner(columns, 1 if self.selection == "objective" else None)
 
     def _note(self, learner: Learner | ConditionLearner) -> None:
         self.search_complete_ = not isinstance(learner, ExactLearner) or learner.complete

@@ -13,7 +13,12 @@ class DirectedObjective:
     ) -> None: ...
 
 def best_cuts(
-    order: NDArray[np.intc], group: NDArray[np.intc], objective: DirectedObjective, covers: NDArray[np.uint8]
+    order: NDArray[np.intc],
+    group: NDArray[np.intc],
+    objective: DirectedObjective,
+    covers: NDArray[np.uint8],
+    keys: NDArray[np.uint64],
+    taken: NDArray[np.uint64],
 ) -> tuple[NDArray[np.float64], NDArray[np.intc], NDArray[np.bool_]]: ...
 
 class RuleSearch:
@@ -24,6 +29,7 @@ class RuleSearch:
         objective: DirectedObjective,
         ranking: NDArray[np.intp],
         between: float,
-        taken: NDArray[np.uint8],
+        keys: NDArray[np.uint64],
+        taken: NDArray[np.uint64],
     ) -> None: ...
     def run(self, limit: int, best: float, max_nodes: int, deadline: float) -> tuple[list[list[int]] | None, int, bool]: ...

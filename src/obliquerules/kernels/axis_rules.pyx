@@ -3,6 +3,7 @@
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, fmin, sqrt
+from libc.stdint cimport uint64_t
 
 from time import perf_counter
 
@@ -81,17 +82,34 @@ cdef class DirectedObjective:
         return pull / sqrt(left) if left > NOTHING_LEFT * size else 0.0
 
 
+cdef inline bint is_among(uint64_t key, const uint64_t[::1] taken) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(taken.shape[0]):
+        if taken[i] == key:
+            return True
+    return False
+
+
 # ---- one cut -------------------------------------------------------------------------------------------------------------
 
-def best_cuts(const int[:, ::1] order, const int[:, ::1] group, DirectedObjective objective, const unsigned char[::1] covers):
+def best_cuts(
+    const int[:, ::1] order,
+    const int[:, ::1] group,
+    DirectedObjective objective,
+    const unsigned char[::1] covers,
+    const uint64_t[::1] keys,
+    const uint64_t[::1] taken,
+):
     """Return for each column the best value of a cut, the groups above and below it, and whether the rows above are meant.
 
     ``order`` has the rows of each column by descending value and ``group`` the numbers of their groups, in that order; rows of
-    a group cannot be told apart. One pass over each column; of equal values the first cut counts, and its upper side.
+    a group cannot be told apart. One pass over each column; of equal values the first cut counts, and its upper side. A set of
+    rows is known by the sum of their keys; those that are taken are passed over.
     """
     cdef Py_ssize_t i, j, row, d = order.shape[0], n = order.shape[1], length = BASIS + objective.m
     cdef int last
     cdef double value
+    cdef uint64_t key, all_keys = 0
     values = np.zeros(d)
     groups = np.zeros((d, 2), dtype=np.intc)
     is_above = np.zeros(d, dtype=np.bool_)
@@ -102,21 +120,24 @@ def best_cuts(const int[:, ::1] order, const int[:, ::1] group, DirectedObjectiv
         for row in range(n):
             if covers[row]:
                 objective.add(row, &total[0])
+                all_keys += keys[row]
         for j in range(d):
             above[:] = 0.0
             last = -1
+            key = 0
             for i in range(n):
                 row = order[j, i]
                 if not covers[row]:
                     continue
                 if last >= 0 and group[j, i] != last:
                     value = objective.value(&above[0])
-                    if value > best[j]:
+                    if value > best[j] and not is_among(key, taken):
                         best[j], between[j, 0], between[j, 1], upper[j] = value, last, group[j, i], True
                     value = objective.value_of_rest(&total[0], &above[0])
-                    if value > best[j]:
+                    if value > best[j] and not is_among(all_keys - key, taken):
                         best[j], between[j, 0], between[j, 1], upper[j] = value, last, group[j, i], False
                 objective.add(row, &above[0])
+                key += keys[row]
                 last = group[j, i]
     return values, groups, is_above
 
@@ -139,13 +160,13 @@ cdef class RuleSearch:
     objective : DirectedObjective
     ranking : the rows by descending pull / mass
     between : with a basis, the square of a bound on the value of rules that cover any parts of whole patterns
-    taken : for each rule that is there already, on which rows it fires; it and its complement are passed over
+    keys, taken : as for `best_cuts`
     """
 
     cdef const int[:, ::1] order, group
     cdef DirectedObjective objective
     cdef const Py_ssize_t[::1] ranking
-    cdef const unsigned char[:, ::1] taken
+    cdef const uint64_t[::1] keys, taken
     cdef Py_ssize_t n, d, n_patterns
     cdef double between
     # of each pattern: its mass, and its pull per mass
@@ -169,11 +190,12 @@ cdef class RuleSearch:
         DirectedObjective objective,
         const Py_ssize_t[::1] ranking,
         double between,
-        const unsigned char[:, ::1] taken,
+        const uint64_t[::1] keys,
+        const uint64_t[::1] taken,
     ):
         cdef Py_ssize_t row, p
-        self.order, self.group, self.objective, self.ranking, self.taken = order, group, objective, ranking, taken
-        self.between = between
+        self.order, self.group, self.objective, self.ranking, self.between = order, group, objective, ranking, between
+        self.keys, self.taken = keys, taken
         self.d, self.n, self.n_patterns = order.shape[0], order.shape[1], objective.basis.shape[0]
         self.pattern_mass, self.pattern_pull, self.mass_inside, self.pull_inside, self.best_inside = np.zeros(
             (5, self.n_patterns)
@@ -193,7 +215,7 @@ cdef class RuleSearch:
         """
         self.limit, self.best, self.max_nodes, self.deadline = limit, best, max_nodes, deadline
         self.nodes, self.best_length, self.stopped = 0, 0, False
-        self.inside = np.ones((limit + 1, self.n), dtype=np.uint8)
+        self.inside = np.ones((limit, self.n), dtype=np.uint8)
         self.members = np.zeros((limit, self.n), dtype=np.intc)
         self.member_group = np.zeros((limit, self.n), dtype=np.intc)
         self.sums = np.zeros((limit, BASIS + self.objective.m))
@@ -223,6 +245,7 @@ cdef class RuleSearch:
         """List the rows of the node in the order of the kind, and take note of the best child."""
         cdef Py_ssize_t i, row, place, count = 0, column = kind // 2
         cdef double value
+        cdef uint64_t key = 0
         self.sums[depth, :] = 0.0
         for i in range(self.n):
             place = i if kind % 2 == 0 else self.n - 1 - i
@@ -231,12 +254,13 @@ cdef class RuleSearch:
                 continue
             if count > 0 and self.group[column, place] != self.member_group[depth, count - 1]:
                 value = self.objective.value(&self.sums[depth, 0])
-                if value > self.best * (1.0 + SAME) and not self.is_taken(depth, count):
+                if value > self.best * (1.0 + SAME) and not is_among(key, self.taken):
                     self.best = value
                     self.step(depth, kind, self.member_group[depth, count - 1], self.group[column, place])
                     self.best_way[: depth + 1] = self.way[: depth + 1]
                     self.best_length = depth + 1
             self.objective.add(row, &self.sums[depth, 0])
+            key += self.keys[row]
             self.members[depth, count] = <int> row
             self.member_group[depth, count] = self.group[column, place]
             count += 1
@@ -261,21 +285,6 @@ cdef class RuleSearch:
 
     cdef inline void step(self, Py_ssize_t depth, Py_ssize_t kind, int last, int first) noexcept:
         self.way[depth, 0], self.way[depth, 1], self.way[depth, 2] = <int> kind, last, first
-
-    cdef bint is_taken(self, Py_ssize_t depth, Py_ssize_t count) noexcept:
-        """Say whether a rule fires on just the first ``count`` members, or on just the others."""
-        cdef Py_ssize_t i, rule, same
-        cdef unsigned char[::1] fires = self.inside[depth + 1]  # not in use while children are judged
-        fires[:] = False
-        for i in range(count):
-            fires[self.members[depth, i]] = True
-        for rule in range(self.taken.shape[0]):
-            same = 0
-            for i in range(self.n):
-                same += self.taken[rule, i] == fires[i]
-            if same == 0 or same == self.n:
-                return True
-        return False
 
     cdef double bound(self, Py_ssize_t depth) noexcept:
         """Return a value that no subset of the rows inside exceeds."""
