@@ -7,6 +7,7 @@ second table is for whole data sets, and the rival is scikit-learn's histogram g
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -52,6 +53,17 @@ def fit(make: Maker, X: Any, y: Any) -> None:
         make().fit(X, y)
 
 
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    names, rivals = tuple(DATASETS), tuple(RIVALS["regression"])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--rivals", nargs="+", choices=rivals, default=rivals, metavar="NAME", help=f"among: {', '.join(rivals)}"
+    )
+    parser.add_argument("--datasets", nargs="+", choices=names, default=names, metavar="NAME", help="default: all")
+    return parser.parse_args()
+
+
 def measure(name: str, task: str, rivals: dict[str, Maker], X: Any, y: Any) -> list[float]:
     """Print one line of the table and return how many times longer than ours the rivals take."""
     fit(OURS[task], X, y)  # the first call of anything loads what it needs
@@ -72,12 +84,14 @@ def heading(rivals: Sequence[str]) -> None:
 
 def main() -> int:
     """Measure every data set that is at hand; return how many comparisons are lost."""
-    present, ratios = load(tuple(DATASETS))[0], []
-    heading(tuple(RIVALS["regression"]))
+    options, ratios = parse(), []
+    present = load(options.datasets)[0]
+    heading(options.rivals)
     for data in present:
         split = bootstrap_split(data, 0)
         y = split.y_train if data.task == "regression" else split.y_train.astype(int)
-        ratios += measure(data.name, data.task, RIVALS[data.task], split.X_train, y)
+        rivals = {name: RIVALS[data.task][name] for name in options.rivals}
+        ratios += measure(data.name, data.task, rivals, split.X_train, y)
     heading(tuple(TREES["regression"]))
     for data in present:
         if len(data.target) > 10_000:
