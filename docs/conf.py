@@ -12,13 +12,25 @@ author = "The obliquerules developers"
 project_copyright = author
 version = release = obliquerules.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "mathml"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "mathml", "sphinx_gallery.gen_gallery"]
 exclude_patterns = ["_build", "_ext", "_templates"]
 templates_path = ["_templates"]
 
 autosummary_generate = True
 autodoc_typehints = "none"  # types stand in the docstrings, in words
 numpydoc_show_class_members = False  # the template of a class lists them
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "abort_on_example_error": True,
+    "capture_repr": (),  # what is printed and drawn is shown, and nothing else
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "within_subsection_order": "FileNameSortKey",
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"obliquerules {release}"

@@ -11,10 +11,9 @@ import pandas as pd
 
 from obliquerules import LLTBoostClassifier
 from obliquerules.datasets import load_banknote
+from obliquerules.inspection import DecisionRegionsDisplay
 
 PICTURE = Path("docs/_static/banknote.png")
-# Colours that are told apart with any kind of colour vision, and in print.
-GENUINE, FORGED = "#0072B2", "#D55E00"
 
 
 def learn():
@@ -27,21 +26,10 @@ def learn():
 
 def draw(frame, forged, model):
     """Draw the notes and the line at which the rule changes its mind."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-    first, second = np.meshgrid(np.linspace(-8, 8, 400), np.linspace(-15, 14, 400))
-    score = model.ensemble_(np.column_stack([first.ravel(), second.ravel()])).reshape(first.shape)
-    axes.contourf(first, second, score, levels=[-np.inf, 0, np.inf], colors=[GENUINE, FORGED], alpha=0.15)
-    for label, colour, marker, rows in (("genuine", GENUINE, "o", ~forged), ("forged", FORGED, "x", forged)):
-        axes.scatter(
-            frame.variance[rows], frame.skewness[rows], s=12, c=colour, marker=marker, linewidths=0.8, alpha=0.7, label=label
-        )
-    axes.set(xlabel="variance", ylabel="skewness", title=str(model.ensemble_).replace("\n", "    "))
-    axes.title.set_fontsize(9)
-    axes.title.set_family("monospace")
-    axes.legend(frameon=False, loc="lower right")
-    figure.savefig(PICTURE, dpi=150)
+    display = DecisionRegionsDisplay.from_estimator(model, frame, forged, response_method="predict")
+    for text, label in zip(display.ax_.get_legend().get_texts(), ["genuine", "forged"], strict=True):
+        text.set_text(label)
+    display.figure_.savefig(PICTURE, dpi=110, pil_kwargs={"optimize": True})
 
 
 def main():
@@ -50,8 +38,8 @@ def main():
     print(f"Log-odds that a note is forged (accuracy {model.score(frame, forged):.1%}):\n\n{model.ensemble_}")
     try:
         draw(frame, forged, model)
-    except ImportError:
-        print("\n(The picture needs matplotlib.)", file=sys.stderr)
+    except ImportError as error:
+        print(f"\n{error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from obliquerules.encoding import LARGEST_VALUE, check_columns, check_finite, check_size, checked_weights
+from obliquerules import LLTBoostClassifier
+from obliquerules.encoding import LARGEST_VALUE, NamedMatrix, check_columns, check_finite, check_size, checked_weights
 
 NUMBERS: list[Any] = [
     np.zeros((2, 2)),
@@ -140,3 +141,24 @@ BAD_WEIGHTS: list[tuple[Any, str]] = [
 def test_other_weights_are_refused(weight: Any, what: str) -> None:
     with pytest.raises(ValueError, match=f"^sample_weight.*{what}"):
         checked_weights(weight, 2)
+
+
+def test_columns_with_names_need_no_data_frame():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    X[:, 1] += 2.0 * y
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    named = NamedMatrix(X, ("a", "b"))
+    model = LLTBoostClassifier(max_rules=2).fit(named, y)
+    assert model.ensemble_ == LLTBoostClassifier(max_rules=2).fit(frame, y).ensemble_
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert model.decision_function(named).tolist() == model.decision_function(frame).tolist()
+
+
+def test_columns_with_other_names_are_refused():
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) >= 10
+    model = LLTBoostClassifier(max_rules=1).fit(NamedMatrix(X, ("a", "b")), y)
+    with pytest.raises(ValueError, match="must be a, b, as in fit; got b, a"):
+        model.predict(NamedMatrix(X, ("b", "a")))
+    with pytest.raises(ValueError, match=r"missing value .* in column 'b', first in row 3"):
+        model.predict(NamedMatrix(np.where(X == 7.0, np.nan, X), ("a", "b")))

@@ -1,21 +1,30 @@
 """Additive rule ensembles with sparse oblique conditions, for people who must read their models."""
 
-from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
-from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.estimators.persistence import load_model
-from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
-from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
-from obliquerules.rules.document import ModelFileError
-from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
+import importlib
+import typing
+
+if typing.TYPE_CHECKING:
+    from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
+    from obliquerules.estimators.drnet import DRNetClassifier
+    from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+    from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
+    from obliquerules.estimators.persistence import load_model
+    from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
+    from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
+    from obliquerules.rules.document import ModelFileError
+    from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
 
 __all__ = [
     "Conjunction",
+    "DRNetClassifier",
     "L1Level",
     "L1Path",
     "LLTBoostClassifier",
     "LLTBoostClassifierCV",
     "LLTBoostRegressor",
     "LLTBoostRegressorCV",
+    "LTRNetClassifier",
+    "LTRNetRegressor",
     "ModelFileError",
     "Proposition",
     "Rounding",
@@ -27,3 +36,30 @@ __all__ = [
     "load_model",
 ]
 __version__ = "0.1.0"
+
+# The module that each name is imported from when it is first used: scikit-learn takes a second or two to load, and the
+# command line must be able to say what is wrong before that.
+_HOMES = {
+    "estimators.cross_validated": ("LLTBoostClassifierCV", "LLTBoostRegressorCV"),
+    "estimators.drnet": ("DRNetClassifier",),
+    "estimators.lltboost": ("LLTBoostClassifier", "LLTBoostRegressor"),
+    "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
+    "estimators.persistence": ("load_model",),
+    "estimators.tgb": ("TGBClassifier", "TGBRegressor"),
+    "rules": ("Conjunction", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
+    "rules.document": ("ModelFileError",),
+    "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
+}
+
+if not typing.TYPE_CHECKING:
+
+    def __getattr__(name):
+        """Import a public name."""
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        """Return what can be imported."""
+        return sorted({*globals(), *__all__})

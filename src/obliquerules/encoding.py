@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,6 +11,27 @@ from numpy.typing import NDArray
 
 # Weight times the square of a value, added over all rows, is then still a finite double.
 LARGEST_VALUE = 1e75
+
+
+@dataclass(frozen=True, eq=False)
+class NamedMatrix:
+    """Numbers in columns that have names: inputs for those who have no library of data frames.
+
+    Attributes
+    ----------
+    values : array of shape (n_samples, n_features)
+    names : tuple of str
+        One for each column.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...]
+
+    def matching(self, expected: tuple[str, ...]) -> NDArray[np.float64]:
+        """Return the numbers; raise unless the columns are those that a model was fitted to, in that order."""
+        if self.names != expected:
+            raise ValueError(f"The columns of X must be {', '.join(expected)}, as in fit; got {', '.join(self.names)}.")
+        return self.values
 
 
 def check_columns(X: Any) -> None:

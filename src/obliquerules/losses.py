@@ -25,9 +25,24 @@ class Loss(ABC):
     and summed weight: gradients, hessians and minimisers stay the same.
 
     All methods work element by element and return finite numbers for any finite score.
+
+    Attributes
+    ----------
+    score_name : str or None
+        What a rule adds its weight to, in words, of the class ``{label}`` if there are classes; None if a factor says it all.
+    factor_name : str or None
+        What a rule multiplies by the exponential of its weight; None if there is no such thing.
+    mean_name : str
+        What a prediction mu(f) is called, of the class ``{label}`` if there are classes.
+    risk_name : str
+        What the mean of the loss over rows is called.
     """
 
     name: ClassVar[str]
+    score_name: ClassVar[str | None] = "score"
+    factor_name: ClassVar[str | None] = None
+    mean_name: ClassVar[str] = "prediction"
+    risk_name: ClassVar[str] = "mean loss"
 
     @abstractmethod
     def value(self, y: Vector, score: Vector) -> Vector:
@@ -70,6 +85,8 @@ class SquaredLoss(Loss):
     """(y - f)^2 / 2, for a real target."""
 
     name = "squared"
+    score_name = "prediction"
+    risk_name = "half the mean squared error"
 
     def value(self, y: Vector, score: Vector) -> Vector:
         with np.errstate(over="ignore"):
@@ -98,6 +115,10 @@ class LogisticLoss(Loss):
     """log(1 + exp(f)) - y f, for a target of 0 or 1 (or a share between them)."""
 
     name = "logistic"
+    score_name = "log-odds of {label}"
+    factor_name = "odds"
+    mean_name = "probability of {label}"
+    risk_name = "log loss"
 
     def value(self, y: Vector, score: Vector) -> Vector:
         # log(1 + exp(f)) = max(f, 0) + log(1 + exp(-|f|)) neither overflows nor cancels.
@@ -124,6 +145,10 @@ class PoissonLoss(Loss):
     """exp(f) - y f + (y log y - y), for counts and rates: half the Poisson deviance, with a log link."""
 
     name = "poisson"
+    score_name = None
+    factor_name = "expected count"
+    mean_name = "expected count"
+    risk_name = "half the mean Poisson deviance"
 
     def value(self, y: Vector, score: Vector) -> Vector:
         # Above the largest exponent the loss goes on as a line with the gradient it has there: without it, -y f would win.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from obliquerules.benchmark.interval import Interval, order_interval
-from obliquerules.benchmark.methods import METHODS, lltboost
+from obliquerules.benchmark.methods import METHODS, drnet, lltboost
 from obliquerules.benchmark.protocol import bootstrap_split, loss_within, mean_losses, repeat, smallest_complexity
 from obliquerules.benchmark.runner import run
 from obliquerules.datasets import load_breast_cancer, load_diabetes, load_friedman
@@ -60,6 +60,11 @@ def test_losses_are_the_mean_squared_error_the_log_loss_in_nats_and_the_share_of
     losses = mean_losses("classification", np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1000.0, 1000.0]))
     assert losses["risk"] == pytest.approx((2 * np.log(2) + 1000.0) / 4)
     assert losses["0/1 loss"] == 0.5
+
+
+def test_a_method_for_classes_leaves_numbers_out():
+    assert repeat(load_friedman(), drnet(), 0) == []
+    assert list(drnet().make("classification", 0)) == ["default"]
 
 
 def test_a_repetition_follows_the_path_from_one_rule_upwards():

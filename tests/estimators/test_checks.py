@@ -5,15 +5,22 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from obliquerules import (
+    DRNetClassifier,
     LLTBoostClassifier,
     LLTBoostClassifierCV,
     LLTBoostRegressor,
     LLTBoostRegressorCV,
+    LTRNetClassifier,
+    LTRNetRegressor,
     TGBClassifier,
     TGBRegressor,
 )
 
+# So that a fit takes a hundredth of a second.
+SMALL_NET: dict[str, Any] = {"max_rules": 4, "max_propositions": 2, "n_penalties": 2, "n_restarts": 2, "max_iter": 50}
+
 ESTIMATORS = [
+    DRNetClassifier(n_penalties=2, min_penalty=1e-3, max_penalty=0.1, max_iter=120, phase_length=40, step_size=0.1),
     LLTBoostClassifier(),
     LLTBoostRegressor(),
     LLTBoostRegressor(loss="poisson"),
@@ -25,6 +32,9 @@ ESTIMATORS = [
     TGBClassifier(objective="gradient", selection="information"),
     TGBRegressor(objective="second-order", selection="validation"),
     TGBClassifier(max_rules=2, max_propositions=2, search="exact", max_nodes=10**6),
+    LTRNetClassifier(**SMALL_NET),
+    LTRNetRegressor(**SMALL_NET),
+    LTRNetRegressor(loss="poisson", **SMALL_NET),
 ]
 
 

@@ -156,12 +156,15 @@ def test_saved_ensemble_is_valid(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """A saved classifier with names, a saved regressor without, and a saved ensemble."""
+    """A saved classifier with names, a saved regressor without, the same edited, and a saved ensemble."""
     directory = tmp_path_factory.mktemp("documents")
     X, y = data(0)
     named = LLTBoostClassifier(max_rules=3, selection="validation", random_state=0)
     named.fit(pd.DataFrame(X, columns=["a", "b", "c"]), np.where(y, "yes", "no"))
-    for name, model in {"classifier": named, "regressor": regressor(), "ensemble": named.ensemble_}.items():
+    plain = regressor()
+    edited = plain.edit(X, 3.0 * y + (X[:, 1] > 0.0)).drop(0).add("x1 >= 0.5").lock(0).refit().model
+    models = {"classifier": named, "regressor": plain, "ensemble": named.ensemble_, "edited": edited}
+    for name, model in models.items():
         model.save(directory / name)
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in directory.iterdir()}
 
@@ -276,6 +279,22 @@ HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     ("no column", "classifier", put("path", 1, "rules", 0, "condition", 0, "columns", []), "condition[0]", True),
     ("a weight too many", "classifier", put("path", 1, "rules", 0, "condition", 0, "weights", [1] * 4), "condition[0]", False),
     ("threshold is null", "classifier", put("path", 1, "rules", 0, "condition", 0, "threshold", None), "threshold", True),
+    ("chosen before the edited one", "edited", put("chosen", 0), "chosen", False),
+    ("edits as a list", "edited", put("edits", []), "edits", True),
+    ("edits without a start", "edited", drop("edits", "start"), "start", True),
+    ("edits that start at the edited one", "edited", put("edits", "start", 4), "edits.start", False),
+    ("edits without steps", "edited", put("edits", "steps", []), "edits.steps", True),
+    ("edits that lead elsewhere", "edited", drop("edits", "steps", 0), "edits.steps", False),
+    ("unknown action", "edited", put("edits", "steps", 0, "action", "exec"), "steps[0].action", True),
+    ("rule that is not there", "edited", put("edits", "steps", 0, "rule", 9), "steps[0].rule", False),
+    ("drop without a rule", "edited", put("edits", "steps", 0, "rule", None), "steps[0].rule", True),
+    ("add at a place", "edited", put("edits", "steps", 1, "rule", 0), "steps[1].rule", True),
+    ("add without a rule", "edited", put("edits", "steps", 1, "new", None), "steps[1].new", True),
+    ("lock with a new rule", "edited", put("edits", "steps", 2, "new", {"weight": 1, "condition": []}), "steps[2].new", True),
+    ("new rule on another column", "edited", put("edits", "steps", 1, "new", "condition", 0, "columns", [7]), "columns", False),
+    ("description as a number", "edited", put("edits", "steps", 0, "description", 1), "description", True),
+    ("one complexity", "edited", put("edits", "steps", 0, "complexity", [1]), "complexity", True),
+    ("loss as text", "edited", put("edits", "steps", 0, "loss", ["a", "b"]), "loss[0]", True),
     ("names of an ensemble as numbers", "ensemble", put("feature_names", [1]), "feature_names[0]", True),
     ("ensemble missing", "ensemble", drop("ensemble"), "ensemble", True),
     ("ensemble as a list", "ensemble", put("ensemble", []), "ensemble", True),
@@ -297,6 +316,21 @@ def test_hostile_document(
 
 
 @pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble"])
+def test_files_of_version_1_0_are_read(documents: dict[str, Any], tmp_path: Path, name: str) -> None:
+    loaded, old = (load_model(written(documents[name] | {"version": version}, tmp_path)) for version in ("1.1", "1.0"))
+    assert getattr(loaded, "path_", loaded) == getattr(old, "path_", old)
+    assert "edits" not in documents[name]
+
+
+def test_a_reader_of_version_1_0_predicts_with_the_edited_ensemble(documents: dict[str, Any], tmp_path: Path) -> None:
+    document = copy.deepcopy(documents["edited"])
+    edited = load_model(written(document, tmp_path))
+    del document["edits"]  # which such a reader does not know
+    old = load_model(written(document | {"version": "1.0"}, tmp_path))
+    assert old.ensemble_ == edited.ensemble_ not in edited.path_
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble", "edited"])
 def test_unknown_fields_are_ignored(documents: dict[str, Any], tmp_path: Path, name: str) -> None:
     document = copy.deepcopy(documents[name]) | {"version": "1.7", "written_by": {"anyone": [1, 2]}}
     ensembles = document["path"] if "path" in document else [document["ensemble"]]
@@ -320,7 +354,7 @@ ANYTHING = st.recursive(
 )
 
 
-@pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble"])
+@pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble", "edited"])
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.data())
 def test_whatever_is_changed_there_is_a_model_or_a_complaint(

@@ -327,3 +327,13 @@ def test_paths_may_be_text(path):
     ENSEMBLE.save(os.fspath(path))
     assert load_model(os.fspath(path)) == ENSEMBLE
     assert read_document(path).get("kind").text() == "ensemble"
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "store").mkdir()
+    link = tmp_path / "model.json"
+    link.symlink_to(tmp_path / "store" / "first.json")
+    ensemble = RuleEnsemble([], 1.5)
+    ensemble.save(link)
+    assert link.is_symlink()
+    assert load_model(tmp_path / "store" / "first.json") == ensemble

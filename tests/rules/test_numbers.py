@@ -11,9 +11,9 @@ from obliquerules.rules.numbers import (
     readable,
     rounded_to,
     shortest_decimal,
-    signed,
     significant_digits,
 )
+from obliquerules.rules.style import PLAIN
 
 from .strategies import any_finite
 
@@ -50,7 +50,7 @@ def test_four_significant_digits_are_kept(number):
 
 @given(any_finite)
 def test_signed_numbers_start_with_their_sign(number):
-    assert signed(number) == (readable(number) if number < 0 else "+" + readable(number))
+    assert PLAIN.signed(number) == (readable(number) if number < 0 else "+" + readable(number))
 
 
 @given(any_finite.filter(lambda number: abs(number) < 1.79e308), st.integers(1, MEANT_DIGITS))

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from obliquerules.losses import LOSSES
-from obliquerules.solvers.rule_weights import corrective_weights
+from obliquerules.solvers.rule_weights import corrective_weights, weights_of_patterns
 
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
 
@@ -143,6 +143,68 @@ def test_the_compiled_loss_is_the_loss(loss, score, sign, y):
     start = np.array([sign * score])
     step = corrective_weights(np.ones((1, 1)), np.array([y]), np.ones(1), loss, 0.0, start)
     assert step.objective_before == pytest.approx(float(loss.value(np.array([y]), start)[0]), rel=1e-12)
+
+
+# Fixed columns
+
+FIXED = np.array([False, True, False, True, False])
+
+
+@every_loss
+@pytest.mark.parametrize("seed", range(10))
+def test_fixed_weights_stay_and_the_others_are_those_of_a_general_minimiser(loss, seed):
+    data = *problem(loss, seed), loss, 0.1
+    start = np.random.default_rng(seed).normal(size=5)
+
+    def filled(free):
+        weights = start.copy()
+        weights[~FIXED] = free
+        return weights
+
+    found = minimize(
+        lambda free: objective(*data, filled(free)),
+        np.zeros(3),
+        jac=lambda free: gradient(*data, filled(free))[~FIXED],
+        method="BFGS",
+        options={"gtol": 1e-7},
+    )
+    step = corrective_weights(*data, start, fixed=FIXED)
+    assert step.weights[FIXED].tolist() == start[FIXED].tolist()
+    np.testing.assert_allclose(step.weights[~FIXED], found.x, atol=1e-5)
+    assert objective(*data, step.weights) <= found.fun * (1.0 + 1e-12)
+
+
+@every_loss
+def test_patterns_with_fixed_columns_are_rows_with_fixed_columns(loss):
+    design, y, row_weight = problem(loss, 3)
+    patterns, pattern = np.unique(design, axis=0, return_inverse=True)
+    start = np.array([0.3, -0.7, 0.0, 1.1, 0.2])
+    merged = weights_of_patterns(patterns, pattern.ravel(), y, row_weight, loss, 0.5, start, fixed=FIXED)
+    by_row = corrective_weights(design, y, row_weight, loss, 0.5, start, fixed=FIXED).weights
+    np.testing.assert_allclose(merged, by_row, atol=1e-6)
+    assert merged[FIXED].tolist() == start[FIXED].tolist()
+
+
+@every_loss
+def test_nothing_fixed_is_the_plain_problem(loss):
+    data = *problem(loss, 4), loss, 0.3
+    plain = corrective_weights(*data, np.zeros(5)).weights
+    assert corrective_weights(*data, np.zeros(5), fixed=np.zeros(5, dtype=bool)).weights.tolist() == plain.tolist()
+
+
+@every_loss
+def test_with_all_rules_fixed_the_constant_is_still_fitted(loss):
+    data = *problem(loss, 4), loss, 0.3
+    start = np.array([0.0, 0.4, -0.2, 0.1, 0.3])
+    fixed = np.array([False, True, True, True, True])
+    step = corrective_weights(*data, start, fixed=fixed)
+    assert step.weights[1:].tolist() == start[1:].tolist()
+    assert abs(gradient(*data, step.weights)[0]) <= 1e-5 * abs(gradient(*data, start)[0])
+
+
+def test_the_constant_cannot_be_fixed():
+    with pytest.raises(ValueError, match="constant, which is never fixed"):
+        corrective_weights(np.ones((3, 1)), np.ones(3), np.ones(3), LOSSES["squared"], 0.0, np.zeros(1), fixed=np.ones(1, bool))
 
 
 def test_arrays_of_different_lengths_are_refused():

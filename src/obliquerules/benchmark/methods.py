@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from obliquerules.estimators.boosted import SELECTIONS
+from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 
 # The paper's regularisation strengths for TGB: of half the squared rule weights, against the sum of the losses.
 RIDGE_STRENGTHS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 # What a row counts for at most, in the curvature of its loss: our ridge is measured in rows, the paper's in losses.
 CURVATURE = {"regression": 1.0, "classification": 0.25}
+# The W-shaped penalties of LTRNet, of which the best is kept. The paper tries five, from 0.0001 to 1.
+W_PENALTIES = (0.01,)
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,33 @@ def tgb(name: str, **parameters: Any) -> Method:
     return Method(f"TGB ({name})", "TGB", make)
 
 
+def ltrnet() -> Method:
+    """LTRNet with the sizes that the paper sets, ten rules of five propositions, six restarts and 250 iterations."""
+
+    def make(task: str, seed: int) -> Mapping[str, Any]:
+        kind = LTRNetRegressor if task == "regression" else LTRNetClassifier
+        sizes: dict[str, Any] = {"max_rules": 10, "max_propositions": 5, "n_restarts": 6, "max_iter": 250}
+        return {f"W penalty {penalty:g}": kind(**sizes, w_penalty=penalty, random_state=seed) for penalty in W_PENALTIES}
+
+    return Method("LTRNet", "LTRNet", make)
+
+
+def drnet() -> Method:
+    """DRNet with ten rules and the penalties that the paper sets, which are its defaults; for classes only."""
+
+    def make(task: str, seed: int) -> Mapping[str, Any]:
+        return {"default": DRNetClassifier(random_state=seed)} if task == "classification" else {}
+
+    return Method("DRNet", "DRNet", make)
+
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         *map(lltboost, SELECTIONS),
         tgb("default"),
         tgb("paper", objective="gradient", selection="objective", objective_tolerance=0.0),
+        ltrnet(),
+        drnet(),
     )
 }

@@ -67,6 +67,9 @@ class BoostedModel(RuleModel):
             return ValidationSelection(self.validation_tolerance, self.objective_tolerance)
         return InformationSelection(self.complexity_penalty)
 
+    def _penalty(self, target: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+        return self.ridge * self._loss().curvature(target, weight)
+
     def _plain_class(self) -> type[BoostedModel]:
         """Return the estimator that grows one path and does nothing else."""
         raise AttributeError(f"{type(self).__name__} does not say which estimator grows its rules.")
@@ -96,7 +99,7 @@ class BoostedModel(RuleModel):
     def _problem(self, sample: Sample) -> Problem:
         """Return the problem to grow rules on; only the validation selection holds rows out."""
         loss = self._loss()
-        ridge = self.ridge * loss.curvature(sample.y, sample.weight)
+        ridge = self._penalty(sample.y, sample.weight)
         fraction = self.validation_fraction if self.selection == "validation" else 0.0
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         held_out = sample.hold_out(self._strata(sample.y), fraction, seed)
@@ -172,11 +175,6 @@ class BoostedModel(RuleModel):
         model: BoostedModel = self._plain_copy(seed).fit(X, target, counts * weight)
         return model.at(self.ensemble_.complexity).ensemble_
 
-    def _patterns(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return which rules fire together, with a column of ones before them, and which of these patterns each row has."""
-        fires, pattern = np.unique(self.ensemble_.fires(X), axis=0, return_inverse=True)
-        return np.column_stack([np.ones(len(fires)), fires]), pattern.ravel()
-
     def _reweighed(
         self,
         design: NDArray[np.float64],
@@ -186,10 +184,9 @@ class BoostedModel(RuleModel):
         counts: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Return the weights of the rules, their conditions being as they are, on rows that were drawn so many times."""
-        loss, drawn = self._loss(), counts * weight
-        ridge = self.ridge * loss.curvature(target, drawn)
+        drawn = counts * weight
         start = np.array([self.ensemble_.intercept, *(rule.weight for rule in self.ensemble_)])
-        return weights_of_patterns(design, pattern, target, drawn, loss, ridge, start)[1:]
+        return weights_of_patterns(design, pattern, target, drawn, self._loss(), self._penalty(target, drawn), start)[1:]
 
     def _report(self, ensemble: RuleEnsemble) -> None:
         """Say on standard error how far the fit has come."""

@@ -100,6 +100,8 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
         ``"information"``: every size at which a lower training loss was met. With ``"validation"``: ``path_[r]`` has r rules.
     ensemble_ : RuleEnsemble
         The one that predicts: the last of the path after `fit`.
+    edits_ : EditLog or None
+        What was done to it by `edit`; None if nothing was.
     classes_ : array of shape (2,)
         The labels; rules with a positive weight speak for the second.
     n_iter_ : int

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+# Where a sequence of penalties ends in zero, the one before zero is this share of the largest.
+SMALLEST_SHARE = 1e-3
+
 
 def check_whole(name: str, value: Any, least: int) -> None:
     """Raise unless the value is a whole number of at least ``least``."""
@@ -19,9 +22,10 @@ def check_whole(name: str, value: Any, least: int) -> None:
 
 def check_real(name: str, value: Any, least: float, below: float = math.inf) -> None:
     """Raise unless the value is a finite number from ``least`` up to, not including, ``below``."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not least <= float(value) < below:
-        bounds = f"of at least {least:g}" if math.isinf(below) else f"from {least:g} to below {below:g}"
-        raise ValueError(f"{name} must be a finite number {bounds}; got {value!r}.")
+    finite = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not finite or not least <= float(value) < below:
+        bounds = f" of at least {least:g}" if math.isinf(below) else f" from {least:g} to below {below:g}"
+        raise ValueError(f"{name} must be a finite number{'' if math.isinf(least) else bounds}; got {value!r}.")
 
 
 def check_option(name: str, value: Any, options: Collection[str]) -> None:
@@ -40,6 +44,29 @@ def check_jobs(name: str, value: Any) -> None:
     """Raise unless the value is what joblib takes for a number of workers."""
     if value is not None and (not isinstance(value, numbers.Integral) or isinstance(value, bool) or value == 0):
         raise ValueError(f"{name} must be a whole number other than 0, or None; got {value!r}.")
+
+
+def check_penalties(largest: Any, smallest: Any, n: Any) -> None:
+    """Raise unless ``max_penalty``, ``min_penalty`` and ``n_penalties`` make a falling sequence."""
+    check_whole("n_penalties", n, 1)
+    check_real("max_penalty", largest, 0.0)
+    check_real("min_penalty", smallest, 0.0)
+    if smallest > largest:
+        raise ValueError(f"min_penalty must not be above max_penalty, which is {largest}; got {smallest}.")
+
+
+def falling_penalties(largest: float, smallest: float, n: int) -> list[float]:
+    """Return so many penalties in equal ratios, the last of them zero if the smallest is; with one it is the largest.
+
+    >>> falling_penalties(10.0, 0.1, 3), falling_penalties(10.0, 0.0, 3), falling_penalties(10.0, 0.1, 1)
+    ([10.0, 1.0, 0.1], [10.0, 0.01, 0.0], [10.0])
+    """
+    if largest == smallest or n == 1:
+        return [float(largest)]
+    ends_in_zero = smallest == 0.0
+    lowest = SMALLEST_SHARE * largest if ends_in_zero else smallest
+    grid = [float(penalty) for penalty in np.geomspace(largest, lowest, n - ends_in_zero)]
+    return grid + [0.0] * ends_in_zero
 
 
 def check_folds(name: str, value: Any) -> None:

@@ -10,35 +10,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
+from obliquerules.estimators.drnet import DRNetClassifier
+from obliquerules.estimators.editing import ACTIONS, EditLog, EditStep
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
 from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
+from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.document import (
     Field,
     ModelFileError,
     decode_ensemble,
     decode_names,
+    decode_rule,
     encode_ensemble,
+    encode_rule,
     read_document,
     write_document,
 )
+from obliquerules.rules.stored_path import MOST_UNNAMED_COLUMNS, decode_path
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
     kind.__name__: kind
     for kind in (
+        DRNetClassifier,
         LLTBoostClassifier,
         LLTBoostClassifierCV,
         LLTBoostRegressor,
         LLTBoostRegressorCV,
+        LTRNetClassifier,
+        LTRNetRegressor,
         TGBClassifier,
         TGBRegressor,
     )
 }
 # What the values of each type of label must be in a file, and as an array.
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
-# Columns without names get them on reading, in each member of the path: a short file must not fill the memory that way.
-MOST_UNNAMED_COLUMNS = 10**6
-MOST_NAMES_ON_PATH = 10**9
 
 
 def save_estimator(model: RuleModel, path: str | os.PathLike[str]) -> None:
@@ -55,18 +62,40 @@ def save_estimator(model: RuleModel, path: str | os.PathLike[str]) -> None:
         "feature_names": None if names is None else [str(name) for name in names],
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         "n_iter": model.n_iter_,
-        "chosen": _chosen(model),
-        "path": [encode_ensemble(ensemble) for ensemble in model.path_],
     }
-    write_document(path, content)
+    write_document(path, content | _encode_path(model))
 
 
-def _chosen(model: RuleModel) -> int:
-    """Return which member of the path predicts."""
+def _encode_path(model: RuleModel) -> dict[str, Any]:
+    """Return the ensembles, which of them predicts, and the edits.
+
+    An edited ensemble stands behind those of the fit and is the chosen one, so that a reader that knows nothing of edits, as
+    of version 1.0, predicts with it all the same.
+    """
+    path = [encode_ensemble(ensemble) for ensemble in model.path_]
+    if model.edits_ is None:
+        return {"chosen": _position(model.ensemble_, model), "path": path}
+    edits = {"start": _position(model.edits_.start, model), "steps": [_encode_step(step) for step in model.edits_]}
+    return {"chosen": len(path), "path": [*path, encode_ensemble(model.ensemble_)], "edits": edits}
+
+
+def _position(member: RuleEnsemble, model: RuleModel) -> int:
+    """Return where an ensemble stands in the path."""
     for index, ensemble in enumerate(model.path_):
-        if ensemble is model.ensemble_ or ensemble == model.ensemble_:
+        if ensemble is member or ensemble == member:
             return index
     raise ValueError("ensemble_ is not one of path_: save it by itself, with ensemble_.save().")
+
+
+def _encode_step(step: EditStep) -> dict[str, Any]:
+    return {
+        "action": step.action,
+        "rule": step.rule,
+        "new": None if step.new is None else encode_rule(step.new),
+        "description": step.description,
+        "complexity": [step.complexity_before, step.complexity_after],
+        "loss": [step.loss_before, step.loss_after],
+    }
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -91,7 +120,6 @@ def _decode_estimator(document: Field) -> RuleModel:
     if field.text() not in ESTIMATORS:
         field.fail(f"one of {', '.join(ESTIMATORS)}")
     model = _decode_parameters(document.get("parameters"), ESTIMATORS[field.text()])
-    _decode_columns(model, document)
     classes = document.get("classes")
     if isinstance(model, RuleClassifier) != (classes.value is not None):
         classes.fail("two labels for a classifier and null for a regressor")
@@ -118,31 +146,56 @@ def _decode_parameters(field: Field, kind: type[RuleModel]) -> RuleModel:
     return model
 
 
-def _decode_columns(model: RuleModel, document: Field) -> None:
-    """Set the number of columns and their names."""
-    field = document.get("n_features")
-    names = decode_names(document.get("feature_names"))
-    model.n_features_in_ = field.index(2**31)
-    if model.n_features_in_ == 0 or (names is None and model.n_features_in_ > MOST_UNNAMED_COLUMNS):
-        field.fail(f"a whole number from 1 to {MOST_UNNAMED_COLUMNS}")
-    if names is not None:
-        if len(names) != model.n_features_in_ or len(set(names)) != len(names):
-            document.get("feature_names").fail(f"a list of {model.n_features_in_} different names")
-        model.feature_names_in_ = np.array(names, dtype=object)
-
-
 def _decode_path(model: RuleModel, document: Field) -> None:
-    """Set the ensembles and which of them predicts."""
-    field = document.get("path")
-    members = list(field.items())
-    names = model._feature_names()
-    if not members:
-        field.fail("a list of one or more ensembles")
-    if len(members) * len(names) > MOST_NAMES_ON_PATH:
-        field.fail("a shorter list for so many columns")
-    model.path_ = tuple(decode_ensemble(member, names) for member in members)
-    model.ensemble_ = model.path_[document.get("chosen").index(len(members))]
+    """Set the columns, the ensembles and which of them predicts."""
+    stored = decode_path(document)
+    model.n_features_in_ = stored.n_features
+    if stored.feature_names is not None:
+        model.feature_names_in_ = np.array(stored.feature_names, dtype=object)
+    model.path_, model.ensemble_ = stored.path, stored.chosen
     model.n_iter_ = document.get("n_iter").index(2**31)
+    edits = document.get("edits", None)
+    if edits.value is not None:
+        model.edits_ = _decode_edits(edits, model)
+
+
+def _decode_edits(field: Field, model: RuleModel) -> EditLog:
+    """Return the log, once it is known to lead to as many rules as the edited ensemble has."""
+    start = model.path_[field.get("start").index(len(model.path_))]
+    n_rules, steps = len(start), []
+    for item in field.get("steps").items():
+        steps.append(_decode_step(item, n_rules, model.n_features_in_))
+        n_rules += (steps[-1].action == "add") - (steps[-1].action == "drop")
+    if not steps or n_rules != len(model.ensemble_):
+        field.get("steps").fail(f"one or more steps that lead to {len(model.ensemble_)} rules")
+    return EditLog(start, tuple(steps))
+
+
+def _decode_step(field: Field, n_rules: int, n_columns: int) -> EditStep:
+    action = field.get("action")
+    if action.text() not in ACTIONS:
+        action.fail(f"one of {', '.join(ACTIONS)}")
+    named, renewed = ACTIONS[action.text()]
+    rule, new = field.get("rule"), field.get("new")
+    if not named and rule.value is not None:
+        rule.fail("null")
+    if not renewed and new.value is not None:
+        new.fail("null")
+    return EditStep(
+        action.text(),
+        rule.index(n_rules) if named else None,
+        decode_rule(new, n_columns) if renewed else None,
+        field.get("description").text(),
+        *(item.index(2**31) for item in _pair(field.get("complexity"))),
+        *(item.number() for item in _pair(field.get("loss"))),
+    )
+
+
+def _pair(field: Field) -> tuple[Field, Field]:
+    items = list(field.items())
+    if len(items) != 2:
+        field.fail("two numbers, before and after")
+    return items[0], items[1]
 
 
 def _plain(value: Any) -> Any:

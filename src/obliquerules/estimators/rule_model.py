@@ -10,14 +10,20 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from obliquerules.encoding import check_columns, check_finite, check_size, checked_weights, misplaced_column
+from obliquerules.boosting.sample import Sample
+from obliquerules.encoding import NamedMatrix, check_columns, check_finite, check_size, checked_weights, misplaced_column
+from obliquerules.estimators.editing import Editing, EditLog
 from obliquerules.estimators.parameters import check_option, check_whole
+from obliquerules.estimators.readable_model import ReadableModel
+from obliquerules.inspection.change_search import Wish
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.stored_path import default_names, largest_within
+from obliquerules.rules.text import Wording
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
@@ -39,7 +45,7 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Arguments], Model]) -> Calla
     return fit_or_restore
 
 
-class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class RuleModel(ReadableModel):
     """A fitted sequence of rule ensembles of growing complexity, one of which predicts.
 
     Attributes
@@ -47,17 +53,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity, the first of them the constant; all come from one fit, in original units.
     ensemble_ : RuleEnsemble
-        The member of the path that predicts; the last one after `fit`.
+        The member of the path that predicts, or what an edit has made of it; the last one after `fit`.
+    edits_ : EditLog or None
+        What was done to the member of the path by `edit`; None if nothing was.
     """
 
     path_: tuple[RuleEnsemble, ...]
-    ensemble_: RuleEnsemble
     n_iter_: int
     n_features_in_: int
-
-    def _loss(self) -> Loss:
-        """Return the loss, which also holds the link from score to prediction."""
-        raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
+    edits_: EditLog | None = None
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not what it may be."""
@@ -73,6 +77,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         X, y = self._training_data(X, y)
         weight = checked_weights(sample_weight, len(y))
         return X, self._target(y, weight), weight
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check everything, and learn the path."""
+        self._check_parameters()
+        self._forget_edits()
+        return self._grow(*self._checked(X, y, sample_weight))
 
     def _grow(self, X: NDArray[np.float64], y: Vector, weight: Vector) -> Self:  # noqa: ARG002  # for subclasses
         """Learn the path from checked data; set ``path_``, ``ensemble_`` and ``n_iter_``."""
@@ -96,10 +106,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _feature_names(self) -> tuple[str, ...]:
         """Return the names given to fit, or x0, x1, ... where there were none."""
         given = getattr(self, "feature_names_in_", None)
-        return tuple(f"x{j}" for j in range(self.n_features_in_)) if given is None else tuple(str(name) for name in given)
+        return default_names(self.n_features_in_) if given is None else tuple(str(name) for name in given)
 
     def _matrix(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
+        if isinstance(X, NamedMatrix):
+            check_finite(X.matching(self._feature_names()), X.names)
+            return X.values
         check_columns(X)
         try:
             matrix = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
@@ -113,7 +126,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
     def _training_data(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         check_columns(X)
-        matrix, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        values = X.values if isinstance(X, NamedMatrix) else X
+        matrix, target = validate_data(self, values, y, dtype=np.float64, ensure_all_finite=False)
+        if isinstance(X, NamedMatrix):
+            self.feature_names_in_ = np.array(X.names, dtype=object)
         check_finite(matrix, self._feature_names())
         check_size(matrix, "X")
         return matrix, target
@@ -129,18 +145,54 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def at(self, complexity: int) -> Self:
         """Return this model at a smaller size: its largest path member with at most the given complexity.
 
-        The returned model keeps the whole path, so that another size can be chosen from it.
+        The returned model keeps the whole path, so that another size can be chosen from it. Edits are left behind.
         """
         check_is_fitted(self)
         check_whole("complexity", complexity, 0)
-        small_enough = [ensemble for ensemble in self.path_ if ensemble.complexity <= complexity]
-        if not small_enough:
-            least = min(ensemble.complexity for ensemble in self.path_)
-            raise ValueError(f"complexity must be at least {least}, the smallest on the path; got {complexity!r}.")
         model = copy.copy(self)
-        # The last of several with the same complexity is the one with the most rules.
-        model.ensemble_ = max(reversed(small_enough), key=lambda ensemble: ensemble.complexity)
+        model._forget_edits()
+        model.ensemble_ = largest_within(self.path_, complexity)
         return model
+
+    def _forget_edits(self) -> None:
+        self.__dict__.pop("edits_", None)
+
+    def edit(self, X: Any, y: Any, sample_weight: Any = None) -> Editing:
+        """Start to edit the rules: drop, add, replace or lock some, and fit the weights anew.
+
+        This model stays as it is. Every step is logged with what it costs, and the log is saved with the edited model.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The data on which losses are measured and weights are fitted, best those of `fit`.
+
+        Returns
+        -------
+        Editing
+            Its methods `drop`, `add`, `replace`, `lock`, `unlock` and `refit` return what to go on from, its `model` is the
+            edited model.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(random_state=0).fit(X, y).at(14)
+        >>> edited = model.edit(X, y).drop(0).refit().model
+        >>> len(model.ensemble_), len(edited.ensemble_)
+        (4, 3)
+        """
+        return Editing(self, Sample.of(*self._data_like_those_of_fit(X, y, sample_weight)))
+
+    def _penalty(self, target: Vector, weight: Vector) -> float:  # noqa: ARG002  # for subclasses
+        """Return the ridge under which weights of rules are fitted to these targets: none, unless a subclass has one."""
+        return 0.0
+
+    def _patterns(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return which rules fire together, with a column of ones before them, and which of these patterns each row has."""
+        fires, pattern = np.unique(self.ensemble_.fires(X), axis=0, return_inverse=True)
+        return np.column_stack([np.ones(len(fires)), fires]), pattern.ravel()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
@@ -192,11 +244,47 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a data frame or array and two kinds of labels."""
-        self._check_parameters()
-        return self._grow(*self._checked(X, y, sample_weight))
+        return self._learn(X, y, sample_weight)
 
     def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._encode_labels(y, weight)
+
+    def _label(self, index: int = 1) -> str:
+        """Return a class as text has it: in quotes, or with the word class before a number."""
+        label = self.classes_.tolist()[index]
+        return repr(label) if isinstance(label, str) else f"class {label!r}"
+
+    def _wording(self) -> Wording:
+        wording = super()._wording()
+        return Wording(str(wording.score).format(label=self._label()), wording.factor, plural=True)
+
+    def _mean_words(self) -> str:
+        return super()._mean_words().format(label=self._label())
+
+    def _coded(self, y: Any) -> Vector:
+        labels = np.asarray(y)
+        if not np.isin(labels, self.classes_).all():
+            raise ValueError(f"y must hold the labels that the model was fitted to, {self.classes_.tolist()}.")
+        return np.asarray(labels == self.classes_[1], dtype=np.float64)
+
+    def _target_words(self) -> str:
+        return f"share of {self._label()}"
+
+    def _predictions(self, score: Vector) -> NDArray[Any]:
+        return self._more_probable(score)
+
+    def _headline(self, score: float) -> str:
+        probability = float(self._loss().inverse_link(np.array([score]))[0])
+        predicted = self._label(int(score > 0.0))
+        return f"Predicted: {predicted} (probability of {self._label()}: {100 * probability:.1f} %)"
+
+    def _wish(self, row: NDArray[np.float64], above: float | None, below: float | None) -> Wish:
+        if above is not None or below is not None:
+            wish = super()._wish(row, above, below)
+            return Wish(wish.met, wish.direction, f"one with a probability of {self._label()} {wish.words}")
+        if self.ensemble_(row)[0] > 0.0:
+            return Wish(lambda score: score <= 0.0, -1.0, self._label(0))
+        return Wish(lambda score: score > 0.0, 1.0, self._label(1))
 
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row: the log-odds of the second class."""
@@ -245,8 +333,7 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a data frame or array and numeric targets."""
-        self._check_parameters()
-        return self._grow(*self._checked(X, y, sample_weight))
+        return self._learn(X, y, sample_weight)
 
     def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         target = self._numbers(y)
@@ -255,7 +342,10 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
             raise ValueError(f"y {complaint} (loss='{self.loss}').")
         return target
 
-    def _numbers(self, y: NDArray[Any]) -> Vector:
+    def _coded(self, y: Any) -> Vector:
+        return self._numbers(y)
+
+    def _numbers(self, y: Any) -> Vector:
         """Return the targets as doubles."""
         try:
             target = np.asarray(y, dtype=np.float64)

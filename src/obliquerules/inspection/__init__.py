@@ -1,1 +1,8 @@
-"""Reading a model: what can be said about its rules beyond the rules themselves."""
+"""Reading a model: what can be said about its rules beyond the rules themselves, and pictures of them."""
+
+from obliquerules.inspection.displays.coverage import CoverageDisplay
+from obliquerules.inspection.displays.decision_regions import DecisionRegionsDisplay
+from obliquerules.inspection.displays.risk_complexity import RiskComplexityDisplay
+from obliquerules.inspection.displays.waterfall import WaterfallDisplay
+
+__all__ = ["CoverageDisplay", "DecisionRegionsDisplay", "RiskComplexityDisplay", "WaterfallDisplay"]

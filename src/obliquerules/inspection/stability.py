@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.inspection.table import Table, aligned
 from obliquerules.rules import RuleEnsemble
-from obliquerules.rules.numbers import signed
+from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
 # Given how often each row was drawn, and a seed: the ensemble that is learned from these rows.
@@ -50,7 +50,7 @@ class RuleStability:
 
 
 @dataclass(frozen=True)
-class Stability:
+class Stability(Table[RuleStability]):
     """What bootstrap samples say about each rule of an ensemble; prints as a table.
 
     The *overlap* of two rules is the Jaccard index of the rows they cover, the size of the intersection by that of the union.
@@ -83,27 +83,18 @@ class Stability:
     overlap: float
     confidence: float
 
-    def __len__(self) -> int:
-        return len(self.rules)
-
-    def __iter__(self) -> Iterator[RuleStability]:
-        return iter(self.rules)
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each rule, as data frames are made of."""
-        return [asdict(rule) for rule in self.rules]
+    def _rows(self) -> tuple[RuleStability, ...]:
+        return self.rules
 
     def __str__(self) -> str:
         heading = ("frequency", "overlap", "weight", f"{100 * self.confidence:g} % interval", "condition")
-        lines = [heading, *(_cells(rule) for rule in self.rules)]
-        widths = [max(len(line[column]) for line in lines) for column in range(4)]
-        return "\n".join("  ".join([*map(str.rjust, line[:4], widths), line[4]]) for line in lines)
+        return aligned([heading, *(_cells(rule) for rule in self.rules)])
 
 
 def _cells(rule: RuleStability) -> tuple[str, ...]:
     low, high = rule.interval
-    interval = f"{signed(low)} to {signed(high)}"
-    return f"{rule.frequency:.2f}", f"{rule.mean_overlap:.2f}", signed(rule.weight), interval, rule.condition
+    interval = f"{PLAIN.signed(low)} to {PLAIN.signed(high)}"
+    return f"{rule.frequency:.2f}", f"{rule.mean_overlap:.2f}", PLAIN.signed(rule.weight), interval, rule.condition
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ class WeightFinder:
         design: NDArray[np.float64],
         y: NDArray[np.float64],
         row_weight: NDArray[np.float64],
+        offset: NDArray[np.float64],
         family: int,
         ridge: float,
     ) -> None: ...

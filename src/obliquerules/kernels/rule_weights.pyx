@@ -82,29 +82,39 @@ cdef bint solve_in_place(double[:, ::1] matrix, double[::1] x) noexcept nogil:
 # ---- Newton --------------------------------------------------------------------------------------------------------------
 
 cdef class WeightFinder:
-    """The data of one problem: min over b of sum_i c_i loss(y_i, x_i.b) + ridge/2 sum_{j>0} b_j^2."""
+    """The data of one problem: min over b of sum_i c_i loss(y_i, o_i + x_i.b) + ridge/2 sum_{j>0} b_j^2."""
 
     cdef const double[:, ::1] design
-    cdef const double[::1] y, row_weight
+    cdef const double[::1] y, row_weight, offset
     cdef int family
     cdef double ridge
     cdef Py_ssize_t n, m
     cdef double[::1] weights, candidate, gradient, step
     cdef double[:, ::1] hessian
 
-    def __init__(self, const double[:, ::1] design, const double[::1] y, const double[::1] row_weight, int family, double ridge):
-        self.design, self.y, self.row_weight, self.family, self.ridge = design, y, row_weight, family, ridge
+    def __init__(
+        self,
+        const double[:, ::1] design,
+        const double[::1] y,
+        const double[::1] row_weight,
+        const double[::1] offset,
+        int family,
+        double ridge,
+    ):
+        self.design, self.y, self.row_weight, self.offset = design, y, row_weight, offset
+        self.family, self.ridge = family, ridge
         self.n, self.m = design.shape[0], design.shape[1]
-        if self.m == 0 or y.shape[0] != self.n or row_weight.shape[0] != self.n:
-            raise ValueError("design, y and row_weight must have the same number of rows, and design at least one column.")
+        if self.m == 0 or not y.shape[0] == row_weight.shape[0] == offset.shape[0] == self.n:
+            raise ValueError("All arrays must have the same number of rows, and design at least one column.")
         self.weights, self.candidate, self.gradient, self.step = np.zeros((4, self.m))
         self.hessian = np.zeros((self.m, self.m))
 
     cdef double objective(self, double[::1] weights) noexcept nogil:
         cdef Py_ssize_t i
-        cdef double total = 0.0, square = 0.0
+        cdef double score, total = 0.0, square = 0.0
         for i in range(self.n):
-            total += self.row_weight[i] * loss_value(self.family, self.y[i], dot(&self.design[i, 0], &weights[0], self.m))
+            score = self.offset[i] + dot(&self.design[i, 0], &weights[0], self.m)
+            total += self.row_weight[i] * loss_value(self.family, self.y[i], score)
         for i in range(1, self.m):
             square += weights[i] * weights[i]
         return total + 0.5 * self.ridge * square
@@ -116,7 +126,7 @@ cdef class WeightFinder:
         self.gradient[:] = 0.0
         self.hessian[:, :] = 0.0
         for i in range(self.n):
-            score = dot(&self.design[i, 0], &self.weights[0], self.m)
+            score = self.offset[i] + dot(&self.design[i, 0], &self.weights[0], self.m)
             loss_derivatives(self.family, self.y[i], score, &slope, &curvature)
             slope *= self.row_weight[i]
             curvature *= self.row_weight[i]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.matrix import as_matrix
 from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.style import PLAIN, Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,20 @@ class Conjunction:
             holds &= proposition(X)
         return holds
 
-    def describe(self, feature_names: Sequence[str] | None = None) -> str:
+    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, in the given names."""
-        return " & ".join(proposition.describe(feature_names) for proposition in self.propositions) or "True"
+        return style.both.join(proposition.describe(feature_names, style) for proposition in self.propositions) or "True"
+
+    @classmethod
+    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Conjunction:
+        """Return the condition that is printed like this; see `RuleEnsemble.parse`.
+
+        >>> print(Conjunction.parse("age >= 50 & bmi - 0.2 age <= 18.5", ["age", "bmi"]))
+        x0 >= 50 & x1 - 0.2 x0 <= 18.5
+        """
+        from obliquerules.rules.parsing import Reader
+
+        return Reader(feature_names).condition(text)
 
     def __str__(self) -> str:
         return self.describe()

@@ -16,7 +16,7 @@ from obliquerules.rules.ensemble import Rule, RuleEnsemble
 from obliquerules.rules.proposition import Proposition
 
 FORMAT = "obliquerules"
-VERSION = (1, 0)
+VERSION = (1, 1)
 # A model is a page of text, its path of some hundred rules a few megabytes. What is larger would only fill the memory.
 MAX_BYTES = 32_000_000
 _REQUIRED: Any = object()
@@ -106,7 +106,7 @@ def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> Non
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text so that the file holds, at any moment, either what it held before or all of the new text."""
     raw = text.encode("utf-8")
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # what a link leads to, so that the link stays one
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
@@ -162,21 +162,20 @@ def _check_version(document: Field) -> None:
 
 def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
     """Return the rules of an ensemble as plain objects; the names are left to the caller."""
+    return {"intercept": ensemble.intercept, "rules": [encode_rule(rule) for rule in ensemble.rules]}
+
+
+def encode_rule(rule: Rule) -> dict[str, Any]:
+    """Return a rule as plain objects."""
     return {
-        "intercept": ensemble.intercept,
-        "rules": [
+        "weight": rule.weight,
+        "condition": [
             {
-                "weight": rule.weight,
-                "condition": [
-                    {
-                        "columns": list(proposition.columns),
-                        "weights": list(proposition.weights),
-                        "threshold": proposition.threshold,
-                    }
-                    for proposition in rule.condition
-                ],
+                "columns": list(proposition.columns),
+                "weights": list(proposition.weights),
+                "threshold": proposition.threshold,
             }
-            for rule in ensemble.rules
+            for proposition in rule.condition
         ],
     }
 
@@ -184,17 +183,17 @@ def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
 def decode_ensemble(field: Field, feature_names: Sequence[str] | None) -> RuleEnsemble:
     """Return the ensemble that `encode_ensemble` wrote."""
     n_columns = 2**31 if feature_names is None else len(feature_names)
-    rules = [
-        Rule(
-            rule.get("weight").number(),
-            Conjunction(_decode_proposition(item, n_columns) for item in rule.get("condition").items()),
-        )
-        for rule in field.get("rules").items()
-    ]
+    rules = [decode_rule(rule, n_columns) for rule in field.get("rules").items()]
     intercept = field.get("intercept").number()
     if not math.isfinite(sum((abs(rule.weight) for rule in rules), abs(intercept))):
         raise ModelFileError(f"{field.where} has weights whose sum is too large for a number.")
     return RuleEnsemble(rules, intercept, feature_names)
+
+
+def decode_rule(field: Field, n_columns: int) -> Rule:
+    """Return the rule that `encode_rule` wrote, on so many columns."""
+    weight = field.get("weight").number()
+    return Rule(weight, Conjunction(_decode_proposition(item, n_columns) for item in field.get("condition").items()))
 
 
 def _decode_proposition(field: Field, n_columns: int) -> Proposition:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.matrix import as_matrix
-from obliquerules.rules.numbers import signed
+from obliquerules.rules.style import PLAIN, Style
 
 if TYPE_CHECKING:
     from obliquerules.rules.rounding import HasValue, Rounding
@@ -52,9 +52,20 @@ class Rule:
         """Return what the rule adds to the score of each row: its weight or nothing."""
         return np.where(self.condition(X), self.weight, 0.0)
 
-    def describe(self, feature_names: Sequence[str] | None = None) -> str:
+    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
         """Return the rule as text, in the given names."""
-        return f"{signed(self.weight)} if {self.condition.describe(feature_names)}"
+        return f"{style.signed(self.weight)} if {self.condition.describe(feature_names, style)}"
+
+    @classmethod
+    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Rule:
+        """Return the rule that is printed like this; see `RuleEnsemble.parse`.
+
+        >>> Rule.parse("-3.85 if bmi >= 30", ["age", "bmi"]).weight
+        -3.85
+        """
+        from obliquerules.rules.parsing import Reader
+
+        return Reader(feature_names).rule(text)
 
     def __str__(self) -> str:
         return self.describe()
@@ -223,8 +234,63 @@ class RuleEnsemble:
         names = None if self.feature_names is None else list(self.feature_names)
         write_document(path, {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(self)})
 
+    def to_text(self, format: str = "plain", *, exact: bool = False) -> str:  # noqa: A002  # the word users look for
+        r"""Return the ensemble as text.
+
+        Parameters
+        ----------
+        format : {"plain", "markdown", "latex", "sentences"}, default="plain"
+            ``"plain"``: one line for each rule, as ``print`` shows it and `parse` reads it. ``"markdown"``: a table.
+            ``"latex"``: a tabular. ``"sentences"``: one sentence for each rule; that of an estimator says more, because it
+            knows what the score means.
+        exact : bool, default=False
+            Write every number in full. Otherwise numbers of more than seven digits, as the weights of rules are before
+            `rounded`, are written with four.
+
+        Examples
+        --------
+        >>> from obliquerules import RuleEnsemble
+        >>> ensemble = RuleEnsemble.parse("+1.79 if True\n-3.85 if age - 2 bmi >= 3 & bmi <= 18", ["age", "bmi"])
+        >>> print(ensemble.to_text("sentences"))
+        The score starts at 1.79.
+        If age minus 2 times bmi is at least 3 and bmi is at most 18, the score falls by 3.85.
+        """
+        from obliquerules.rules.text import ensemble_text
+
+        return ensemble_text(self, format, exact=exact)
+
+    @classmethod
+    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> RuleEnsemble:
+        r"""Return the ensemble that is printed like this: the reverse of ``to_text("plain")``.
+
+        With ``exact=True``, or if no number has more than seven digits as after `rounded`, what is read is what was printed.
+
+        Parameters
+        ----------
+        text : str
+            One rule in each line. A first line whose condition is ``True`` is the constant; without one it is zero.
+        feature_names : sequence of str, optional
+            The names of all columns, each once. In the text, a name stands in quotes, as in JSON, if it could be taken for
+            something else. Without names, columns are x0, x1, and so on.
+
+        Examples
+        --------
+        >>> from obliquerules import RuleEnsemble
+        >>> print(RuleEnsemble.parse('+1.5 if True\n-2 if age >= 50 & "a + b" <= 3', ["age", "a + b"]))
+        +1.5 if True
+        -2 if age >= 50 & "a + b" <= 3
+        """
+        from obliquerules.rules.parsing import Reader
+
+        return Reader(feature_names).ensemble(text)
+
+    def _repr_html_(self) -> str:
+        from obliquerules.rules.text import ensemble_html
+
+        return ensemble_html(self)
+
     def __str__(self) -> str:
-        return "\n".join(rule.describe(self.feature_names) for rule in (Rule(self.intercept), *self.rules))
+        return self.to_text()
 
 
 def _as_names(names: Sequence[str]) -> tuple[str, ...]:

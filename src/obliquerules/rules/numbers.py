@@ -33,10 +33,14 @@ def readable(number: float) -> str:
     return text.rstrip("0").rstrip(".") if decimals else text
 
 
-def signed(number: float) -> str:
-    """Return the readable number with its sign in front, as the weight of a rule is written."""
+def in_full(number: float) -> str:
+    """Return the shortest text that reads back as this number.
+
+    >>> in_full(0.1 + 0.2), in_full(3.0), in_full(2.5e-9)
+    ('0.30000000000000004', '3', '2.5e-09')
+    """
     text = readable(number)
-    return text if text.startswith("-") else f"+{text}"
+    return text if float(text) == number else repr(number)
 
 
 def significant_digits(number: float) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.matrix import as_matrix
-from obliquerules.rules.numbers import readable
+from obliquerules.rules.style import PLAIN, Style, column_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +86,9 @@ class Proposition:
         """Return the condition on the other side, -x.w >= -t, which but for exact hits holds where this one does not."""
         return Proposition(self.columns, tuple(-weight for weight in self.weights), -self.threshold)
 
-    def describe(self, feature_names: Sequence[str] | None = None) -> str:
+    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, in the direction in which a person says it: the first variable without a minus."""
-        names = [f"x{column}" if feature_names is None else feature_names[column] for column in self.columns]
-        sense, side = (">=", 1.0) if self.weights[0] > 0.0 else ("<=", -1.0)
-        if len(names) == 1:
-            return f"{names[0]} {sense} {readable(self.threshold / self.weights[0])}"
-        left = _size(self.weights[0], names[0])
-        for weight, name in zip(self.weights[1:], names[1:], strict=True):
-            left += (" - " if side * weight < 0.0 else " + ") + _size(weight, name)
-        return f"{left} {sense} {readable(side * self.threshold)}"
+        return style.inequality(column_names(self.columns, feature_names), self.weights, self.threshold)
 
     def __str__(self) -> str:
         return self.describe()
-
-
-def _size(weight: float, name: str) -> str:
-    return name if abs(weight) == 1.0 else f"{readable(abs(weight))} {name}"

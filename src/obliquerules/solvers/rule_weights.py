@@ -25,16 +25,41 @@ class CorrectiveStep:
 # Where all scores are saturated the Hessian vanishes and a step may overflow: it is then not taken.
 @np.errstate(over="ignore", invalid="ignore")
 def corrective_weights(
-    design: NDArray[np.float64], y: Vector, row_weight: Vector, loss: Loss, ridge: float, start: Vector
+    design: NDArray[np.float64],
+    y: Vector,
+    row_weight: Vector,
+    loss: Loss,
+    ridge: float,
+    start: Vector,
+    *,
+    fixed: NDArray[np.bool_] | None = None,
 ) -> CorrectiveStep:
     """Minimise sum_i c_i loss(y_i, (design b)_i) + ridge/2 sum_{j>0} b_j^2, the first column being the free constant.
 
     Every step lowers the objective: it is halved until it does. On separable data without a ridge the weights grow by about one
     unit a step, and the limit on the number of steps keeps them finite.
+
+    The weights of columns that are ``fixed``, of which the constant is none, keep their start to the last bit and are left out
+    of the ridge: what they add to the scores is an offset.
     """
-    design, y, row_weight, start = (np.ascontiguousarray(array, dtype=np.float64) for array in (design, y, row_weight, start))
-    finder = WeightFinder(design, y, row_weight, FAMILIES[loss.name], ridge)
-    return CorrectiveStep(*finder.run(start))
+    if fixed is None:
+        return CorrectiveStep(*_minimised(design, y, row_weight, np.zeros(len(design)), loss, ridge, start))
+    if fixed[0]:
+        raise ValueError("The first column is the constant, which is never fixed.")
+    offset = (design[:, fixed] * start[fixed]).sum(axis=1)
+    found, *objectives = _minimised(design[:, ~fixed], y, row_weight, offset, loss, ridge, start[~fixed])
+    weights = np.array(start, dtype=np.float64)
+    weights[~fixed] = found
+    return CorrectiveStep(weights, *objectives)
+
+
+def _minimised(
+    design: NDArray[np.float64], y: Vector, row_weight: Vector, offset: Vector, loss: Loss, ridge: float, start: Vector
+) -> tuple[Vector, float, float]:
+    """Return the weights of all columns, and the objective before and after."""
+    arrays = (design, y, row_weight, offset, start)
+    design, y, row_weight, offset, start = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
+    return WeightFinder(design, y, row_weight, offset, FAMILIES[loss.name], ridge).run(start)
 
 
 def weights_of_patterns(
@@ -45,13 +70,15 @@ def weights_of_patterns(
     loss: Loss,
     ridge: float,
     start: Vector,
+    *,
+    fixed: NDArray[np.bool_] | None = None,
 ) -> Vector:
     """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design.
 
     Rows with the same pattern have the same score, so they are one row with their mean target and summed weight: see `Loss`
-    for why this is exact.
+    for why this is exact. The weights of ``fixed`` columns keep their start.
     """
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
     target = np.bincount(pattern, row_weight * y, len(design))
     met = weight > 0.0
-    return corrective_weights(design[met], target[met] / weight[met], weight[met], loss, ridge, start).weights
+    return corrective_weights(design[met], target[met] / weight[met], weight[met], loss, ridge, start, fixed=fixed).weights

@@ -1,0 +1,103 @@
+"""The command ``obliquerules fit``: learn rules from a table, say what was taken for what, and write the model."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
+from obliquerules.cli.output import add_output, check_output, writing
+from obliquerules.cli.speech import add_json, command_parser, say, write_json, write_result
+from obliquerules.cli.table import add_table, read_table
+from obliquerules.cli.training import COUNTS, TASKS, TrainingData, add_training, training_data
+
+if TYPE_CHECKING:
+    from obliquerules.estimators.rule_model import RuleModel
+
+
+class ShowParameters(argparse.Action):
+    """An option like ``--help`` that prints the parameters of the methods."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Print, and end."""
+        write_result(parameter_table())
+        parser.exit()
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    reader = command_parser("fit", "Learn rules from a table, print them, and write them to a model file.")
+    add_table(reader)
+    add_training(reader)
+    add_output(reader, "the model file to write", required=True)
+    reader.add_argument("--task", choices=TASKS, help="the kind of target (default: the values tell)")
+    reader.add_argument(
+        "--drop-columns", nargs="+", action="extend", default=[], metavar="NAME", help="columns that are not to be used"
+    )
+    reader.add_argument("--method", choices=METHODS, default=next(iter(METHODS)), help="default: %(default)s")
+    reader.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    reader.add_argument("--parameters", action=ShowParameters, nargs=0, help="list what --set can set, and exit")
+    reader.add_argument("--cv", type=int, metavar="FOLDS", help="choose the size by cross-validation with so many folds")
+    reader.add_argument("--jobs", type=int, help="how many folds are fitted at a time; -1 for one on each processor")
+    reader.add_argument("--random-state", type=int, default=0, help="another number draws other folds (default: 0)")
+    reader.add_argument("--progress", action="store_true", help="report each rule (default: only if you would see it)")
+    reader.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
+    add_json(reader, "what was learned from what")
+    return reader
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the command."""
+    options = parser().parse_args(arguments)
+    check_output(options.output, options.force)
+    values = settings(options.set)
+    data = training_data(read_table(options.data, options.delimiter), options)
+    model = _model(options, data, values)
+    if not options.quiet:
+        say("\n".join([*data.sentences(), f"Method: {' '.join(str(model).split())}"]))
+    _fit(model, data)
+    with writing(options.output):
+        model.save(options.output)
+    if not options.quiet:
+        say(f"Wrote {options.output}, a model of complexity {model.ensemble_.complexity}.")
+    if options.json:
+        write_json(_summary(model, data, str(options.output)))
+    else:
+        write_result(f"{model.to_text()}\n")
+
+
+def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, Any]) -> RuleModel:
+    kind = estimator_class(options.method, data.task, options.cv is not None)
+    given = {
+        "loss": "poisson" if data.task == COUNTS else None,
+        "cv": options.cv,
+        "n_jobs": options.jobs,
+        "verbose": 1 if options.progress or (sys.stderr.isatty() and not options.quiet) else None,
+        "random_state": options.random_state,
+    }
+    return build(kind, values, given)
+
+
+def _fit(model: RuleModel, data: TrainingData) -> None:
+    from obliquerules.encoding import NamedMatrix
+
+    model.fit(NamedMatrix(data.X, data.columns), data.y, data.weight)
+
+
+def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
+    return {
+        "model": path,
+        "estimator": type(model).__name__,
+        "target": data.target,
+        "task": data.task,
+        "why": data.why,
+        "rows": len(data.y),
+        "rows_left_out": data.rows_left_out,
+        "columns": list(data.columns),
+        "columns_left_out": dict(data.left_out),
+        "complexity": model.ensemble_.complexity,
+        "path": [ensemble.complexity for ensemble in model.path_],
+        "rules": model.to_text().splitlines(),
+    }

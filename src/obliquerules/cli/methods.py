@@ -1,0 +1,95 @@
+"""Methods: the estimators that ``fit`` can choose, with their parameters as their own signatures and docstrings tell them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from obliquerules.cli.training import CLASSIFICATION
+
+if TYPE_CHECKING:
+    from obliquerules.estimators.rule_model import RuleModel
+
+# What the names of the estimators of a method begin with; Classifier or Regressor follows, and CV if there is one that
+# chooses its size.
+METHODS = {"lltboost": "LLTBoost"}
+# Parameters that have an option of their own.
+OPTIONS = {"loss": "--task", "random_state": "--random-state", "verbose": "--progress", "cv": "--cv", "n_jobs": "--jobs"}
+WORDS = {"true": True, "false": False, "none": None}
+
+
+def estimator_class(method: str, task: str, cross_validated: bool) -> type[RuleModel]:
+    """Return the estimator of a method for a task."""
+    from obliquerules.estimators.persistence import ESTIMATORS
+
+    name = METHODS[method] + ("Classifier" if task == CLASSIFICATION else "Regressor")
+    if name not in ESTIMATORS:
+        raise ValueError(f"--method {method} cannot be used for {task}.")
+    if cross_validated and f"{name}CV" not in ESTIMATORS:
+        raise ValueError(f"--cv cannot be used with --method {method}: it does not choose its size by cross-validation.")
+    return ESTIMATORS[f"{name}CV" if cross_validated else name]
+
+
+def settings(assignments: Sequence[str]) -> dict[str, Any]:
+    """Read assignments such as ``max_rules=5``."""
+    values: dict[str, Any] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not (equals and name):
+            raise ValueError(f"--set must be followed by NAME=VALUE; got {assignment!r}.")
+        if name in OPTIONS:
+            raise ValueError(f"--set cannot be used for {name}: that is what {OPTIONS[name]} is for.")
+        values[name] = _value(text)
+    return values
+
+
+def _value(text: str) -> Any:
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def build(kind: type[RuleModel], values: Mapping[str, Any], options: Mapping[str, Any]) -> RuleModel:
+    """Return the estimator with the values that were set, and with those options that it has."""
+    known = _parameters(kind)
+    for name in values:
+        if name not in known:
+            raise ValueError(f"--set: {kind.__name__} has no parameter '{name}'; it has {', '.join(_settable(kind))}.")
+    for name, value in options.items():
+        if name not in known and value is not None:
+            raise ValueError(f"{OPTIONS[name]} cannot be used here: {kind.__name__} has no such parameter.")
+    return kind(**values, **{name: value for name, value in options.items() if value is not None})
+
+
+def _parameters(kind: type[RuleModel]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(kind).parameters
+
+
+def _settable(kind: type[RuleModel]) -> list[str]:
+    return [name for name in _parameters(kind) if name not in OPTIONS]
+
+
+def parameter_table() -> str:
+    """Return all methods with their parameters, defaults and what they mean."""
+    parts = []
+    for method in METHODS:
+        kind = estimator_class(method, CLASSIFICATION, False)
+        cells = [(f"{name}={_parameters(kind)[name].default}", _meaning(kind, name)) for name in _settable(kind)]
+        width = max(len(setting) for setting, _ in cells)
+        parts.append("\n".join([f"--method {method}", *(f"  {setting:{width}}  {meaning}" for setting, meaning in cells)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _meaning(kind: type[RuleModel], name: str) -> str:
+    """Return the first sentence that the docstring has on a parameter."""
+    pattern = rf"^{name} : .*\n((?:    .*\n?)+)"
+    found = re.search(pattern, inspect.cleandoc(kind.__doc__ or ""), flags=re.MULTILINE)
+    text = " ".join(found.group(1).split()) if found else ""
+    return re.split(r"(?<=\.)\s", text, maxsplit=1)[0].replace("``", "")

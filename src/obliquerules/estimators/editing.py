@@ -1,0 +1,271 @@
+"""Editing: rules dropped, added, replaced and locked, weights fitted anew, and a log of every step that can be replayed."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.sample import Sample
+from obliquerules.estimators.parameters import check_whole
+from obliquerules.inspection.table import Table, aligned
+from obliquerules.rules import Conjunction, Rule, RuleEnsemble
+from obliquerules.rules.numbers import readable
+from obliquerules.rules.style import NUMBER, PLAIN
+from obliquerules.solvers.rule_weights import weights_of_patterns
+
+if TYPE_CHECKING:
+    from obliquerules.estimators.rule_model import RuleModel
+
+# What can be done, and whether it names a rule and brings a new one.
+ACTIONS = {
+    "drop": (True, False),
+    "add": (False, True),
+    "replace": (True, True),
+    "lock": (True, False),
+    "unlock": (True, False),
+    "refit": (False, False),
+}
+
+
+@dataclass(frozen=True)
+class EditStep:
+    """One step of an edit.
+
+    Attributes
+    ----------
+    action : {"drop", "add", "replace", "lock", "unlock", "refit"}
+    rule : int or None
+        The position, from 0, of the rule that was named.
+    new : Rule or None
+        The rule that was added, or put in the place of another.
+    description : str
+        The step in words.
+    complexity_before, complexity_after : int
+    loss_before, loss_after : float
+        The mean loss on the data that the edit was made with.
+    """
+
+    action: str
+    rule: int | None
+    new: Rule | None
+    description: str
+    complexity_before: int
+    complexity_after: int
+    loss_before: float
+    loss_after: float
+
+
+@dataclass(frozen=True)
+class EditLog(Table[EditStep]):
+    """What was done to the ensemble of a fit, step by step; prints as a table.
+
+    Attributes
+    ----------
+    start : RuleEnsemble
+        The member of the path that the edit started from.
+    steps : tuple of EditStep
+    """
+
+    start: RuleEnsemble
+    steps: tuple[EditStep, ...] = ()
+
+    def _rows(self) -> tuple[EditStep, ...]:
+        return self.steps
+
+    @property
+    def locked(self) -> frozenset[int]:
+        """The positions of the rules whose weights a refit keeps."""
+        locked: frozenset[int] = frozenset()
+        for step in self.steps:
+            locked = _locked_after(locked, step)
+        return locked
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each step; a new rule is written in full."""
+        names, style = self.start.feature_names, PLAIN.in_full()
+        return [vars(step) | {"new": None if step.new is None else step.new.describe(names, style)} for step in self.steps]
+
+    def __str__(self) -> str:
+        lines = [
+            (
+                _change(str(step.complexity_before), str(step.complexity_after)),
+                _change(readable(step.loss_before), readable(step.loss_after)),
+                step.description,
+            )
+            for step in self.steps
+        ]
+        return aligned([("complexity", "mean loss", "step"), *lines])
+
+
+def _change(before: str, after: str) -> str:
+    return after if before == after else f"{before} -> {after}"
+
+
+def _locked_after(locked: frozenset[int], step: EditStep) -> frozenset[int]:
+    if step.rule is None:
+        return locked
+    if step.action == "lock":
+        return locked | {step.rule}
+    others = locked - {step.rule}
+    # The rules behind one that is dropped move up.
+    return frozenset(rule - (rule > step.rule) for rule in others) if step.action == "drop" else others
+
+
+@dataclass(frozen=True, eq=False)
+class Editing:
+    """A model that is being edited, with the data on which weights are fitted and losses measured; see `RuleModel.edit`.
+
+    Every step returns another `Editing` and leaves this one as it is: to undo a step, go on from the one before.
+
+    Attributes
+    ----------
+    model : estimator
+        The edited model. Its `edits_` is the log.
+    sample : Sample
+        The data.
+    """
+
+    model: RuleModel
+    sample: Sample
+
+    @property
+    def log(self) -> EditLog:
+        """What was done so far."""
+        return self.model.edits_ or EditLog(self.model.ensemble_)
+
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """The rules as they are now."""
+        return self.model.ensemble_
+
+    def drop(self, rule: int) -> Editing:
+        """Remove a rule, given by its position from 0; the other weights stay as they are."""
+        self._check_rule(rule)
+        rules = [*self.ensemble.rules[:rule], *self.ensemble.rules[rule + 1 :]]
+        return self._next("drop", rule, None, f"drop rule {rule}: {self._text(self.ensemble[rule])}", rules)
+
+    def add(self, new: Rule | Conjunction | str) -> Editing:
+        """Append a rule.
+
+        Parameters
+        ----------
+        new : Rule, Conjunction or str
+            A rule or, as text, ``"+1.5 if age >= 50"``. A condition alone, ``"age >= 50"``, has the weight zero until `refit`.
+        """
+        rule = self._as_rule(new, 0.0)
+        text = f"add rule {len(self.ensemble)}: {self._text(rule)}"
+        return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
+
+    def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing:
+        """Put another rule in the place of one; a condition alone takes over the weight. The new rule is not locked."""
+        self._check_rule(rule)
+        old = self.ensemble[rule]
+        other = self._as_rule(new, old.weight)
+        rules = [*self.ensemble.rules[:rule], other, *self.ensemble.rules[rule + 1 :]]
+        text = f"replace rule {rule}: {self._text(old)}, by {self._text(other)}"
+        return self._next("replace", rule, other, text, rules)
+
+    def lock(self, rule: int) -> Editing:
+        """Make every following `refit` keep the weight of a rule."""
+        self._check_rule(rule)
+        if rule in self.log.locked:
+            raise ValueError(f"Rule {rule} is locked already.")
+        return self._next("lock", rule, None, f"lock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
+
+    def unlock(self, rule: int) -> Editing:
+        """Let `refit` change the weight of a locked rule again."""
+        self._check_rule(rule)
+        if rule not in self.log.locked:
+            raise ValueError(f"Rule {rule} is not locked.")
+        return self._next("unlock", rule, None, f"unlock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
+
+    def refit(self) -> Editing:
+        """Fit the constant and all weights but those of locked rules anew, as `fit` does it."""
+        locked = sorted(self.log.locked)
+        weights = self._fitted_weights(np.isin(np.arange(-1, len(self.ensemble)), locked))
+        rules = [Rule(weight, rule.condition) for weight, rule in zip(weights[1:], self.ensemble, strict=True)]
+        return self._next("refit", None, None, f"refit all weights{_but(locked)}", rules, float(weights[0]))
+
+    def replay(self, log: EditLog) -> Editing:
+        """Do again what a log says, such as the `edits_` of a model that was loaded.
+
+        On the model and the data that the log was made with, the result is the same to the last bit.
+        """
+        editing = self
+        for step in log:
+            given = [argument for argument in (step.rule, step.new) if argument is not None]
+            editing = getattr(editing, _known_action(step.action))(*given)
+        return editing
+
+    def __str__(self) -> str:
+        return f"{self.ensemble}\n\n{self.log}" if self.log.steps else str(self.ensemble)
+
+    def _check_rule(self, rule: int) -> None:
+        check_whole("rule", rule, 0)
+        if rule >= len(self.ensemble):
+            n = len(self.ensemble)
+            has = "no rules" if n == 0 else "one rule, number 0" if n == 1 else f"{n} rules, numbered from 0 to {n - 1}"
+            raise ValueError(f"There is no rule {rule}: the model has {has}.")
+
+    def _as_rule(self, new: Rule | Conjunction | str, weight: float) -> Rule:
+        if isinstance(new, str):
+            with_weight = NUMBER.fullmatch(new.strip().partition(" if ")[0]) is not None
+            names = self.ensemble.feature_names
+            new = Rule.parse(new, names) if with_weight else Conjunction.parse(new, names)
+        if isinstance(new, Conjunction):
+            new = Rule(weight, new)
+        if not isinstance(new, Rule):
+            raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
+        return RuleEnsemble([new], 0.0, self.ensemble.feature_names)[0]  # which says so if a column is not there
+
+    def _text(self, rule: Rule) -> str:
+        return rule.describe(self.ensemble.feature_names)
+
+    def _fitted_weights(self, fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the constant and the weights of the rules, the fixed ones as they are."""
+        model, sample = self.model, self.sample
+        start = np.array([self.ensemble.intercept, *(rule.weight for rule in self.ensemble)])
+        ridge = model._penalty(sample.y, sample.weight)
+        return weights_of_patterns(
+            *model._patterns(sample.X), sample.y, sample.weight, model._loss(), ridge, start, fixed=fixed
+        )
+
+    def _mean_loss(self, ensemble: RuleEnsemble) -> float:
+        value = self.model._loss().value(self.sample.y, ensemble(self.sample.X))
+        return float(np.average(value, weights=self.sample.weight))
+
+    def _next(
+        self,
+        action: str,
+        rule: int | None,
+        new: Rule | None,
+        description: str,
+        rules: list[Rule] | tuple[Rule, ...],
+        intercept: float | None = None,
+    ) -> Editing:
+        """Return the editing with other rules, and the step in its log."""
+        before = self.ensemble
+        after = RuleEnsemble(rules, before.intercept if intercept is None else intercept, before.feature_names)
+        losses = self._mean_loss(before), self._mean_loss(after)
+        step = EditStep(action, rule, new, description, before.complexity, after.complexity, *losses)
+        model = copy.copy(self.model)
+        model.ensemble_ = after
+        model.edits_ = EditLog(self.log.start, (*self.log.steps, step))
+        return Editing(model, self.sample)
+
+
+def _but(locked: list[int]) -> str:
+    """Return the words for the rules that a refit leaves alone."""
+    if not locked:
+        return ""
+    return f" but that of rule {locked[0]}" if len(locked) == 1 else f" but those of rules {', '.join(map(str, locked))}"
+
+
+def _known_action(action: str) -> str:
+    if action not in ACTIONS:
+        raise ValueError(f"The action of a step must be one of {', '.join(map(repr, ACTIONS))}; got {action!r}.")
+    return action

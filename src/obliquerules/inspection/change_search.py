@@ -1,0 +1,303 @@
+"""Search for a change: branch and bound over which conditions hold, with a linear program at each step."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from obliquerules.rules import RuleEnsemble
+
+Vector = NDArray[np.float64]
+# For each distinct proposition: 1 if it must hold, 0 if it must not, -1 if nothing is said yet.
+Assignment = tuple[int, ...]
+
+# How far to stay clear of the thresholds, in standard deviations: none first, then as far as rounding may make necessary.
+MARGINS = (0.0, 1e-9, 1e-7, 1e-5)
+# As exact as the solver allows.
+EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+# Two distances closer than this are the same; of those above one, in proportion.
+SAME_DISTANCE = 1e-6
+
+
+def same_distance(distance: float) -> float:
+    """Return by how much a distance may differ from another and still be the same."""
+    return SAME_DISTANCE * max(1.0, distance)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What prediction is wanted.
+
+    Attributes
+    ----------
+    met : callable
+        Says for each of an array of scores whether it gives this prediction. It must be monotone.
+    direction : float
+        1.0 if higher scores are better, else -1.0.
+    words : str
+        What is wanted.
+    """
+
+    met: Callable[[Vector], NDArray[np.bool_]]
+    direction: float
+    words: str
+
+    def by(self, score: float) -> bool:
+        """Say whether one score gives the prediction."""
+        return bool(self.met(np.array([score]))[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """Where a row may move to.
+
+    Attributes
+    ----------
+    x : array of shape (n_features,)
+        Where it is.
+    lower, upper : array of shape (n_features,)
+        How far each value may go; a variable that is fixed has both at its value.
+    unit : array of shape (n_features,)
+        The standard deviation of each variable, positive where it may move.
+    cost : array of shape (n_features,)
+        What a change by one unit counts.
+    whole : array of shape (n_features,)
+        Which variables take whole numbers only; x and the bounds of these are whole.
+    """
+
+    x: Vector
+    lower: Vector
+    upper: Vector
+    unit: Vector
+    cost: Vector
+    whole: NDArray[np.bool_]
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """The variables that may change."""
+        return self.lower < self.upper
+
+    def distances(self, rows: NDArray[np.float64]) -> Vector:
+        """Return how far each row is from x."""
+        steps = np.abs(rows - self.x)[:, self.free] / self.unit[self.free]
+        return np.asarray((steps * self.cost[self.free]).sum(axis=1), dtype=np.float64)
+
+    def distance(self, row: Vector) -> float:
+        """Return how far one row is from x."""
+        return float(self.distances(row[None, :])[0])
+
+    def nearest(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the rows moved to where x may go."""
+        return np.clip(np.where(self.whole, np.round(rows), rows), self.lower, self.upper)
+
+
+@dataclass(order=True)
+class _Node:
+    """Some propositions that must or must not hold, and the closest point where they do so, or are about to."""
+
+    bound: float
+    order: int
+    assignment: Assignment = field(compare=False)
+    steps: Vector = field(compare=False)
+
+
+class Search:
+    """Best-first branch and bound over which propositions hold.
+
+    A node says so for some of them. The closest point that agrees is a linear program, whose optimum bounds the distance
+    of everything below the node. A node ends where what is said already decides the prediction.
+    """
+
+    def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, max_steps: int) -> None:
+        self.ensemble, self.room, self.wish, self.max_steps = ensemble, room, wish, max_steps
+        self.propositions = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
+        index = {proposition: i for i, proposition in enumerate(self.propositions)}
+        self.rules = [(rule.weight, [index[p] for p in rule.condition]) for rule in ensemble]
+        used = {column for proposition in self.propositions for column in proposition.columns}
+        self.columns = np.array([column for column in sorted(used) if room.free[column]], dtype=np.intp)
+        self.whole = room.whole[self.columns]
+        # A variable that takes whole numbers moves in steps of one, any other in steps of a standard deviation.
+        self.step = np.where(self.whole, 1.0, room.unit[self.columns])
+        self.cost = room.cost[self.columns] * self.step / room.unit[self.columns]
+        self.n_steps = 0
+        self.sure = True  # until a linear program is given up
+        self.heap: list[_Node] = []
+        self.best: Vector | None = None
+        self.least = math.inf
+        self.closed = math.inf  # the least bound of a node that led to the best row
+
+    # What an assignment says about the score. Adding rounds monotonically: the extremes bound every score to the last bit.
+
+    def _fires(self, rule: list[int], assignment: Assignment) -> bool | None:
+        if any(assignment[p] == 0 for p in rule):
+            return False
+        return True if all(assignment[p] == 1 for p in rule) else None
+
+    def _extreme(self, assignment: Assignment, direction: float) -> float:
+        score = self.ensemble.intercept
+        for weight, rule in self.rules:
+            fires = self._fires(rule, assignment)
+            if fires or (fires is None and weight * direction > 0.0):
+                score += weight
+        return score
+
+    def _possible(self, assignment: Assignment) -> bool:
+        return self.wish.by(self._extreme(assignment, self.wish.direction))
+
+    def _certain(self, assignment: Assignment) -> bool:
+        return self.wish.by(self._extreme(assignment, -self.wish.direction))
+
+    # The linear programs. Each inequality is scaled to a largest coefficient of one.
+
+    @cached_property
+    def _inequalities(self) -> tuple[NDArray[np.float64], Vector]:
+        """The coefficients of the steps, and what they must add up to for each proposition to hold."""
+        coefficients = np.zeros((len(self.propositions), self.room.x.size))
+        for row, proposition in zip(coefficients, self.propositions, strict=True):
+            row[list(proposition.columns)] = proposition.weights
+        needed = np.array([p.threshold - p.project(self.room.x[None, :])[0] for p in self.propositions])
+        coefficients = coefficients[:, self.columns] * self.step
+        scale = np.abs(coefficients).max(axis=1, initial=0.0)
+        scale[scale == 0.0] = 1.0
+        return coefficients / scale[:, None], needed / scale
+
+    def _settled(self, assignment: Assignment, steps: Vector) -> bool:
+        """Say whether the steps lead to a point that agrees with the assignment."""
+        coefficients, needed = self._inequalities
+        for p, holds in enumerate(assignment):
+            excess = coefficients[p] @ steps - needed[p]
+            if (holds == 1 and excess < 0.0) or (holds == 0 and excess > 0.0):
+                return False
+        return True
+
+    def _closest(self, assignment: Assignment, margin: float = 0.0) -> Vector | None:
+        """Return the smallest steps to where propositions hold as they should, clear by a margin; None if there are none."""
+        self.n_steps += 1
+        coefficients, needed = self._inequalities
+        said = np.array([p for p, holds in enumerate(assignment) if holds >= 0], dtype=np.intp)
+        side = np.array([1.0 if assignment[p] == 1 else -1.0 for p in said])
+        left = -side[:, None] * coefficients[said]
+        right = -side * needed[said] - margin
+        if not self.columns.size:
+            return np.empty(0) if (right >= 0.0).all() else None
+        result = linprog(
+            np.tile(self.cost, 2),
+            np.hstack([left, -left]),
+            right,
+            bounds=self._bounds,
+            method="highs",
+            integrality=np.tile(self.whole, 2).astype(np.intp) if self.whole.any() else None,
+            options=EXACT | ({"mip_rel_gap": 0.0} if self.whole.any() else {}),
+        )
+        self.sure = self.sure and result.status in (0, 2)  # solved, or known to have no solution
+        if result.x is None:
+            return None
+        forth, back = result.x.reshape(2, -1)
+        steps: Vector = forth - back
+        return np.where(self.whole, np.round(steps), steps)
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.float64]:
+        """How far each variable may go up, and how far down."""
+        room = self.room
+        reach = np.vstack([room.upper - room.x, room.x - room.lower])[:, self.columns] / self.step
+        return np.column_stack([np.zeros(reach.size), reach.ravel()])
+
+    def _row(self, steps: Vector) -> Vector:
+        row = self.room.x.copy()
+        row[self.columns] += steps * self.step
+        return self.room.nearest(row)
+
+    def wanted(self, row: Vector) -> bool:
+        """Say whether the model gives a row the prediction that is wanted."""
+        return self.wish.by(float(self.ensemble(row[None, :])[0]))
+
+    # The search itself.
+
+    def run(self, rows: NDArray[np.float64]) -> None:
+        """Search; the rows are places to start from."""
+        if not self._possible(root := (-1,) * len(self.propositions)):
+            return
+        self._start_from(rows)
+        self._push(root, np.zeros(len(self.columns)))
+        while self.heap and not self.proven and self.n_steps < self.max_steps:
+            node = heapq.heappop(self.heap)
+            if self.wanted(row := self._row(node.steps)):
+                self._keep(row, node.bound)
+            elif self._certain(node.assignment):
+                self._realise(node)
+            else:
+                self._branch(node)
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing that is left can be closer than the best."""
+        return self.sure and (not self.heap or self._no_closer(self.heap[0].bound))
+
+    def _no_closer(self, bound: float) -> bool:
+        return bound + same_distance(bound) >= self.least
+
+    @property
+    def bound(self) -> float:
+        """A distance below which there is nothing."""
+        return min(self.closed, self.least, self.heap[0].bound if self.heap else math.inf)
+
+    def _start_from(self, rows: NDArray[np.float64]) -> None:
+        """Take the nearest of some rows that have the wanted prediction, as close as their firing pattern allows."""
+        moved = np.tile(self.room.x, (len(rows), 1))
+        moved[:, self.columns] = self.room.nearest(rows)[:, self.columns]
+        moved = moved[self.wish.met(self.ensemble(moved))]
+        if not len(moved):
+            return
+        row = moved[self.room.distances(moved).argmin()]
+        self._keep(row, math.inf)
+        assignment = tuple(int(proposition(row[None, :])[0]) for proposition in self.propositions)
+        self._realise(_Node(math.inf, 0, assignment, np.empty(0)))
+
+    def _realise(self, node: _Node) -> None:
+        """Keep the closest row that agrees with a node, with the least margin that rounding leaves intact."""
+        for margin in MARGINS:
+            steps = self._closest(node.assignment, margin)
+            if steps is not None and self.wanted(row := self._row(steps)):
+                self._keep(row, node.bound)
+                return
+
+    def _keep(self, row: Vector, bound: float) -> None:
+        distance = self.room.distance(row)
+        if distance < self.least:
+            self.best, self.least = row, distance
+        self.closed = min(self.closed, bound)
+
+    def _branch(self, node: _Node) -> None:
+        proposition = self._undecided(node)
+        for holds in (1, 0):
+            assignment = (*node.assignment[:proposition], holds, *node.assignment[proposition + 1 :])
+            if self._possible(assignment):
+                steps = node.steps if self._settled(assignment, node.steps) else self._closest(assignment)
+                if steps is not None:
+                    self._push(assignment, steps)
+
+    def _push(self, assignment: Assignment, steps: Vector) -> None:
+        bound = float(np.abs(steps) @ self.cost)
+        if not self._no_closer(bound):
+            heapq.heappush(self.heap, _Node(bound, self.n_steps, assignment, steps))
+
+    def _undecided(self, node: _Node) -> int:
+        """Return a proposition that is still open, of the rule that speaks loudest against the wish at the node's point."""
+        row = self._row(node.steps)[None, :]
+        holds = [bool(proposition(row)[0]) for proposition in self.propositions]
+        undecided = []
+        for weight, rule in self.rules:
+            if self._fires(rule, node.assignment) is None:
+                against = all(holds[p] for p in rule) != (weight * self.wish.direction > 0.0)
+                still_open = [p for p in rule if node.assignment[p] < 0]
+                # A condition that is not met is in the way of a rule that ought to fire.
+                undecided.append((against, abs(weight), next((p for p in still_open if not holds[p]), still_open[0])))
+        return max(undecided)[-1]

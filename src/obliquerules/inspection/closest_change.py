@@ -1,0 +1,171 @@
+"""Closest change: the least change of the inputs of one row that gives the prediction that is wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.inspection.change_search import Room, Search, Wish, same_distance
+from obliquerules.inspection.table import Table, aligned
+from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
+from obliquerules.rules.style import PLAIN, column_names
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class VariableChange:
+    """The change of one variable.
+
+    Attributes
+    ----------
+    variable : str
+    before, after : float
+    distance : float
+        Its share of the distance.
+    """
+
+    variable: str
+    before: float
+    after: float
+    distance: float
+
+
+@dataclass(frozen=True)
+class ClosestChange(Table[VariableChange]):
+    """The closest change of inputs that gives another prediction; prints as a short text.
+
+    The distance is the sum of the absolute changes, each in standard deviations of its variable and multiplied by its cost.
+
+    Attributes
+    ----------
+    changes : tuple of VariableChange
+        The variables that change; empty if there is nothing to change, or no change that does it.
+    row : tuple of float or None
+        All inputs after the change; None if no change was found.
+    distance : float
+        Infinite if no change was found.
+    bound : float
+        No change of less than this distance, within the given ranges, gives the prediction that is wanted. Infinite if no
+        change does.
+    proven : bool
+        Whether the search has come to its end. If so, the distance is the least there is, but for a millionth and the
+        tolerance that was given. If not, a closer change may have been missed.
+    before, after : object
+        The predictions.
+    wanted : str
+        What was wanted, in words.
+    """
+
+    changes: tuple[VariableChange, ...]
+    row: tuple[float, ...] | None
+    distance: float
+    bound: float
+    proven: bool
+    before: Any
+    after: Any
+    wanted: str
+
+    def _rows(self) -> tuple[VariableChange, ...]:
+        return self.changes
+
+    def __str__(self) -> str:
+        now = f"The prediction is {_said(self.before)}"
+        if self.row is None:
+            if self.proven:
+                return f"{now}. No change within the given ranges makes it {self.wanted}."
+            return f"{now}. No change was found that makes it {self.wanted}, but not all were tried: raise max_steps."
+        if not self.changes:
+            return f"{now}: it is {self.wanted} already."
+        table = aligned([(f"  {c.variable}:", f"{in_full(c.before)} -> {in_full(c.after)}", _told(c)) for c in self.changes])
+        return f"{now}. To make it {self.wanted}, change\n{table}\n{self._certificate()}"
+
+    def _certificate(self) -> str:
+        size = f"That is a distance of {readable(self.distance)} standard deviations in all"
+        if not self.proven:
+            return (
+                f"{size}. It is the best that was found, and not proven to be the closest: none is below {_floor(self.bound)}."
+            )
+        if self.distance <= self.bound + 2.0 * same_distance(self.bound):
+            return f"{size}, and no smaller change within the given ranges does it."
+        return f"{size}; none of less than {_floor(self.bound)} within the given ranges does it."
+
+
+def _said(prediction: Any) -> str:
+    return readable(prediction) if isinstance(prediction, float) else repr(prediction)
+
+
+def _told(change: VariableChange) -> str:
+    return f"({PLAIN.signed(change.after - change.before)}, {readable(change.distance)} standard deviations)"
+
+
+def _floor(bound: float) -> str:
+    """Return a short number that is surely not above the bound."""
+    return readable(rounded_to(0.999 * bound, 4))
+
+
+def closest_change(
+    ensemble: RuleEnsemble,
+    room: Room,
+    wish: Wish,
+    rows: NDArray[np.float64],
+    *,
+    tolerance: float,
+    max_steps: int,
+    predict: Callable[[Vector], Any],
+) -> ClosestChange:
+    """Search for the closest change; ``predict`` gives the prediction of a row."""
+    search = Search(ensemble, room, wish, max_steps)
+    search.run(rows)
+    row = None if search.best is None else _shortened(search, tolerance)
+    found = ClosestChange((), None, math.inf, search.bound, search.proven, predict(room.x), None, wish.words)
+    if row is None:
+        return found
+    names = column_names(range(len(row)), ensemble.feature_names)
+    changes = [
+        VariableChange(names[j], float(room.x[j]), float(row[j]), float(abs(row[j] - room.x[j]) / room.unit[j] * room.cost[j]))
+        for j in np.flatnonzero(row != room.x)
+    ]
+    distance = room.distance(row)
+    changes.sort(key=lambda change: -change.distance)
+    return replace(
+        found,
+        changes=tuple(changes),
+        row=tuple(row.tolist()),
+        distance=distance,
+        bound=min(search.bound, distance),
+        after=predict(row),
+    )
+
+
+def _shortened(search: Search, tolerance: float) -> Vector:
+    """Return the best row in short decimals, which take it no further away than the tolerance allows."""
+    room, row = search.room, np.array(search.best)
+    moved = np.flatnonzero((row != room.x) & ~room.whole)
+    allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
+    for j in moved:
+        for value in _short_values(float(row[j]), float(allowed / room.cost[j] * room.unit[j]), float(room.x[j])):
+            shorter = row.copy()
+            shorter[j] = value
+            if room.lower[j] <= value <= room.upper[j] and search.wanted(shorter):
+                row = shorter
+                break
+    return row
+
+
+def _short_values(value: float, reach: float, unchanged: float) -> Iterator[float]:
+    """Yield numbers near a value on either side: what it was before the change, if that is near, and then the shortest."""
+    if abs(value - unchanged) <= reach:
+        yield unchanged
+    candidates = {
+        shortest_decimal(value - reach, value + reach),
+        shortest_decimal(value, value + reach),
+        shortest_decimal(value - reach, value),
+    }
+    yield from sorted(candidates, key=lambda number: (significant_digits(number), abs(number - value)))

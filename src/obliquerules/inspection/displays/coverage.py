@@ -1,0 +1,156 @@
+"""Coverage: how many rows each rule covers, and which rules fire together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.inspection.displays import drawing
+
+Array = NDArray[np.float64]
+
+LABEL_WIDTH = 2.8  # in inches
+# In lines of text: the gap between two rules, and the thickness of a bar.
+GAP, THICKNESS = 0.8, 1.1
+# On the scale on which a bar for all rows has the length 1: where the overlaps start, and the width of one column, of all, and
+# of what is written above them.
+FIRST_COLUMN, COLUMN, ALL_COLUMNS, HEADING = 1.25, 0.16, 1.6, 1.2
+# Up to so many columns have legible numbers in them, and below them.
+MOST_NUMBERS, MOST_TICKS = 12, 20
+
+
+@dataclass(eq=False)
+class CoverageDisplay:
+    """The share of rows that each rule covers, and how far two rules cover the same rows.
+
+    The overlap of two rules is the share of the rows covered by both in those covered by either (their Jaccard index). It is
+    recommended to use `from_estimator`.
+
+    Parameters
+    ----------
+    rules : tuple of str
+        The rules as text, in the order of the ensemble.
+    weights : array of shape (n_rules,)
+        Their weights.
+    coverage : array of shape (n_rules,)
+        The share of the rows for which each fires.
+    overlap : array of shape (n_rules, n_rules)
+        The overlap of each pair; NaN where neither rule covers a row.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from obliquerules import LLTBoostClassifier
+    >>> from obliquerules.inspection import CoverageDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LLTBoostClassifier(max_rules=3, random_state=0).fit(X, y)
+    >>> display = CoverageDisplay.from_estimator(model, X)
+    >>> bool((display.coverage == model.ensemble_.fires(X).mean(axis=0)).all())
+    True
+    """
+
+    rules: tuple[str, ...]
+    weights: Array
+    coverage: Array
+    overlap: Array
+    ax_: Any = field(init=False, default=None)
+    figure_: Any = field(init=False, default=None)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> CoverageDisplay:
+        """Draw which rows the rules of a fitted model cover.
+
+        Parameters
+        ----------
+        estimator : fitted rule model
+        X : data frame or array of shape (n_samples, n_features)
+        ax : matplotlib Axes, optional
+            Where to draw; without it, in a new figure, which is as high as the rules need.
+
+        Returns
+        -------
+        CoverageDisplay
+        """
+        model = drawing.fitted_model(estimator)
+        ensemble = model.ensemble_
+        fires = ensemble.fires(model._matrix(X))
+        display = cls(
+            rules=tuple(rule.describe(ensemble.feature_names) for rule in ensemble),
+            weights=np.array([rule.weight for rule in ensemble]),
+            coverage=fires.mean(axis=0),
+            overlap=_overlaps(fires),
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> CoverageDisplay:
+        """Draw on the given axes, or in a new figure."""
+        lines = drawing.label_lines(len(self.rules))
+        labels = [drawing.wrapped(f"{index}:  {rule}", LABEL_WIDTH, lines) for index, rule in enumerate(self.rules)]
+        sizes = np.array([max(drawing.n_lines(label), THICKNESS) + GAP for label in labels])
+        with drawing.axes_to_draw_on(ax, height=0.9 + drawing.LINE * max(sizes.sum(), 3.0), width=7.5) as ax:
+            self.ax_, self.figure_ = ax, ax.figure
+            if not labels:
+                drawing.say_there_are_no_rules(ax)
+                return self
+            edges = np.concatenate([[0.0], np.cumsum(sizes)])
+            places = 0.5 * (edges[1:] + edges[:-1])
+            # A rule has no overlap with itself or the rules after it, so the last one needs no column, and one alone none.
+            width = min(COLUMN, ALL_COLUMNS / len(labels))
+            columns = np.array([FIRST_COLUMN + width * column for column in range(len(labels))])
+            self._draw_bars(places)
+            if len(labels) > 1:
+                self._draw_overlaps(edges, columns)
+            self._write_scales(columns)
+            ax.set_yticks(places, labels, linespacing=1.1)
+            ax.set_ylim(edges[-1], 0.0)
+        return self
+
+    def _draw_bars(self, places: Array) -> None:
+        for place, share, weight in zip(places, self.coverage, self.weights, strict=True):
+            self.ax_.barh(place, share, height=THICKNESS, **drawing.bar_look(weight))
+            self.ax_.text(share + 0.02, place, f"{100 * share:.0f} %", va="center")
+
+    def _draw_overlaps(self, edges: Array, columns: Array) -> None:
+        """Draw the overlaps to the right of the bars, each pair once; with many rules, as colours alone."""
+        n = len(self.rules)
+        shown = np.where(np.tri(n, n - 1, k=-1) > 0.0, self.overlap[:, :-1], np.nan)
+        mesh = self.ax_.pcolormesh(columns, edges, shown, cmap="Blues", vmin=0.0, vmax=1.0, edgecolors="white")
+        if n > MOST_NUMBERS:
+            bar = self.figure_.colorbar(mesh, ax=self.ax_, pad=0.02, aspect=30, ticks=[0.0, 0.5, 1.0], format="{x:.0%}")
+            bar.outline.set_visible(False)
+            return
+        middles, places = 0.5 * (columns[1:] + columns[:-1]), 0.5 * (edges[1:] + edges[:-1])
+        for row, column in zip(*np.nonzero(np.isfinite(shown)), strict=True):
+            share = shown[row, column]
+            colour = "white" if share > 0.5 else "black"
+            text = f"{100 * share:.0f}"
+            self.ax_.text(middles[column], places[row], text, ha="center", va="center", color=colour)
+
+    def _write_scales(self, columns: Array) -> None:
+        """Write below what the bars and the columns are, and above what they show."""
+        ax, n = self.ax_, len(columns) - 1
+        middles = 0.5 * (columns[1:] + columns[:-1])
+        numbers = [str(column) if n <= MOST_TICKS or column % 5 == 0 else "" for column in range(n)]
+        ax.set_xticks([0.0, 0.5, 1.0, *middles], ["0 %", "50 %", "100 %", *numbers])
+        ax.set_xlim(0.0, max(columns[-1], FIRST_COLUMN + HEADING) if n else 1.15)
+        headings = [(0.0, "left", "rows covered"), (columns[0], "left", "overlap with rule, in %")]
+        for x, align, heading in headings[: 2 if n else 1]:
+            ax.text(x, 1.01, heading, ha=align, va="bottom", transform=ax.get_xaxis_transform())
+        ax.tick_params(length=0)
+        ax.spines[["top", "right", "bottom"]].set_visible(False)
+
+
+def _overlaps(fires: NDArray[np.bool_]) -> Array:
+    """Return for each pair of rules the share of rows covered by both in those covered by either."""
+    covers = fires.astype(np.float64)
+    both = np.einsum("ni,nj->ij", covers, covers)
+    either = both.diagonal()[:, None] + both.diagonal() - both
+    return np.asarray(np.divide(both, either, out=np.full_like(both, np.nan), where=either > 0.0), dtype=np.float64)

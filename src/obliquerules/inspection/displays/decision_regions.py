@@ -1,0 +1,358 @@
+"""Decision regions: what a model predicts for two of its inputs, as a map with the rows on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.inspection.displays import drawing
+from obliquerules.inspection.displays.cells import cut, edges, middles
+from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.numbers import readable
+
+Array = NDArray[np.float64]
+# How much wider than the data a map is on each side.
+MARGIN = 0.05
+# The names and values of at most so many other inputs are told.
+MOST_TOLD = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A rectangle in two of the inputs, the others being fixed.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        The two inputs.
+    row : array of shape (n_features,)
+        What the other inputs are fixed at.
+    low, high : array of shape (2,)
+        The range of the two.
+    """
+
+    columns: tuple[int, int]
+    row: Array
+    low: Array
+    high: Array
+
+    def points(self, unit: Array) -> Array:
+        """Return points of the unit square in the units of the data."""
+        return np.asarray(self.low + unit * (self.high - self.low), dtype=np.float64)
+
+    def rows(self, unit: Array) -> Array:
+        """Return points of the unit square as rows of inputs."""
+        rows = np.tile(self.row, (len(unit), 1))
+        rows[:, self.columns] = self.points(unit)
+        return rows
+
+    def lines(self, ensemble: RuleEnsemble) -> list[tuple[float, float, float]]:
+        """Return where propositions change, as lines a x + b y = c of the unit square; each once."""
+        width = self.high - self.low
+        corner = self.rows(np.zeros((1, 2)))
+        lines: dict[tuple[float, float, float], None] = {}
+        for proposition in (p for rule in ensemble for p in rule.condition):
+            weights = dict(zip(proposition.columns, proposition.weights, strict=True))
+            a, b = (weights.get(column, 0.0) * width[i] for i, column in enumerate(self.columns))
+            lines[a, b, float(proposition.threshold - proposition.project(corner)[0])] = None
+        return list(lines)
+
+
+@dataclass(eq=False)
+class DecisionRegionsDisplay:
+    """The regions of two inputs in which a model predicts the same.
+
+    The regions are exact: the lines at which conditions change cut the map into polygons, in each of which the same rules
+    fire. It is recommended to use `from_estimator`.
+
+    Parameters
+    ----------
+    regions : list of arrays of shape (n_corners, 2)
+        Polygons in the units of the data.
+    scores : array of shape (n_regions,)
+        The score in each of them.
+    response : array of shape (n_regions,)
+        What is shown by colour: a class (0 or 1), a probability, a score or a prediction.
+    response_name : str or None
+        What that is called; None for classes.
+    limits : tuple of float
+        The numbers at the ends of the scale of colours.
+    steps : array of shape (n_steps, 2, 2)
+        The borders at which the score changes, each by its two ends.
+    boundary : array of shape (n_borders, 2, 2)
+        Those of them at which the predicted class changes.
+    points : array of shape (n_samples, 2)
+        The rows.
+    target : array of shape (n_samples,) or None
+        Their targets; classes as 0 and 1.
+    labels : tuple of str
+        The names of the classes, empty if there are none.
+    names : tuple of str
+        What is written at the two axes.
+    fixed : dict of str to float
+        The other inputs that the model uses, and what they are fixed at.
+    low, high : array of shape (2,)
+        The ranges of the axes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from obliquerules import LLTBoostClassifier
+    >>> from obliquerules.inspection import DecisionRegionsDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X = X[["worst radius", "worst texture"]]
+    >>> model = LLTBoostClassifier(max_rules=2, random_state=0).fit(X, y)
+    >>> display = DecisionRegionsDisplay.from_estimator(model, X, y, units={"worst radius": "mm"})
+    >>> display.ax_.get_xlabel()
+    'worst radius (mm)'
+    """
+
+    regions: list[Array]
+    scores: Array
+    response: Array
+    response_name: str | None
+    limits: tuple[float, float]
+    steps: Array
+    boundary: Array
+    points: Array
+    target: Array | None
+    labels: tuple[str, ...]
+    names: tuple[str, str]
+    fixed: dict[str, float]
+    low: Array
+    high: Array
+    ax_: Any = field(init=False, default=None)
+    figure_: Any = field(init=False, default=None)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        features: Sequence[str | int] | None = None,
+        fixed: Mapping[str | int, float] | None = None,
+        response_method: str = "auto",
+        units: Mapping[str, str] | None = None,
+        ax: Any = None,
+    ) -> DecisionRegionsDisplay:
+        """Draw the regions of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted rule model
+        X : data frame or array of shape (n_samples, n_features)
+            The rows to draw. They also say how wide the map is and what the medians of the other inputs are.
+        y : array of shape (n_samples,), optional
+            Their targets, for the colour of the points.
+        features : pair of str or int, optional
+            The names or numbers of the two inputs. If the model uses two inputs, those are taken.
+        fixed : dict, optional
+            At which value to fix other inputs, by name or number; those not in it are fixed at their medians.
+        response_method : {"auto", "predict", "predict_proba", "decision_function"}, default="auto"
+            What to show: the prediction, the probability of the second class, or the score. ``"auto"`` means
+            ``"predict_proba"`` for a classifier and ``"predict"``, which is all there is, for a regressor.
+        units : dict of str to str, optional
+            The units of inputs, by name.
+        ax : matplotlib Axes, optional
+            Where to draw; without it, in a new figure.
+
+        Returns
+        -------
+        DecisionRegionsDisplay
+        """
+        model = drawing.fitted_model(estimator)
+        matrix = model._matrix(X)
+        target = None if y is None else drawing.coded_target(model, y, len(matrix))
+        plane = _plane(model, matrix, _two_columns(model, features), fixed or {})
+        polygons = cut(plane.lines(model.ensemble_))
+        scores = model.ensemble_(plane.rows(middles(polygons)))
+        response, response_name, limits = _response(model, response_method, scores, target)
+        steps, boundary = _borders(model, plane, polygons, scores)
+        names, axis_names = model._feature_names(), drawing.names_with_units(model, units)
+        display = cls(
+            regions=[plane.points(polygon) for polygon in polygons],
+            scores=scores,
+            response=response,
+            response_name=response_name,
+            limits=limits,
+            steps=steps,
+            boundary=boundary,
+            points=matrix[:, plane.columns],
+            target=target,
+            labels=tuple(str(label) for label in getattr(model, "classes_", ())),
+            names=(axis_names[plane.columns[0]], axis_names[plane.columns[1]]),
+            fixed={names[j]: float(plane.row[j]) for j in _used(model.ensemble_) if j not in plane.columns},
+            low=plane.low,
+            high=plane.high,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> DecisionRegionsDisplay:
+        """Draw on the given axes, or in a new figure."""
+        with drawing.axes_to_draw_on(ax, height=4.4) as ax:
+            self.ax_, self.figure_ = ax, ax.figure
+            if self.response_name is None:
+                self._draw_classes()
+            else:
+                self._draw_numbers(self.response_name)
+            grey = drawing.GREY if self.labels else "white"  # what stands out from the colours
+            ax.add_collection(_segments(self.steps, colors=grey, linewidths=0.6, linestyles="--"))
+            ax.add_collection(_segments(self.boundary, colors="black", linewidths=1.4))
+            if self.labels and self.target is not None:
+                self._draw_labelled_points(self.target)
+            else:
+                self._draw_points()
+            ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
+            ax.set_xlabel(drawing.wrapped(self.names[0], 4.8))
+            ax.set_ylabel(drawing.wrapped(self.names[1], 3.2))
+            if self.fixed:
+                pad = 20.0 if ax.get_legend() else 6.0  # above the legend
+                ax.set_title(drawing.wrapped(_told(self.fixed), 5.0), loc="left", color=drawing.GREY, pad=pad)
+        return self
+
+    def _draw_classes(self) -> None:
+        """Fill the regions by class; the hatch tells the second in print without colour."""
+        second = [region for region, label in zip(self.regions, self.response, strict=True) if label == 1.0]
+        colours = np.array([drawing.PALE_BLUE, drawing.PALE_VERMILLION])[self.response.astype(np.intp)]
+        self.ax_.add_collection(_polygons(self.regions, facecolors=colours, edgecolors="face", linewidths=0.3))
+        self.ax_.add_collection(
+            _polygons(second, facecolors="none", edgecolors=drawing.LIGHT_VERMILLION, hatch=drawing.HATCH, linewidths=0.0)
+        )
+
+    def _draw_numbers(self, name: str) -> None:
+        """Fill the regions by number, with a scale beside them."""
+        filled = _polygons(self.regions, edgecolors="face", linewidths=0.3, cmap=self._colours(), clim=self.limits)
+        filled.set_array(self.response)
+        self.ax_.add_collection(filled)
+        bar = self.figure_.colorbar(filled, ax=self.ax_, pad=0.02, aspect=30, extend=self._extend())
+        bar.set_label(drawing.wrapped(name, 3.2))
+        bar.outline.set_visible(False)
+
+    def _colours(self) -> Any:
+        """Return the colours of numbers: white where a classifier is undecided."""
+        from matplotlib.colors import LinearSegmentedColormap
+
+        if not self.labels:
+            return "cividis"
+        return LinearSegmentedColormap.from_list("undecided", [drawing.LIGHT_BLUE, "white", drawing.LIGHT_VERMILLION])
+
+    def _extend(self) -> str:
+        """Return at which ends of the scale there are targets beyond it."""
+        if self.labels or self.target is None:
+            return "neither"
+        below, above = bool((self.target < self.limits[0]).any()), bool((self.target > self.limits[1]).any())
+        return {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[below, above]
+
+    def _draw_labelled_points(self, target: Array) -> None:
+        looks = (
+            {"marker": "o", "facecolors": drawing.BLUE, "edgecolors": "white", "linewidths": 0.4},
+            {"marker": "x", "c": drawing.VERMILLION, "linewidths": 0.9},
+        )
+        for code, (label, look) in enumerate(zip(self.labels, looks, strict=True)):
+            self.ax_.scatter(*self.points[target == code].T, label=drawing.wrapped(label, 1.8, 2), **look, **self._size())
+        # Beside the map, not on it: there is no corner that is always free of points.
+        self.ax_.legend(
+            loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2, handletextpad=0.2
+        )
+
+    def _draw_points(self) -> None:
+        if self.target is None:
+            look: dict[str, Any] = {"facecolors": "none", "edgecolors": "black"}
+        else:
+            look = {"c": self.target, "cmap": self._colours(), "vmin": self.limits[0], "vmax": self.limits[1]}
+            look |= {"edgecolors": "white"}
+        self.ax_.scatter(*self.points.T, linewidths=0.4, **look, **self._size())
+
+    def _size(self) -> dict[str, Any]:
+        """Return how large points are: the more there are, the smaller; very many are drawn as a bitmap."""
+        n = len(self.points)
+        return {"s": float(np.clip(6000 / max(n, 1), 10, 24)), "rasterized": n > 5000}
+
+
+def _polygons(polygons: list[Array], **look: Any) -> Any:
+    from matplotlib.collections import PolyCollection
+
+    return PolyCollection(polygons, **look)
+
+
+def _segments(segments: Array, **look: Any) -> Any:
+    from matplotlib.collections import LineCollection
+
+    return LineCollection(list(segments), **look)
+
+
+def _told(fixed: dict[str, float]) -> str:
+    told = [f"{name} = {readable(value)}" for name, value in fixed.items()]
+    more = [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
+    return "where " + ", ".join(told[:MOST_TOLD] + more)
+
+
+def _used(ensemble: RuleEnsemble) -> list[int]:
+    """Return the columns that occur in rules."""
+    return sorted({column for rule in ensemble for proposition in rule.condition for column in proposition.columns})
+
+
+def _two_columns(model: Any, features: Sequence[str | int] | None) -> tuple[int, int]:
+    if features is None:
+        columns = [0, 1] if model.n_features_in_ == 2 else _used(model.ensemble_)
+        if len(columns) != 2:
+            raise ValueError(f"features must name the two inputs to draw, because the model uses {len(columns)} of them.")
+    else:
+        columns = [model._column("features", feature) for feature in features]
+        if len(set(columns)) != 2 or len(columns) != 2:
+            raise ValueError(f"features must be two different inputs; got {list(features)!r}.")
+    return columns[0], columns[1]
+
+
+def _plane(model: Any, matrix: Array, columns: tuple[int, int], fixed: Mapping[str | int, float]) -> Plane:
+    if not len(matrix):
+        raise ValueError("X must have at least one row, to say how wide the map is.")
+    row = model._with_given("fixed", fixed, np.median(matrix, axis=0))
+    if not np.isfinite(row).all():
+        raise ValueError(f"fixed must be a finite number for each input; got {dict(fixed)!r}.")
+    low, high = matrix[:, columns].min(axis=0), matrix[:, columns].max(axis=0)
+    margin = MARGIN * (high - low)
+    margin[margin == 0.0] = 1.0
+    return Plane(columns, row, low - margin, high + margin)
+
+
+def _response(model: Any, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:
+    """Return what is shown of each score, what it is called, and the ends of the scale of its colours."""
+    classifies = hasattr(model, "classes_")
+    methods = ("auto", "predict", "predict_proba", "decision_function") if classifies else ("auto", "predict")
+    if method not in methods:
+        raise ValueError(f"response_method must be one of {', '.join(map(repr, methods))}; got {method!r}.")
+    if method == "decision_function":
+        reach = float(np.abs(scores).max()) or 1.0
+        return scores, model._wording().total, (-reach, reach)
+    if classifies and method == "predict":
+        return (scores > 0.0).astype(np.float64), None, (0.0, 1.0)
+    response = model._loss().inverse_link(scores)
+    return response, model._mean_words(), (0.0, 1.0) if classifies else _usual_range(response, target)
+
+
+def _usual_range(response: Array, target: Array | None) -> tuple[float, float]:
+    """Return the range of predictions and of all but the most extreme targets, which would make the others look alike."""
+    usual = response if target is None else np.quantile(target, [0.02, 0.98])
+    low, high = float(min(response.min(), usual.min())), float(max(response.max(), usual.max()))
+    return low, high if high > low else low + 1.0
+
+
+def _borders(model: Any, plane: Plane, polygons: list[Array], scores: Array) -> tuple[Array, Array]:
+    """Return the edges at which the score changes, and those of them at which the class does."""
+    owner, ends, beyond = edges(polygons)
+    here, there = scores[owner], model.ensemble_(plane.rows(beyond))
+    lower = here < there  # of the two sides of an edge, count the one with the lower score
+    turns = lower & (here <= 0.0) & (there > 0.0) & hasattr(model, "classes_")
+    return plane.points(ends[lower]), plane.points(ends[turns])

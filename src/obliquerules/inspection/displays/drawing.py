@@ -1,0 +1,143 @@
+"""Drawing: what all pictures share: matplotlib once it is needed, colours, type, and names as harmless text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+# Of the palette of Okabe and Ito, which is told apart with any kind of colour vision. In print without colour, markers and
+# hatches tell the same.
+BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
+# The same as backgrounds, on which points and text stand out.
+PALE_BLUE, PALE_VERMILLION, PALE_GREY = "#D3E6F2", "#F9DFCC", "#E6E6E6"
+LIGHT_BLUE, LIGHT_VERMILLION = "#7FB8DA", "#EDA877"
+HATCH = "////"
+
+TYPE = {
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.fontsize": 9,
+    "hatch.linewidth": 0.5,
+    "text.usetex": False,  # TeX would read the names of features as commands
+}
+# In inches: the width of a text column or page in print, and the height of a line of 9 points with its leading.
+WIDTH = 6.4
+LINE = 0.165
+# The width of a narrow letter, and where to give up making lines shorter.
+CHARACTER = 0.06
+FEWEST_CHARACTERS = 8
+MOST_LINES = 6
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("Pictures need the package matplotlib: install obliquerules[plots], or matplotlib itself.") from error
+    return plt
+
+
+@contextmanager
+def axes_to_draw_on(ax: Any, height: float, width: float = WIDTH) -> Iterator[Any]:
+    """Give the axes of the caller, or those of a new figure, and set all type that is drawn meanwhile alike."""
+    plt = pyplot()
+    with plt.rc_context(TYPE):
+        if ax is None:
+            figure, ax = plt.subplots(figsize=(width, height))
+            # Labels at the ends of axes may lean out a little further than the layout knows.
+            figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.06)
+        yield ax
+
+
+def fitted_model(estimator: Any) -> Any:
+    """Return the estimator if it is a fitted rule model, of which pictures can be made."""
+    if not hasattr(type(estimator), "_feature_names"):
+        raise TypeError(f"estimator must be a rule model, such as LLTBoostClassifier; got {type(estimator).__name__}.")
+    check_is_fitted(estimator)
+    return estimator
+
+
+def coded_target(model: Any, y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return one number for each row: its target as the loss of the model takes it."""
+    target: NDArray[np.float64] = model._coded(y)
+    if target.shape != (n_rows,):
+        raise ValueError(f"y must have one entry for each of the {n_rows} rows of X; got shape {target.shape}.")
+    return target
+
+
+def harmless(text: str) -> str:
+    r"""Return text that matplotlib draws as it stands: dollars begin no formula, and no label is left out of a legend.
+
+    >>> print(harmless("price in $"), harmless("_id"))
+    price in \$  _id
+    """
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def wrapped(text: str, width: float, most_lines: int = MOST_LINES) -> str:
+    r"""Return harmless text in lines of at most so many inches; what does not fit ends in dots.
+
+    >>> wrapped("worst concave points >= 0.1358", 1.7)
+    'worst concave points\n>=\xa00.1358'
+    """
+    for unbroken in ("= ", "it is ", " %"):  # a number stays beside what it belongs to
+        text = text.replace(unbroken, unbroken.replace(" ", "\xa0"))
+    characters = int(width / CHARACTER)
+    while True:
+        lines = textwrap.wrap(text, characters, max_lines=most_lines, placeholder=" ...")
+        if characters <= FEWEST_CHARACTERS or all(_width(line) <= width for line in lines):
+            return harmless("\n".join(lines))
+        characters = max(FEWEST_CHARACTERS, int(0.9 * characters))
+
+
+def _width(line: str) -> float:
+    """Return the width of a line in inches."""
+    pyplot()  # which says so if matplotlib is not there
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    points: float = text_to_path.get_text_width_height_descent(line, FontProperties(size=TYPE["font.size"]), False)[0]
+    return points / 72.0
+
+
+def label_lines(n_labels: int) -> int:
+    """Return how many lines each of so many labels may take."""
+    return MOST_LINES if n_labels <= 12 else 3
+
+
+def n_lines(text: str) -> int:
+    """Return how many lines a text takes."""
+    return 1 + text.count("\n")
+
+
+def names_with_units(model: Any, units: Mapping[str, str] | None) -> list[str]:
+    """Return the names of the inputs, those with a unit followed by it."""
+    names = list(model._feature_names())
+    for name, unit in (units or {}).items():
+        column = model._column("units", name)
+        names[column] = f"{names[column]} ({unit})"
+    return names
+
+
+def bar_look(weight: float) -> dict[str, Any]:
+    """Return the colour of the bar of a rule; the hatch tells a negative weight in print without colour."""
+    if weight < 0.0:
+        return {"facecolor": BLUE, "hatch": HATCH, "edgecolor": "white", "linewidth": 0.0}
+    return {"color": VERMILLION}
+
+
+def say_there_are_no_rules(ax: Any) -> None:
+    """Fill axes on which rules would be drawn if there were any."""
+    ax.text(0.5, 0.5, "No rules: the model is a constant.", ha="center", va="center", transform=ax.transAxes)
+    ax.set(xticks=[], yticks=[])

@@ -1,0 +1,197 @@
+"""Risk and complexity: how good each size of a model is, and which size was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.inspection.displays import drawing
+
+Vector = NDArray[np.float64]
+
+TRAINING, TEST = "training rows", "test rows"
+LOOKS = {
+    TRAINING: {"color": drawing.GREEN, "marker": "s", "linestyle": ":"},
+    TEST: {"color": drawing.VERMILLION, "marker": "^", "linestyle": "--"},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidatedRisk:
+    """What cross-validation said about each member of a path.
+
+    Attributes
+    ----------
+    mean, standard_error : array of shape (n_members,)
+    best : int
+        The complexity of the member with the least mean.
+    """
+
+    mean: Vector
+    standard_error: Vector
+    best: int
+
+    @property
+    def limit(self) -> float:
+        """The risk that is one standard error above the least."""
+        least = int(self.mean.argmin())
+        return float(self.mean[least] + self.standard_error[least])
+
+
+@dataclass(eq=False)
+class RiskComplexityDisplay:
+    """The risk of each member of a path against its complexity.
+
+    It is recommended to use `from_estimator`.
+
+    Parameters
+    ----------
+    complexity : array of shape (n_members,)
+        The complexity of each member of the path.
+    risks : dict of str to array of shape (n_members,)
+        The mean loss of each member on ``"training rows"`` and ``"test rows"``, or on one of them, or none.
+    cross_validated : CrossValidatedRisk or None
+        The risk by which a size was chosen.
+    chosen : int
+        The complexity of the member that predicts.
+    n_rules : int
+        Its number of rules.
+    risk_name : str
+        What the mean loss is called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from obliquerules import LLTBoostClassifierCV
+    >>> from obliquerules.inspection import RiskComplexityDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LLTBoostClassifierCV(max_rules=3, max_variables=2, random_state=0).fit(X, y)
+    >>> display = RiskComplexityDisplay.from_estimator(model)
+    >>> display.ax_.get_ylabel()
+    'log loss'
+    """
+
+    complexity: NDArray[np.intp]
+    risks: dict[str, Vector]
+    cross_validated: CrossValidatedRisk | None
+    chosen: int
+    n_rules: int
+    risk_name: str
+    ax_: Any = field(init=False, default=None)
+    figure_: Any = field(init=False, default=None)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        X_test: Any = None,
+        y_test: Any = None,
+        ax: Any = None,
+    ) -> RiskComplexityDisplay:
+        """Draw the risk of each size of a fitted model.
+
+        If the model has chosen its size by cross-validation, the curve by which it did is drawn with a band of one standard
+        error. Other curves need data; a model that was loaded from a file has forgotten its cross-validation, too.
+
+        Parameters
+        ----------
+        estimator : fitted rule model
+        X, y : data frame or array of shape (n_samples, n_features), and targets, optional
+            The rows that the model was fitted to.
+        X_test, y_test : data frame or array of shape (n_samples, n_features), and targets, optional
+            Rows that it was not fitted to.
+        ax : matplotlib Axes, optional
+            Where to draw; without it, in a new figure.
+
+        Returns
+        -------
+        RiskComplexityDisplay
+        """
+        model = drawing.fitted_model(estimator)
+        given = {TRAINING: ("X", X, "y", y), TEST: ("X_test", X_test, "y_test", y_test)}
+        cross_validated = _cross_validated(model)
+        risks = {name: _risks(model, *data) for name, data in given.items() if data[1] is not None or data[3] is not None}
+        if cross_validated is None and not risks:
+            raise ValueError("X and y, or X_test and y_test, must be given: this model has no results of cross-validation.")
+        display = cls(
+            complexity=np.array([ensemble.complexity for ensemble in model.path_]),
+            risks=risks,
+            cross_validated=cross_validated,
+            chosen=model.ensemble_.complexity,
+            n_rules=len(model.ensemble_),
+            risk_name=model._loss().risk_name,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> RiskComplexityDisplay:
+        """Draw on the given axes, or in a new figure."""
+        with drawing.axes_to_draw_on(ax, height=3.8) as ax:
+            self.ax_, self.figure_ = ax, ax.figure
+            looks = (
+                {"color": drawing.GREEN, "marker": "s", "ls": ":"},
+                {"color": drawing.VERMILLION, "marker": "^", "ls": "--"},
+            )
+            for name, look in zip(("training rows", "test rows"), looks, strict=True):
+                if name in self.risks:
+                    ax.plot(self.complexity, self.risks[name], label=name, markersize=4, linewidth=1.2, **look)
+            if self.cross_validated is not None:
+                self._draw_cross_validated(self.cross_validated)
+            rules = "rule" if self.n_rules == 1 else "rules"
+            self._ring(self.chosen, f"this model: complexity {self.chosen}, {self.n_rules} {rules}")
+            ax.set(xlabel="complexity: rules, conditions and variables", ylabel=self.risk_name)
+            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.legend(loc="upper right", facecolor="white", edgecolor="none", framealpha=1.0)
+        return self
+
+    def _draw_cross_validated(self, risk: CrossValidatedRisk) -> None:
+        ax = self.ax_
+        ax.fill_between(
+            self.complexity,
+            risk.mean - risk.standard_error,
+            risk.mean + risk.standard_error,
+            color=drawing.PALE_BLUE,
+            linewidth=0.0,
+            label="within one standard error",
+            zorder=0,
+        )
+        ax.plot(
+            self.complexity, risk.mean, color=drawing.BLUE, marker="o", markersize=4, linewidth=1.4, label="cross-validated"
+        )
+        ax.axhline(risk.limit, color=drawing.GREY, linewidth=0.8, linestyle="-.", label="one standard error above the least")
+        least = float(risk.mean.min())
+        ax.plot([risk.best], [least], "D", color=drawing.BLUE, markersize=7, label=f"least: complexity {risk.best}", zorder=3)
+
+    def _ring(self, complexity: int, label: str) -> None:
+        """Put a ring around the chosen member on the curve that counts most."""
+        curve = self.cross_validated.mean if self.cross_validated is not None else list(self.risks.values())[-1]
+        at = curve[self.complexity == complexity][-1]
+        self.ax_.plot([complexity], [at], "o", color="black", fillstyle="none", markersize=11, label=label)
+
+
+def _cross_validated(model: Any) -> CrossValidatedRisk | None:
+    results: Mapping[str, Vector] | None = getattr(model, "cv_results_", None)
+    if results is None:
+        return None
+    return CrossValidatedRisk(results["mean_test_risk"], results["standard_error"], model.best_complexity_)
+
+
+def _risks(model: Any, X_name: str, X: Any, y_name: str, y: Any) -> Vector:
+    """Return the mean loss of each member of the path."""
+    if X is None or y is None:
+        raise ValueError(f"{X_name} and {y_name} must be given together.")
+    matrix = model._matrix(X)
+    target = drawing.coded_target(model, y, len(matrix))
+    return np.array([float(np.mean(model._loss().value(target, ensemble(matrix)))) for ensemble in model.path_])

@@ -1,0 +1,208 @@
+"""Waterfall: how the rules that fire for one row add up to its score and prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.inspection.displays import drawing
+from obliquerules.inspection.explanation import RowExplanation, RuleContribution
+from obliquerules.losses import Loss
+from obliquerules.rules.numbers import readable
+from obliquerules.rules.style import PLAIN
+
+Vector = NDArray[np.float64]
+
+LABEL_WIDTH = 3.0  # in inches
+# How much less fits if the letters are bold.
+BOLD = 0.88
+# In lines of text: the gap between two bars, and the thickness of a bar.
+GAP, THICKNESS = 0.8, 1.1
+# As shares of the width: what the numbers beside bars need, and the least distance of two marks.
+ROOM, APART = 0.25, 0.12
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a waterfall: what is written beside it, where its bar starts, and by how much it goes up or down."""
+
+    label: str
+    start: float
+    change: float
+    is_rule: bool = False
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """The colour of the bar."""
+        return drawing.bar_look(self.change) if self.is_rule else {"color": drawing.GREY}
+
+
+@dataclass(eq=False)
+class WaterfallDisplay:
+    """The score of one row as a sum: the constant, and the weight of each rule that fires.
+
+    It is recommended to use `from_estimator`.
+
+    Parameters
+    ----------
+    explanation : RowExplanation
+        One row of what ``model.explain(X)`` returns.
+    loss : Loss or None
+        The loss of the model, whose link leads from scores to a scale of predictions; None for no such scale.
+    mean_name : str
+        What the predictions on that scale are called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from obliquerules import LLTBoostClassifier
+    >>> from obliquerules.inspection import WaterfallDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LLTBoostClassifier(max_rules=3, random_state=0).fit(X, y)
+    >>> display = WaterfallDisplay.from_estimator(model, X, row=7)
+    >>> float(display.ends[-1]) == float(model.decision_function(X)[7])
+    True
+    """
+
+    explanation: RowExplanation
+    loss: Loss | None = None
+    mean_name: str = "prediction"
+    ax_: Any = field(init=False, default=None)
+    figure_: Any = field(init=False, default=None)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, row: int = 0, *, all_rules: bool = False, ax: Any = None
+    ) -> WaterfallDisplay:
+        """Draw why a fitted model predicts what it does for one row.
+
+        Parameters
+        ----------
+        estimator : fitted rule model
+        X : data frame or array of shape (n_samples, n_features)
+        row : int, default=0
+            The position of the row in X.
+        all_rules : bool, default=False
+            Also list the rules that do not fire.
+        ax : matplotlib Axes, optional
+            Where to draw; without it, in a new figure, which is as high as the rules need.
+
+        Returns
+        -------
+        WaterfallDisplay
+        """
+        model = drawing.fitted_model(estimator)
+        explanations = model.explain(X)
+        if not -len(explanations) <= row < len(explanations):
+            raise ValueError(f"row must be the position of one of the {len(explanations)} rows of X; got {row!r}.")
+        display = cls(explanations[row], model._loss(), model._mean_words())
+        return display.plot(ax, all_rules=all_rules)
+
+    @property
+    def changes(self) -> Vector:
+        """The constant, and what each rule adds: its weight, or nothing if it does not fire."""
+        return np.array([self.explanation.intercept, *(rule.contribution for rule in self.explanation.rules)])
+
+    @property
+    def ends(self) -> Vector:
+        """The score after the constant and after each rule; the last one is the score of the row, to the last bit."""
+        return np.cumsum(self.changes)
+
+    def plot(self, ax: Any = None, *, all_rules: bool = False) -> WaterfallDisplay:
+        """Draw on the given axes, or in a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        all_rules : bool, default=False
+            Also list the rules that do not fire.
+        """
+        steps = self._steps(all_rules)
+        sizes = np.array([max(drawing.n_lines(step.label), THICKNESS) + GAP for step in steps])
+        with drawing.axes_to_draw_on(ax, height=1.1 + drawing.LINE * sizes.sum(), width=7.0) as ax:
+            self.ax_, self.figure_ = ax, ax.figure
+            places = np.cumsum(sizes) - 0.5 * sizes
+            self._draw_bars(steps, places)
+            ax.set_ylim(sizes.sum(), 0.0)
+            ax.set_yticks(places, [step.label for step in steps], linespacing=1.1)
+            ax.get_yticklabels()[-1].set_fontweight("bold")
+            ax.tick_params("y", length=0)
+            ax.set_xlabel(drawing.wrapped(self.explanation.total, 3.4))
+            ax.spines[["top", "right", "left"]].set_visible(False)
+            if self.loss is not None and self.loss.factor_name is not None:
+                self._draw_predictions(self.loss)
+        return self
+
+    def _steps(self, all_rules: bool) -> list[Step]:
+        row = self.explanation
+        listed = [(rule, start) for rule, start in zip(row.rules, self.ends, strict=False) if rule.fires or all_rules]
+        lines = drawing.label_lines(len(listed))
+        steps = [Step("constant, with which every score starts", 0.0, row.intercept)]
+        for rule, start in listed:
+            label = drawing.wrapped(_reason(rule), LABEL_WIDTH, lines)
+            steps.append(Step(label, float(start), rule.contribution, is_rule=True))
+        missed = len(row.rules) - len(listed)
+        if missed:
+            others = "other rule does" if missed == 1 else "other rules do"
+            steps.append(Step(f"{missed} {others} not apply", row.score, 0.0, is_rule=True))
+        return [*steps, Step(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, row.score)]
+
+    def _draw_bars(self, steps: list[Step], places: Vector) -> None:
+        """Draw the bars with their numbers, and lines that lead from one to the next."""
+        ax = self.ax_
+        corners = np.array([[0.0, 0.0], *([step.start, step.start + step.change] for step in steps)])
+        width = float(np.ptp(corners)) or 1.0
+        for step, place in zip(steps, places, strict=True):
+            end = step.start + step.change
+            ax.barh(place, step.change, left=step.start, height=THICKNESS, **step.look)
+            side = -1.0 if step.change < 0.0 else 1.0
+            text = PLAIN.signed(step.change) if step.change or not step.is_rule else "0"
+            number = ax.text(end + 0.015 * side * width, place, text, va="center", ha="right" if side < 0.0 else "left")
+            number.set_bbox({"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5})
+        for (_, end), above, below in zip(corners[1:], places[:-1], places[1:], strict=False):
+            ax.plot([end, end], [above, below], color=drawing.GREY, linewidth=0.7, zorder=0)
+        ax.axvline(0.0, color="black", linewidth=0.7, zorder=0)
+        ax.set_xlim(corners.min() - ROOM * width, corners.max() + ROOM * width)
+
+    def _draw_predictions(self, loss: Loss) -> None:
+        """Draw a scale of predictions above that of scores."""
+        low, high = self.ax_.get_xlim()
+        means = landmarks(loss, low, high)
+        above = self.ax_.twiny()
+        above.set_xlim(low, high)
+        above.set_xticks([loss.link(mean) for mean in means], [readable(mean) for mean in means])
+        above.set_xlabel(drawing.wrapped(self.mean_name, 3.4))
+        above.spines[["right", "left", "bottom"]].set_visible(False)
+
+
+def _reason(rule: RuleContribution) -> str:
+    """Return the conditions of a rule, each with the value that the row has."""
+    reasons = [f"{margin.condition} (it is {readable(margin.value)})" for margin in rule.margins]
+    return " & ".join(reasons) or "always"
+
+
+def landmarks(loss: Loss, low: float, high: float) -> list[float]:
+    """Return predictions with few digits to mark on a scale of scores, well apart.
+
+    >>> from obliquerules.losses import LOSSES
+    >>> landmarks(LOSSES["logistic"], -4.0, 3.0), landmarks(LOSSES["poisson"], 0.0, 4.0)
+    ([0.02, 0.1, 0.3, 0.5, 0.7, 0.9], [1.0, 2.0, 5.0, 10.0, 20.0, 50.0])
+    """
+    # The first come first: 0.5, then powers of ten, then others that fill the gaps.
+    candidates = [0.5, *(float(f"{digit}e{exponent}") for digit in (1, 5, 2, 3, 4, 7, 6, 8, 9) for exponent in range(-9, 10))]
+    if loss.inverse_link(np.array([np.inf]))[0] == 1.0:  # a probability: near to one as fine as near to zero
+        candidates = [mean for share in candidates if share <= 0.5 for mean in (share, 1.0 - share)]
+    taken: dict[float, float] = {}
+    for mean in candidates:
+        score = loss.link(mean)
+        if low <= score <= high and all(abs(score - other) > APART * (high - low) for other in taken):
+            taken[score] = mean
+    return [taken[score] for score in sorted(taken)]

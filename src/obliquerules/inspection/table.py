@@ -1,0 +1,52 @@
+"""Table: rows of one kind that print as aligned text and become a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Generic, TypeVar
+
+Row = TypeVar("Row")
+
+
+class Table(Generic[Row]):
+    """What all tables share; a subclass is a frozen dataclass that says what its rows are and how it prints."""
+
+    def _rows(self) -> tuple[Row, ...]:
+        """Return the rows, each a dataclass."""
+        raise AttributeError(f"{type(self).__name__} does not say what its rows are.")
+
+    def __len__(self) -> int:
+        return len(self._rows())
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows())
+
+    def __getitem__(self, index: int) -> Row:
+        return self._rows()[index]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each row, as data frames are made of."""
+        return [asdict(row) for row in self._rows()]  # type: ignore[call-overload]
+
+    def to_pandas(self) -> Any:
+        """Return a data frame of pandas, which must be installed."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_pandas needs the package pandas: install it, or take to_dicts().") from error
+        return pd.DataFrame(self.to_dicts())
+
+    def to_polars(self) -> Any:
+        """Return a data frame of polars, which must be installed."""
+        try:
+            import polars as pl
+        except ImportError as error:
+            raise ImportError("to_polars needs the package polars: install it, or take to_dicts().") from error
+        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells as text: columns to the right, but the last, which may be long, to the left."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
+    return "\n".join("  ".join([*map(str.rjust, line, widths), line[-1]]) for line in lines)

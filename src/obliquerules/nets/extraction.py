@@ -1,0 +1,232 @@
+"""Extraction: trained networks made hard, cleaned of what changes nothing, their weights refitted, read off as rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.losses import Loss
+from obliquerules.nets.ltrnet import Units
+from obliquerules.nets.training import Parameters
+from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules.shortening import middle_half
+from obliquerules.scaling import Scaling
+from obliquerules.solvers.rule_weights import weights_of_patterns
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# A proposition or rule belongs where its membership rounds to one.
+MEMBER = 0.5
+# Weights of a direction below this share of its largest are zero, in the paper.
+NEGLIGIBLE = 0.1
+# Shares that are tried beyond the paper: each makes another model of a network, and the best of all are kept.
+NEGLIGIBLE_SHARES = (0.1, 0.25, 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class HardNetwork:
+    """A network whose sigmoids are steps: what it computes is a sum of rules on standardised inputs.
+
+    Attributes
+    ----------
+    directions : array of shape (n_rules, n_propositions, n_features)
+    thresholds : array of shape (n_rules, n_propositions)
+    members : array of shape (n_rules, n_propositions)
+        Which propositions a rule is made of.
+    rule_weights : array of shape (n_rules,)
+    constant : float
+    """
+
+    directions: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    members: Mask
+    rule_weights: Vector
+    constant: float
+
+    @classmethod
+    def of(cls, parameters: Parameters, index: int, negligible: float = NEGLIGIBLE) -> HardNetwork:
+        """Make one network of a batch hard: round memberships, and zero weights that are small within their direction."""
+        directions = parameters["directions"][index].astype(np.float64)
+        size = np.abs(directions)
+        directions[size < negligible * size.max(axis=-1, keepdims=True)] = 0.0
+        return cls(
+            directions,
+            parameters["thresholds"][index].astype(np.float64),
+            parameters["memberships"][index] >= MEMBER,
+            parameters["rule_weights"][index].astype(np.float64),
+            float(parameters["constant"][index]),
+        )
+
+    def holds(self, X: NDArray[np.float64]) -> Mask:
+        """Return where each proposition holds, shape (n_rules, n_propositions, n_samples)."""
+        projections = self.directions.reshape(-1, X.shape[1]) @ X.T
+        return projections.reshape(*self.thresholds.shape, len(X)) >= self.thresholds[..., None]
+
+    def fires(self, X: NDArray[np.float64]) -> Mask:
+        """Return where each rule fires, shape (n_rules, n_samples): where z = -(members that do not hold) is above -1/2."""
+        unmet = self.members[..., None] & ~self.holds(X)
+        fires: Mask = -unmet.sum(axis=1) > -0.5
+        return fires
+
+    def score(self, X: NDArray[np.float64]) -> Vector:
+        """Return the output of the network, in its own units."""
+        added: Vector = np.einsum("r,rn->n", self.rule_weights, self.fires(X).astype(np.float64))
+        return self.constant + added
+
+    @cached_property
+    def complexities(self) -> NDArray[np.intp]:
+        """The complexity of each proposition, shape (n_rules, n_propositions)."""
+        return 1 + np.asarray(np.count_nonzero(self.directions, axis=-1), dtype=np.intp)
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of all rules that have a weight, counting the members that look at the inputs."""
+        looks = self.members & self.directions.any(axis=-1)
+        counted = (self.rule_weights != 0.0) & looks.any(axis=-1)
+        return int(counted.sum() + (self.complexities * looks)[counted].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The training rows, in original units and standardised, with what is needed to judge a model on them."""
+
+    X: NDArray[np.float64]
+    y: Vector
+    weight: Vector
+    loss: Loss
+    ridge: float
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """The units of the columns."""
+        return Scaling.of(self.X, self.weight)
+
+    @cached_property
+    def standardised(self) -> NDArray[np.float64]:
+        """The columns at mean zero and unit variance."""
+        return self.scaling.transform(self.X)
+
+    def risk(self, score: Vector) -> float:
+        """Return the weighted loss of scores."""
+        return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
+
+    def refit(self, fires: Mask) -> tuple[Vector, float]:
+        """Return the best constant and weights of rules that fire on these rows, shape (n_rules, n_samples), and their risk."""
+        start = np.zeros(1 + len(fires))
+        start[0] = self.loss.best_constant(self.y, self.weight)
+        patterns, pattern = np.unique(fires.T, axis=0, return_inverse=True)
+        design = np.column_stack([np.ones(len(patterns)), patterns])
+        weights = weights_of_patterns(design, pattern.ravel(), self.y, self.weight, self.loss, self.ridge, start)
+        return weights, self.risk((design @ weights)[pattern.ravel()])
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """Rules of a hard network, each with the propositions that it keeps, and weights for them.
+
+    Attributes
+    ----------
+    bodies : tuple of (int, tuple of int)
+        The index of each rule in the network, and those of its propositions.
+    weights : array of shape (1 + n_rules,)
+        The constant and the rule weights.
+    risk : float
+        The loss on the training rows.
+    """
+
+    network: HardNetwork
+    bodies: tuple[tuple[int, tuple[int, ...]], ...]
+    weights: Vector
+    risk: float
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of the ensemble that the draft becomes."""
+        return sum(1 + int(self.network.complexities[rule, list(kept)].sum()) for rule, kept in self.bodies)
+
+    def ensemble(self, rows: Rows, feature_names: tuple[str, ...] | None) -> RuleEnsemble:
+        """Return the rules in original units."""
+        holds = self.network.holds(rows.standardised)
+        rules = []
+        for weight, (rule, kept) in zip(self.weights[1:], self.bodies, strict=True):
+            condition = Conjunction(self._proposition(rows, rule, index, holds[rule, index]) for index in kept)
+            rules.append(Rule(weight, condition))
+        return RuleEnsemble(rules, self.weights[0], feature_names)
+
+    def _proposition(self, rows: Rows, rule: int, index: int, holds: Mask) -> Proposition:
+        """Return a proposition in original units, its threshold in the middle of its gap so that no row changes side."""
+        restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
+        interval = middle_half(restored.project(rows.X), holds)
+        if interval is None:
+            return restored
+        return Proposition(restored.columns, restored.weights, 0.5 * (interval[0] + interval[1]))
+
+
+def as_trained(network: HardNetwork, rows: Rows, units: Units) -> Draft:
+    """Take the rules with all their propositions and with the weights that training gave them.
+
+    A proposition that looks at no input holds always or never, and so goes, alone or with its rule.
+    """
+    looks = network.directions.any(axis=-1)
+    never = (network.members & ~looks & (network.thresholds > 0.0)).any(axis=-1)
+    members = network.members & looks
+    constant = network.constant + network.rule_weights[~never & ~members.any(axis=-1)].sum()
+    counted = np.flatnonzero((network.rule_weights != 0.0) & ~never & members.any(axis=-1))
+    bodies = tuple((int(rule), tuple(np.flatnonzero(members[rule]).tolist())) for rule in counted)
+    weights = units.size * np.array([constant, *network.rule_weights[counted]])
+    weights[0] += units.offset
+    risk = rows.risk(units.offset + units.size * network.score(rows.standardised))
+    return Draft(network, bodies, weights, risk)
+
+
+def without_rules(rows: Rows) -> Draft:
+    """Return the draft of the best constant."""
+    constant = rows.loss.best_constant(rows.y, rows.weight)
+    nothing = HardNetwork(np.zeros((0, 0, rows.X.shape[1])), np.zeros((0, 0)), np.zeros((0, 0), np.bool_), np.zeros(0), 0.0)
+    return Draft(nothing, (), np.array([constant]), rows.risk(np.full(len(rows.y), constant)))
+
+
+def cleaned(network: HardNetwork, rows: Rows) -> Draft:
+    """Drop what changes nothing on the training rows, and refit the weights of what is left.
+
+    Propositions go that the others of their rule imply; rules go that have no weight, fire never or always, or fire where
+    another one does or does not.
+    """
+    holds = network.holds(rows.standardised)
+    kept: dict[bytes, tuple[int, tuple[int, ...]]] = {}
+    cost: dict[bytes, int] = {}
+    covered: dict[bytes, Mask] = {}
+    for rule in np.flatnonzero(network.rule_weights):
+        body = needed(holds[rule], np.flatnonzero(network.members[rule]).tolist(), network.complexities[rule])
+        fires = np.logical_and.reduce(holds[rule, body], axis=0)
+        key = np.packbits(fires ^ fires[0]).tobytes()
+        complexity = int(network.complexities[rule, body].sum())
+        if fires.any() and not fires.all() and complexity < cost.get(key, complexity + 1):
+            kept[key], cost[key], covered[key] = (int(rule), tuple(body)), complexity, fires
+    weights, risk = rows.refit(np.array(list(covered.values()), dtype=np.bool_).reshape(-1, len(rows.y)))
+    return Draft(network, tuple(kept.values()), weights, risk)
+
+
+def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) -> list[int]:
+    """Return the members without which their conjunction would hold on other rows; the most complex are dropped first."""
+    kept = list(members)
+    together = np.logical_and.reduce(holds[kept], axis=0)
+    for index in sorted(kept, key=lambda index: -complexities[index]):
+        others = [other for other in kept if other != index]
+        if np.array_equal(np.logical_and.reduce(holds[others], axis=0), together):
+            kept = others
+    return kept
+
+
+def frontier(drafts: Iterable[Draft]) -> list[Draft]:
+    """Return the drafts, by complexity, that have a lower risk than all simpler ones."""
+    path: list[Draft] = []
+    for draft in sorted(drafts, key=lambda draft: (draft.complexity, draft.risk)):
+        if not path or draft.risk < path[-1].risk:
+            path.append(draft)
+    return path

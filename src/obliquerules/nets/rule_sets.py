@@ -1,0 +1,107 @@
+"""Rule sets: a network for each class and penalty, trained in batches, and read off as boxes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from obliquerules.nets.binarisation import Binarisation
+from obliquerules.nets.boxes import Boxes, Levels, shortest
+from obliquerules.nets.drnet import Examples, Progress, Schedule, Signs, train_networks
+from obliquerules.nets.training import Array
+
+# What NumPy takes for a call, six networks of the usual size share; larger batches are no faster, and leave less to share out.
+NETWORKS_AT_ONCE = 6
+
+
+@dataclass(frozen=True, eq=False)
+class RuleSet:
+    """Rules for one class, learned with one penalty: a row is of the class if and only if some rule fires.
+
+    Attributes
+    ----------
+    described : int
+        The class: 0 or 1.
+    penalty : float
+        lambda_1.
+    signs : array of shape (n_rules, n_inputs)
+        The rules of the hard network on binary inputs.
+    n_steps : int
+        The steps of its training.
+    """
+
+    described: int
+    penalty: float
+    signs: Signs
+    n_steps: int
+
+    @property
+    def raw_complexity(self) -> int:
+        """The complexity of the rules as the network has them, several conditions on one column included."""
+        return complexity_of(self.signs)
+
+    def boxes(self, binarisation: Binarisation, levels: Levels) -> Boxes:
+        """Return the rules in the shortest form that leaves the outcome for all rows as it is."""
+        return shortest(Boxes.of(self.signs, binarisation, levels.shape[1]), levels)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Networks that are trained at once: for one class, with several penalties."""
+
+    described: int
+    penalties: tuple[float, ...]
+    seed: tuple[int, ...]
+
+
+def complexity_of(signs: Signs) -> int:
+    """Return the number of rules, thresholds and variables."""
+    return len(signs) + 2 * int(np.count_nonzero(signs))
+
+
+def learn_rule_sets(
+    inputs: NDArray[np.bool_],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    described: Sequence[int],
+    penalties: Sequence[float],
+    schedule: Schedule,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> list[RuleSet]:
+    """Learn a rule set for each class that is to be described and each penalty.
+
+    The rules for a class do not depend on whether the other is described too, and nothing depends on ``n_jobs``: the batches
+    are the same, and each has its own source of randomness.
+    """
+    batches = list(_batches(described, penalties, seed))
+    work = (delayed(_learn)(Examples.of(inputs, y == batch.described, weight), batch, schedule, verbose) for batch in batches)
+    return [rule_set for learned in Parallel(n_jobs)(work) for rule_set in learned]
+
+
+def _batches(described: Sequence[int], penalties: Sequence[float], seed: int) -> Iterator[Batch]:
+    for label in described:
+        for first in range(0, len(penalties), NETWORKS_AT_ONCE):
+            yield Batch(label, tuple(penalties[first : first + NETWORKS_AT_ONCE]), (seed, label, first))
+
+
+def _learn(examples: Examples, batch: Batch, schedule: Schedule, verbose: bool) -> list[RuleSet]:
+    progress: Progress | None = partial(_report, batch, schedule.n_steps) if verbose else None
+    random = np.random.default_rng(batch.seed)
+    learned, n_steps = train_networks(examples, np.array(batch.penalties), schedule, random, progress)
+    return [RuleSet(batch.described, penalty, signs, n_steps) for penalty, signs in zip(batch.penalties, learned, strict=True)]
+
+
+def _report(batch: Batch, n_steps: int, done: int, losses: Array, rules: Sequence[Signs]) -> None:
+    """Say on standard error how far the training has come."""
+    for penalty, loss, signs in zip(batch.penalties, losses, rules, strict=True):
+        network = f"class {batch.described}, penalty {penalty:g}, step {done}/{n_steps}"
+        sys.stderr.write(f"[DRNet] {network}: loss {loss:.4f}, complexity {complexity_of(signs)}\n")

@@ -1,0 +1,92 @@
+"""Style: how the names, numbers and operators of a condition are written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from obliquerules.rules.numbers import in_full, readable
+
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+# Words that stand between the names and numbers of a condition.
+OPERATORS = frozenset({"+", "-", ">=", "<=", "&"})
+
+
+def plain_name(name: str) -> str:
+    """Return a name as it stands in plain text: in quotes, as JSON has them, if it could be taken for anything but a name.
+
+    >>> plain_name("worst radius"), plain_name("a + b"), plain_name("2 legs")
+    ('worst radius', '"a + b"', '"2 legs"')
+    """
+    words = name.split(" ")
+    odd = name != " ".join(name.split()) or '"' in name or not name or name == "True"
+    if odd or NUMBER.fullmatch(words[0]) or not OPERATORS.isdisjoint(words):
+        return json.dumps(name, ensure_ascii=False)
+    return name
+
+
+def column_names(columns: Iterable[int], feature_names: Sequence[str] | None) -> list[str]:
+    """Return the names of columns, x0, x1, ... if they have none."""
+    return [f"x{column}" if feature_names is None else feature_names[column] for column in columns]
+
+
+@dataclass(frozen=True)
+class Style:
+    """The way in which a condition is written.
+
+    Attributes
+    ----------
+    name : callable
+        Makes the name of a column safe for the kind of text.
+    times, plus, minus, at_least, at_most, both : str
+        What stands between numbers, names and conditions.
+    number : str
+        A format for the digits of a number, such as ``"${}$"``.
+    exact : bool
+        Write all digits that a number has, and the weight of a single variable, too: then nothing is lost.
+    """
+
+    name: Callable[[str], str] = plain_name
+    times: str = " "
+    plus: str = " + "
+    minus: str = " - "
+    at_least: str = " >= "
+    at_most: str = " <= "
+    both: str = " & "
+    number: str = "{}"
+    exact: bool = False
+
+    def in_full(self) -> Style:
+        """Return this style with all digits."""
+        return replace(self, exact=True)
+
+    def write(self, number: float) -> str:
+        """Return a number in this style."""
+        return self.number.format(self._digits(number))
+
+    def signed(self, number: float) -> str:
+        """Return a number with its sign in front, as the weight of a rule is written."""
+        digits = self._digits(number)
+        return self.number.format(digits if digits.startswith("-") else f"+{digits}")
+
+    def _digits(self, number: float) -> str:
+        return in_full(number) if self.exact else readable(number)
+
+    def inequality(self, columns: Iterable[str], weights: Sequence[float], threshold: float) -> str:
+        """Return a condition in the direction in which a person says it: the first variable without a minus."""
+        names = [self.name(column) for column in columns]
+        sense, side = (self.at_least, 1.0) if weights[0] > 0.0 else (self.at_most, -1.0)
+        if len(names) == 1 and not self.exact:
+            return f"{names[0]}{sense}{self.write(threshold / weights[0])}"
+        left = self._term(weights[0], names[0])
+        for weight, name in zip(weights[1:], names[1:], strict=True):
+            left += (self.minus if side * weight < 0.0 else self.plus) + self._term(weight, name)
+        return f"{left}{sense}{self.write(side * threshold)}"
+
+    def _term(self, weight: float, name: str) -> str:
+        return name if abs(weight) == 1.0 else f"{self.write(abs(weight))}{self.times}{name}"
+
+
+PLAIN = Style()

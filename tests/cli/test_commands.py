@@ -1,0 +1,138 @@
+"""Each command, run as users run it, does what it says; what it prints is what the library gives."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import obliquerules
+from obliquerules import load_model
+
+from .executable import run, write_csv
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory):
+    """A directory with a table of counts and weights, and what `fit --json` said about it."""
+    directory = tmp_path_factory.mktemp("counts")
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=60), rng.normal(size=60)
+    rows = zip(a, b, rng.integers(1, 3, 60), ["", *["x"] * 59], rng.poisson(np.exp(a)), strict=True)
+    table = write_csv(directory / "data.csv", ["a", "b", "w", "note", "n"], rows)
+    options = ("--weight", "w", "--cv", "2", "--jobs", "1", "--json", "--quiet", "--set", "max_rules=2")
+    done = run("fit", "-", "--target", "n", "-o", "model.json", *options, cwd=directory, input=table.read_text())
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return directory, json.loads(done.stdout)
+
+
+def test_fit_says_what_it_took_for_what(place):
+    said = (place / "said.txt").read_text(encoding="utf-8").splitlines()
+    assert said == [
+        "Target: state, classification because it has two different values, 'sick' and 'well'",
+        "Rows: 80",
+        "Columns: 2 (age, pulse)",
+        "Left out: name, because it is text that differs in every row, like an identifier",
+        "Left out: ward, because it is the same in every row",
+        "Method: LLTBoostClassifier(max_rules=2, random_state=0)",
+        f"Wrote model.json, a model of complexity {load_model(place / 'model.json').ensemble_.complexity}.",
+    ]
+    assert (place / "rules.txt").read_text(encoding="utf-8") == f"{load_model(place / 'model.json').ensemble_}\n"
+
+
+def test_fit_makes_the_model_that_the_library_makes(place):
+    frame = pd.read_csv(place / "data.csv")
+    model = obliquerules.LLTBoostClassifier(max_rules=2, random_state=0)
+    model.fit(frame[["age", "pulse"]], frame["state"]).save(place / "same.json")
+    assert (place / "same.json").read_bytes() == (place / "model.json").read_bytes()
+
+
+def test_fit_takes_counts_weights_folds_and_standard_input(counts):
+    directory, said = counts
+    assert said["estimator"] == "LLTBoostRegressorCV"
+    assert said["task"] == "counts"
+    assert said["columns"] == ["a", "b"]
+    assert said["columns_left_out"] == {"note": "because it is text, with 1 different values; write it as numbers to use it"}
+    frame = pd.read_csv(directory / "data.csv")
+    model = obliquerules.LLTBoostRegressorCV(loss="poisson", max_rules=2, cv=2, n_jobs=1, random_state=0)
+    model.fit(frame[["a", "b"]], frame["n"], sample_weight=frame["w"]).save(directory / "same.json")
+    assert (directory / "same.json").read_bytes() == (directory / "model.json").read_bytes()
+
+
+def test_predict_writes_exactly_what_the_model_predicts(place):
+    model, X = load_model(place / "model.json"), pd.read_csv(place / "data.csv")[["age", "pulse"]]
+    done = run("predict", "model.json", "data.csv", "--probabilities", cwd=place)
+    rows = list(csv.reader(io.StringIO(done.stdout)))
+    assert rows[0] == ["prediction", "probability of sick", "probability of well"]
+    shares = model.predict_proba(X).tolist()
+    assert rows[1:] == [[label, *map(repr, row)] for label, row in zip(model.predict(X).tolist(), shares, strict=True)]
+
+
+def test_predict_writes_numbers_in_full_to_a_pipe_a_file_and_as_json(counts):
+    directory, _ = counts
+    model, X = load_model(directory / "model.json"), pd.read_csv(directory / "data.csv")[["a", "b"]]
+    expected = model.predict(X).tolist()
+    X.to_parquet(directory / "inputs.parquet")
+    piped = run("predict", "model.json", "-", cwd=directory, input=X.to_csv(index=False))
+    assert piped.stdout.splitlines() == ["prediction", *map(repr, expected)]
+    written = run("predict", "model.json", "inputs.parquet", "--json", "-o", "out.csv", cwd=directory)
+    assert json.loads(written.stdout) == {"prediction": expected}
+    assert (directory / "out.csv").read_text(encoding="utf-8") == piped.stdout
+
+
+def test_show_prints_the_rules_at_a_size(place):
+    model = load_model(place / "model.json")
+    told = json.loads(run("show", "model.json", "--at", "5", "--json", cwd=place).stdout)
+    assert told["path"] == [ensemble.complexity for ensemble in model.path_]
+    assert told["complexity"] == model.at(5).ensemble_.complexity < model.ensemble_.complexity
+    assert [rule["weight"] for rule in told["rules"]] == [rule.weight for rule in model.at(5).ensemble_]
+
+
+def test_explain_says_which_rules_fired_for_a_row(place):
+    model, X = load_model(place / "model.json"), pd.read_csv(place / "data.csv")[["age", "pulse"]]
+    records = json.loads(run("explain", "model.json", "data.csv", "--row", "4", "--json", cwd=place).stdout)
+    assert records == [record for record in model.explain(X).to_dicts() if record["row"] == 4]
+
+
+def test_edit_does_its_steps_in_order_and_logs_them(place):
+    frame = pd.read_csv(place / "data.csv")
+    steps = ("--lock", "1", "--drop", "0", "--add", "age >= 50", "--refit", "--replace", "1", "+2 if pulse >= 70")
+    done = run("edit", "model.json", "data.csv", "--target", "state", *steps, "-o", "edited.json", "--json", cwd=place)
+    start = load_model(place / "model.json").edit(frame[["age", "pulse"]], frame["state"])
+    expected = start.lock(1).drop(0).add("age >= 50").refit().replace(1, "+2 if pulse >= 70")
+    edited = load_model(place / "edited.json")
+    assert edited.ensemble_ == expected.ensemble
+    assert str(edited.edits_) in done.stderr
+    assert [step["action"] for step in json.loads(done.stdout)] == ["lock", "drop", "add", "refit", "replace"]
+
+
+def test_benchmark_prints_the_table_and_writes_it(tmp_path):
+    options = ("--datasets", "diabetes", "--repetitions", "1", "--selection", "validation")
+    done = run("benchmark", *options, "-o", "table.md", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Diabetes" in done.stdout
+    assert (tmp_path / "table.md").read_text(encoding="utf-8") == done.stdout
+
+
+def test_help_and_version_load_nothing_heavy():
+    code = (
+        "import sys; from obliquerules.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: print('numpy' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "False\n"
+    version = subprocess.run([sys.executable, "-m", "obliquerules", "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout == f"obliquerules {obliquerules.__version__}\n"
+
+
+def test_parameters_are_listed_with_their_defaults():
+    listed = run("fit", "--parameters").stdout
+    assert "max_rules=10" in listed
+    assert "Largest number of rules" in listed
+    assert "random_state" not in listed

@@ -1,0 +1,43 @@
+"""The commands of the documentation, one after the other, give the output that it shows."""
+
+import doctest
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .executable import COMMAND, ENVIRONMENT
+
+ROOT = Path(__file__).parents[2]
+
+
+def sessions(text):
+    """Yield each command of the console blocks of a page, with the lines that follow it."""
+    blocks = re.findall(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
+    blocks += re.findall(r"^```console\n(.*?)```", text, flags=re.MULTILINE | re.DOTALL)
+    for block in blocks:
+        lines = [line.removeprefix("   ") for line in block.strip("\n").split("\n")]
+        starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
+        for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+            yield lines[start][2:], "\n".join(lines[start + 1 : end]).strip("\n")
+
+
+@pytest.mark.parametrize("page", ["docs/cli.rst", "README.md"])
+def test_the_output_is_what_the_page_shows(page, tmp_path):
+    path = f"{COMMAND.parent}:{ENVIRONMENT['PATH']}"
+    commands = list(sessions((ROOT / page).read_text(encoding="utf-8")))
+    assert commands
+    for command, shown in commands:
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            env=ENVIRONMENT | {"PATH": path},
+        )
+        # As in the other pages, three dots stand for digits that another machine may round otherwise.
+        assert doctest.OutputChecker().check_output(shown, done.stdout.strip(), doctest.ELLIPSIS), (command, done.stdout)

@@ -1,0 +1,220 @@
+"""Whatever is wrong with what a command is given, it says so in one sentence, and leaves all files as they were."""
+
+import os
+import resource
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from obliquerules import Rule, RuleEnsemble
+from obliquerules.cli.main import main
+
+from .executable import COMMAND, ENVIRONMENT, refused, write_csv
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+ROWS = [(1, 2.5, 0), (2, 3.5, 1), (3, 0.5, 0), (4, 9.5, 1)]
+
+
+@pytest.fixture
+def fit(tmp_path):
+    """Return what tries to fit a table, and looks that it wrote nothing."""
+
+    def fit(name, content, *options):
+        path = tmp_path / name
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        elif content is not None:
+            write_csv(path, content[0], content[1])
+        sentence = refused("fit", name, "--target", "y", "-o", "model.json", *options, cwd=tmp_path)
+        assert not (tmp_path / "model.json").exists()
+        return sentence
+
+    return fit
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("data.csv", PNG, "'data.csv' is not CSV in UTF-8: line 1 is not text."),
+        ("data.csv", b"\0\0\0", "'data.csv' is not CSV: line 1 has a character that no text has."),
+        ("data.csv", b"", "'data.csv' is empty: the first line should have the names of the columns."),
+        ("data.csv", b"a,b,y\n", "'data.csv' has a header, but no rows."),
+        ("data.csv", b"a,b,y\n1,2\n", "'data.csv' has 2 values in line 2, but 3 columns in its header."),
+        ("data.csv", b'a,b,y\n1,2,"3\n', "'data.csv' is not CSV: unexpected end of data."),
+        ("data.csv", b",b,y\n1,2,3\n", "has no name for column 1"),
+        ("data.csv", (["a", "a", "y"], ROWS), "'data.csv' has two columns named 'a'"),
+        ("data.csv", (["a", "b", "z"], ROWS), "'data.csv' has no column 'y'; it has 'a', 'b', 'z'."),
+        ("data.csv", (["a", "b", "y"], [(1, 2, 5), (2, 3, 5)]), "The target 'y' has one value only, 5"),
+        ("data.csv", (["a", "b", "y"], [("", 2, 5), (2, "NA", 6)]), "has missing values in 'a' (1), 'b' (1). Fill them in"),
+        ("data.csv", (["a", "y"], [(1, 2), ("two", 3)]), "Column 'a' holds numbers and text ('two'). Correct the text"),
+        ("data.csv", (["a", "y"], [(1, "x"), (2, "y"), (3, "z")]), "The target 'y' has 3 classes ('x', 'y', 'z')"),
+        (
+            "data.csv",
+            (["a", "y"], [("p", 1), ("q", 2)]),
+            "has no column left to learn from: 'a' is left out because it is text",
+        ),
+        ("data.parquet", (["a", "y"], [(1, 2)]), "'data.parquet' is not a Parquet file"),
+        ("data.arrow", (["a", "y"], [(1, 2)]), "'data.arrow' is not an Arrow file"),
+        ("data.txt", b"a,y\n1,2\n", "DATA must end in .csv, .parquet or .arrow, or be '-'; got 'data.txt'."),
+        ("missing.csv", None, "'missing.csv' cannot be read: No such file or directory."),
+    ],
+)
+def test_a_table_that_cannot_be_learned_from(fit, name, content, sentence):
+    assert sentence in fit(name, content)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--weight", "c"], "has no column 'c'"),
+        (["--drop-columns", "c"], "has no column 'c'"),
+        (["--drop-columns", "y"], "--drop-columns must not name the target, 'y'."),
+        (["--set", "max_rules"], "--set must be followed by NAME=VALUE; got 'max_rules'."),
+        (["--set", "cv=3"], "--set cannot be used for cv: that is what --cv is for."),
+        (["--delimiter", ";;"], "--delimiter must be one character"),
+        (["--method", "forest"], "argument --method: invalid choice: 'forest'"),
+        (["--set", "max_rule=3"], "LLTBoostClassifier has no parameter 'max_rule'; it has max_rules"),
+    ],
+)
+def test_options_that_cannot_be_right(fit, options, sentence):
+    assert sentence in fit("data.csv", (["a", "b", "y"], ROWS), *options)
+
+
+def test_a_package_that_is_not_there_is_named_with_its_extra(tmp_path):
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('No module named pyarrow')")
+    (tmp_path / "data.parquet").write_bytes(b"PAR1")
+    without = ENVIRONMENT | {"PYTHONPATH": str(tmp_path)}
+    arguments = ("fit", "data.parquet", "--target", "y", "-o", "model.json")
+    sentence = refused(*arguments, code=1, cwd=tmp_path, env=without)
+    assert sentence == "obliquerules: Reading .parquet files needs pyarrow: pip install 'obliquerules[arrow]'."
+
+
+def test_standard_input_that_is_closed(tmp_path):
+    done = subprocess.run(
+        f"'{COMMAND}' fit - --target y -o model.json <&-",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "obliquerules: standard input is closed, so no table can be read from it.\n"
+
+
+def test_rules_alone_can_be_shown_but_do_not_predict(tmp_path, capsys):
+    path = tmp_path / "rules.json"
+    RuleEnsemble([Rule(1.5)], 0.5, ["a"]).save(path)
+    assert main(["show", str(path)]) == 0
+    assert capsys.readouterr().out == "+0.5 if True\n+1.5 if True\n"
+    write_csv(tmp_path / "data.csv", ["a"], [(1,)])
+    assert main(["predict", str(path), str(tmp_path / "data.csv")]) == 2
+    assert "holds rules alone" in capsys.readouterr().err
+    assert main(["show", str(path), "--at", "3"]) == 2
+    assert "holds one ensemble, and no path" in capsys.readouterr().err
+
+
+def test_commands_that_are_not_there():
+    assert "invalid choice: 'fitt'" in refused("fitt")
+    assert "required: COMMAND" in refused()
+
+
+@pytest.fixture(scope="module")
+def bad(place):
+    """A directory with a table and a model, and with files that do not fit."""
+    (place / "broken.json").write_bytes((place / "model.json").read_bytes()[:-20])
+    write_csv(place / "other.csv", ["age", "state"], [(30, "sick"), (40, "well")])
+    write_csv(place / "gaps.csv", ["age", "pulse", "state"], [(30, 60.5, "sick"), (40, "", "well")])
+    return place
+
+
+FIT = ("fit", "data.csv", "--target", "state")
+EDIT = ("edit", "model.json", "data.csv", "--target", "state", "-o", "edited.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["show", "missing.json"], "'missing.json' cannot be read: No such file or directory."),
+        (["show", "broken.json"], "broken.json is not a complete JSON document"),
+        (["predict", "model.json", "other.csv"], "'other.csv' has no column 'pulse'; it has 'age', 'state'."),
+        (["predict", "model.json", "gaps.csv"], "a missing value (NaN) in column 'pulse', first in row 1"),
+        (["explain", "model.json", "data.csv", "--row", "80"], "--row must lie between 0 and 79"),
+        ([*EDIT, "--drop", "7"], "There is no rule 7"),
+        (EDIT, "there is nothing to do: give --drop"),
+        ([*EDIT, "--replace", "first", "age >= 3"], "the first of its two values must be the number of a rule; got 'first'"),
+        ([*FIT, "-o", "model.json"], "'model.json' is there already: give another name to --output, or --force"),
+        ([*FIT, "-o", "nowhere/model.json"], "The directory 'nowhere' does not exist"),
+        ([*FIT, "-o", "data.csv/model.json"], "The directory 'data.csv' does not exist"),
+        ([*FIT, "-o", "."], "--output must name a file; '.' is something else."),
+        ([*FIT, "-o", "/dev/full", "--force"], "--output must name a file; '/dev/full' is something else."),
+        (["benchmark", "--datasets", "diabetes", "-o", "model.json"], "'model.json' is there already"),
+    ],
+)
+def test_files_that_cannot_be_read_or_must_not_be_written(bad, arguments, sentence):
+    before = {path: path.read_bytes() for path in bad.iterdir()}
+    assert sentence in refused(*arguments, cwd=bad)
+    assert {path: path.read_bytes() for path in bad.iterdir()} == before
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a directory in which nobody can write")
+def test_a_directory_in_which_nobody_can_write(place):
+    assert "No file can be written in the directory '/proc'" in refused(*FIT, "-o", "/proc/model.json", cwd=place)
+
+
+def test_a_disk_that_is_full_leaves_the_old_file(place):
+    def fill():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    before = {path: path.read_bytes() for path in place.iterdir()}
+    sentence = refused(*EDIT[:-1], "model.json", "--drop", "0", "--force", code=1, cwd=place, preexec_fn=fill)
+    assert sentence == "obliquerules: 'model.json' could not be written, and is as it was before: File too large."
+    assert {path: path.read_bytes() for path in place.iterdir()} == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_standard_output_that_is_full(place):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [COMMAND, "show", "model.json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            cwd=place,
+            env=ENVIRONMENT,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "obliquerules: standard output: No space left on device.\n"
+
+
+def test_a_pipe_that_nobody_reads(place):
+    command = [COMMAND, "predict", "model.json", "data.csv"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=place, env=ENVIRONMENT
+    ) as process:
+        process.stdout.close()
+        told = process.stderr.read()
+    assert process.returncode == 1
+    assert told == "obliquerules: whoever reads standard output closed it before everything was written.\n"
+
+
+def test_an_interrupt_ends_a_fit_with_a_sentence_and_no_file(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"x{column}" for column in range(20)]
+    write_csv(tmp_path / "data.csv", [*names, "y"], rng.normal(size=(3000, 21)))
+    command = [COMMAND, "fit", "data.csv", "--target", "y", "-o", "model.json", "--progress", "--set", "max_rules=100"]
+    with subprocess.Popen(
+        [*command, "--set", "complexity_penalty=0"], stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=ENVIRONMENT
+    ) as process:
+        assert any("rule 0/100" in line for line in process.stderr)
+        os.kill(process.pid, signal.SIGINT)
+        told = process.stderr.read()
+    assert process.returncode == 130
+    assert told.endswith("obliquerules: interrupted; no file is left half-written.\n")
+    assert "Traceback" not in told
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]

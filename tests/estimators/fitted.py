@@ -1,0 +1,39 @@
+"""One small fitted model of each public kind, with its data: what all of them must do is tested on all of them."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
+
+NAMES = ["age", "body mass", 'pulse "rest"', "a - b"]
+
+
+@functools.cache
+def data():
+    """Return a frame, labels and counts that depend on two sums of columns."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(150, 4)).round(2), columns=NAMES)
+    score = 2.0 * (X["age"] + X["body mass"] >= 0.2) - 1.5 * (X["a - b"] >= 0.5) + 0.3 * rng.normal(size=150)
+    return X, np.where(score > 0.5, "yes", "no"), rng.poisson(np.exp(score)).astype(float)
+
+
+MAKERS = {
+    "classifier": lambda: LLTBoostClassifier(max_rules=4, complexity_penalty=1.0, random_state=0),
+    "classifier cv": lambda: LLTBoostClassifierCV(max_rules=3, complexity_penalty=1.0, cv=2, random_state=0),
+    "squared": lambda: LLTBoostRegressor(max_rules=4, complexity_penalty=1.0, random_state=0),
+    "poisson": lambda: LLTBoostRegressor(loss="poisson", max_rules=4, complexity_penalty=1.0, random_state=0),
+    "squared cv": lambda: LLTBoostRegressorCV(max_rules=3, complexity_penalty=1.0, cv=2, random_state=0),
+    "poisson cv": lambda: LLTBoostRegressorCV(loss="poisson", max_rules=3, complexity_penalty=1.0, cv=2, random_state=0),
+}
+every_kind = pytest.mark.parametrize("kind", MAKERS)
+
+
+@functools.cache
+def fitted(kind):
+    """Return a model and its data."""
+    X, labels, counts = data()
+    y = labels if kind.startswith("classifier") else counts
+    return MAKERS[kind]().fit(X, y), X, y

@@ -1,0 +1,236 @@
+"""Editing: each step does what it says, costs what the log says, and can be replayed from the file byte for byte."""
+
+import copy
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from obliquerules import Conjunction, LLTBoostClassifier, LLTBoostRegressor, Proposition, Rule, load_model
+
+from .fitted import every_kind, fitted
+
+
+def started(kind):
+    model, X, y = fitted(kind)
+    return model, model.edit(X, y), X, y
+
+
+def edited(editing):
+    """Return an editing with each kind of step."""
+    return (
+        editing.add('+0.25 if body mass >= 0.5 & "a - b" <= 0.7')
+        .lock(0)
+        .refit()
+        .replace(len(editing.ensemble), "body mass - age >= 0.1")
+        .refit()
+        .add(Conjunction([Proposition([2], [1.0], 0.3)]))
+        .unlock(0)
+        .refit()
+        .drop(0)
+        .refit()
+    )
+
+
+@every_kind
+def test_the_log_in_the_file_gives_the_same_model_byte_for_byte(kind, tmp_path):
+    model, editing, X, y = started(kind)
+    model.save(tmp_path / "original.json")
+    edited(editing).model.save(tmp_path / "edited.json")
+    log = load_model(tmp_path / "edited.json").edits_
+    again = load_model(tmp_path / "original.json").edit(X, y).replay(log).model
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "edited.json").read_bytes()
+    np.testing.assert_array_equal(again.predict(X), load_model(tmp_path / "edited.json").predict(X))
+
+
+@every_kind
+def test_a_loaded_model_is_edited_further_as_if_it_had_never_been_saved(kind, tmp_path):
+    _, editing, X, y = started(kind)
+    first = editing.lock(0).add("body mass >= 0.4")
+    first.model.save(tmp_path / "first.json")
+    first.refit().model.save(tmp_path / "one.json")
+    load_model(tmp_path / "first.json").edit(X, y).refit().model.save(tmp_path / "other.json")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "other.json").read_bytes()
+
+
+@every_kind
+def test_the_original_stays_as_it_is(kind):
+    model, editing, X, _ = started(kind)
+    before = copy.copy(vars(model))
+    other = edited(editing).model
+    assert vars(model) == before
+    assert model.edits_ is None
+    assert other.path_ == model.path_
+    assert other.ensemble_ != model.ensemble_
+    assert other.predict(X).shape == (len(X),)
+
+
+@every_kind
+def test_the_log_says_what_each_step_costs(kind):
+    model, editing, X, y = started(kind)
+    final = edited(editing)
+    target = (y == "yes") * 1.0 if kind.startswith("classifier") else y
+    steps = list(final.log)
+    replayed = editing
+    for step in steps:
+        before = replayed.ensemble
+        replayed = replayed.replay(type(final.log)(model.ensemble_, (step,)))
+        after = replayed.ensemble
+        assert (step.complexity_before, step.complexity_after) == (before.complexity, after.complexity)
+        for loss, ensemble in ((step.loss_before, before), (step.loss_after, after)):
+            assert loss == pytest.approx(model._loss().value(target, ensemble(X)).mean())
+    assert replayed.ensemble == final.ensemble
+    assert [step.action for step in steps].count("refit") == 4
+    assert len(str(final.log).split("\n")) == 1 + len(steps)
+
+
+# The steps
+
+
+def test_drop_removes_a_rule_and_nothing_else():
+    model, editing, *_ = started("classifier")
+    rules = editing.drop(1).ensemble.rules
+    assert rules == (*model.ensemble_.rules[:1], *model.ensemble_.rules[2:])
+
+
+def test_add_takes_rules_conditions_and_text():
+    _, editing, *_ = started("classifier")
+    condition = Conjunction([Proposition([0], [1.0], 0.5)])
+    for new, weight in [(Rule(1.5, condition), 1.5), (condition, 0.0), ("+1.5 if age >= 0.5", 1.5), ("age >= 0.5", 0.0)]:
+        assert editing.add(new).ensemble.rules[-1] == Rule(weight, condition)
+        assert editing.replace(0, new).ensemble.rules[0] == Rule(weight or editing.ensemble[0].weight, condition)
+    with pytest.raises(TypeError, match="A rule is a Rule, a Conjunction or text; got int"):
+        editing.add(3)
+    with pytest.raises(ValueError, match="There is no column 'weight'"):
+        editing.add("weight >= 3")
+    with pytest.raises(ValueError, match="A rule uses column 9"):
+        editing.add(Conjunction([Proposition([9], [1.0], 0.5)]))
+
+
+def test_locks_follow_their_rules():
+    _, editing, *_ = started("classifier")
+    assert len(editing.ensemble) >= 3
+    locked = editing.lock(0).lock(2)
+    assert locked.log.locked == {0, 2}
+    assert locked.drop(1).log.locked == {0, 1}
+    assert locked.drop(0).log.locked == {1}
+    assert locked.replace(2, "age >= 0").log.locked == {0}
+    assert locked.unlock(0).log.locked == {2}
+    assert locked.add("age >= 0").log.locked == {0, 2}
+
+
+@every_kind
+def test_refit_keeps_locked_weights_and_finds_the_best_others(kind):
+    model, editing, X, y = started(kind)
+    new = editing.replace(0, "-0.75 if age >= 0.1").lock(0).add("body mass >= 0.4")
+    after = new.refit().ensemble
+    assert after[0].weight == -0.75
+    target = (y == "yes") * 1.0 if kind.startswith("classifier") else y
+    loss, design = model._loss(), np.column_stack([np.ones(len(X)), after.fires(X)]).astype(float)
+    ridge = model.ridge * loss.curvature(target, np.ones(len(X)))
+
+    def filled(free):
+        return np.array([free[0], -0.75, *free[1:]])
+
+    def objective(free):
+        return loss.value(target, design @ filled(free)).sum() + 0.5 * ridge * (free[1:] ** 2).sum()
+
+    def gradient(free):
+        full = design.T @ loss.gradient(target, design @ filled(free))
+        return np.array([full[0], *(full[2:] + ridge * free[1:])])
+
+    found = minimize(objective, np.zeros(len(after)), jac=gradient, method="BFGS", options={"gtol": 1e-7})
+    np.testing.assert_allclose([after.intercept, *(rule.weight for rule in after.rules[1:])], found.x, atol=1e-4)
+
+
+@every_kind
+def test_refit_of_a_fitted_model_changes_next_to_nothing(kind):
+    model, editing, X, _ = started(kind)
+    np.testing.assert_allclose(editing.refit().ensemble(X), model.ensemble_(X), atol=1e-5)
+
+
+def test_the_order_of_rows_and_rows_given_twice_do_not_matter():
+    model, editing, X, y = started("classifier")
+    expected = edited(editing)
+    order = np.random.default_rng(0).permutation(len(X))
+    shuffled = edited(model.edit(X.iloc[order], y[order]))
+    assert (shuffled.ensemble, shuffled.log) == (expected.ensemble, expected.log)
+    twice = np.repeat(np.arange(len(X)), 2)
+    doubled, weighted = edited(model.edit(X.iloc[twice], y[twice])), edited(model.edit(X, y, np.full(len(X), 2.0)))
+    assert (doubled.ensemble, doubled.log) == (weighted.ensemble, weighted.log)
+
+
+def test_a_constant_alone_can_be_refitted():
+    _, editing, _, y = started("squared")
+    for _ in range(len(editing.ensemble)):
+        editing = editing.drop(0)
+    assert editing.refit().ensemble.intercept == pytest.approx(y.mean())
+    with pytest.raises(ValueError, match=r"^There is no rule 0: the model has no rules\.$"):
+        editing.drop(0)
+
+
+# What goes wrong, and what is forgotten
+
+
+@pytest.mark.parametrize("step", ["drop", "lock", "unlock"])
+def test_a_rule_that_is_not_there_is_named(step):
+    _, editing, *_ = started("classifier")
+    n_rules = len(editing.ensemble)
+    with pytest.raises(
+        ValueError, match=f"^There is no rule 7: the model has {n_rules} rules, numbered from 0 to {n_rules - 1}"
+    ):
+        getattr(editing, step)(7)
+    with pytest.raises(ValueError, match="rule must be a whole number of at least 0; got -1"):
+        getattr(editing, step)(-1)
+
+
+def test_locks_are_not_set_twice():
+    _, editing, *_ = started("classifier")
+    with pytest.raises(ValueError, match="Rule 1 is not locked"):
+        editing.unlock(1)
+    with pytest.raises(ValueError, match="Rule 1 is locked already"):
+        editing.lock(1).lock(1)
+
+
+def test_a_log_that_does_not_fit_the_model_is_refused():
+    model, editing, X, y = started("classifier")
+    log = editing.drop(len(editing.ensemble) - 1).log
+    with pytest.raises(ValueError, match="There is no rule"):
+        model.at(0).edit(X, y).replay(log)
+
+
+def test_labels_of_others_are_refused():
+    model, _, X, _ = started("classifier")
+    with pytest.raises(ValueError, match="y must hold the labels that the model was fitted to"):
+        model.edit(X, np.where(X["age"] > 0, "a", "b"))
+
+
+def test_another_size_and_another_fit_forget_the_edits():
+    model, editing, X, y = started("classifier")
+    other = editing.drop(0).model
+    assert other.edits_ is not None
+    assert other.at(3).edits_ is None
+    assert other.at(3).ensemble_ == model.at(3).ensemble_
+    assert copy.copy(other).fit(X, y).edits_ is None
+    assert other.edits_ is not None
+
+
+def test_editing_prints_rules_and_log():
+    model, editing, *_ = started("classifier")
+    assert str(editing) == str(model.ensemble_)
+    text = str(editing.drop(0))
+    assert text.startswith(str(model.ensemble_).split("\n")[0])
+    assert f"drop rule 0: {model.ensemble_[0].describe(model.ensemble_.feature_names)}" in text
+    records = edited(editing).log.to_dicts()
+    assert records[0]["new"] == '+0.25 if body mass >= 0.5 & "a - b" <= 0.7'
+    assert len(edited(editing).log.to_polars()) == len(records)
+
+
+@pytest.mark.parametrize("make", [LLTBoostClassifier, LLTBoostRegressor])
+def test_models_on_arrays_can_be_edited(make, tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] > 0.0) * 1.0
+    model = make(max_rules=1).fit(X, y).edit(X, y).add("x1 >= 0").refit().model
+    model.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").edits_ == model.edits_

@@ -1,0 +1,112 @@
+"""Decision regions: each point of the map lies in a region that says what the model says there."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.path import Path
+
+from obliquerules.inspection import DecisionRegionsDisplay
+
+from ...estimators.fitted import NAMES, every_kind, fitted
+from .looks import clipped, written
+
+FEATURES = ["age", "body mass"]
+
+
+def rows_at(model, X, display, points):
+    """Return rows that are at the given points in the two features and elsewhere at the medians."""
+    rows = np.tile(X.median().to_numpy(), (len(points), 1))
+    rows[:, [NAMES.index(feature) for feature in FEATURES]] = points
+    return rows
+
+
+def region_of(display, point):
+    return [index for index, region in enumerate(display.regions) if Path(region).contains_point(point)]
+
+
+@every_kind
+def test_regions_say_what_the_model_says(kind):
+    model, X, y = fitted(kind)
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES)
+    points = np.random.default_rng(0).uniform(display.low, display.high, size=(200, 2))
+    rows = rows_at(model, X, display, points)
+    found = [region_of(display, point) for point in points]
+    assert all(len(regions) == 1 for regions in found)
+    regions = [index for (index,) in found]
+    assert len(set(display.scores)) > 1
+    assert display.scores[regions].tolist() == model.ensemble_(rows).tolist()
+    predicted = model._probabilities(display.scores)[:, 1] if hasattr(model, "classes_") else model._predictions(display.scores)
+    assert display.response.tolist() == predicted.tolist()
+    assert clipped(display) == []
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function"])
+def test_a_classifier_may_show_classes_or_scores(method):
+    model, X, y = fitted("classifier")
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method=method)
+    shown = display.scores if method == "decision_function" else display.scores > 0.0
+    assert display.response.tolist() == shown.astype(float).tolist()
+    assert clipped(display) == []
+
+
+def test_borders_are_where_score_and_class_change():
+    model, X, _ = fitted("classifier")
+    display = DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES)
+    for segments, of_score in ((display.steps, lambda s: s), (display.boundary, lambda s: s > 0.0)):
+        assert len(segments)
+        along = segments[:, 1] - segments[:, 0]
+        over = 1e-6 * np.column_stack([-along[:, 1], along[:, 0]])
+        sides = [of_score(model.ensemble_(rows_at(model, X, display, segments.mean(axis=1) + s * over))) for s in (1, -1)]
+        assert (sides[0] != sides[1]).all()
+    assert len(display.boundary) < len(display.steps)
+
+
+def test_other_inputs_are_fixed_where_they_are_wanted():
+    model, X, _ = fitted("classifier")
+    display = DecisionRegionsDisplay.from_estimator(model, X, features=(0, 1), fixed={"a - b": 3.0}, units={"age": "years"})
+    assert display.fixed["a - b"] == 3.0
+    assert "where a - b = 3" in written(display)
+    assert "age (years)" in written(display)
+
+
+def test_the_constant_has_one_region():
+    model, X, y = fitted("squared")
+    display = DecisionRegionsDisplay.from_estimator(model.at(0), X, y, features=FEATURES)
+    assert len(display.regions) == 1
+    assert len(display.steps) == len(display.boundary) == 0
+    assert clipped(display) == []
+
+
+def test_two_inputs_need_no_naming():
+    model, X, y = fitted("classifier")
+    two = type(model)(max_rules=1, random_state=0).fit(X[FEATURES], y)
+    assert DecisionRegionsDisplay.from_estimator(two, X[FEATURES]).names == tuple(FEATURES)
+
+
+def test_a_single_row_and_given_axes_will_do():
+    model, X, y = fitted("classifier")
+    _, ax = plt.subplots()
+    display = DecisionRegionsDisplay.from_estimator(model, X[:1], y[:1], features=FEATURES, ax=ax)
+    assert display.ax_ is ax
+    assert (display.low < display.high).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({}, "features must name the two inputs"),
+        ({"features": ["age", "age"]}, "features must be two different inputs"),
+        ({"features": ["age", "height"]}, "features names the variable 'height'"),
+        ({"features": FEATURES, "fixed": {"height": 1.0}}, "fixed names the variable 'height'"),
+        ({"features": FEATURES, "fixed": {"a - b": np.inf}}, "fixed must be a finite number"),
+        ({"features": FEATURES, "units": {"height": "m"}}, "units names the variable 'height'"),
+        ({"features": FEATURES, "response_method": "proba"}, "response_method must be one of 'auto', 'predict'"),
+        ({"features": FEATURES, "y": ["yes"]}, "y must have one entry for each of the 150 rows"),
+    ],
+)
+def test_complaints_name_the_parameter(arguments, complaint):
+    model, X, _ = fitted("classifier")
+    if not arguments:
+        model = type(model)(max_rules=6, complexity_penalty=0.0, ridge=0.1, random_state=0).fit(X, fitted("classifier")[2])
+    with pytest.raises(ValueError, match=complaint):
+        DecisionRegionsDisplay.from_estimator(model, X, **arguments)

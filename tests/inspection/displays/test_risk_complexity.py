@@ -1,0 +1,57 @@
+"""Risk against complexity: the curves are the mean losses of the path, and the chosen size is the one that predicts."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
+
+from obliquerules.inspection import RiskComplexityDisplay
+
+from ...estimators.fitted import every_kind, fitted
+from .looks import clipped, written
+
+HALF = 75
+
+
+def risks_by_scikit_learn(kind, model, X, y):
+    if kind.startswith("classifier"):
+        return [log_loss(y, probability) for probability in model.staged_predict_proba(X)]
+    measure = mean_squared_error if kind.startswith("squared") else mean_poisson_deviance
+    return [0.5 * measure(y, prediction) for prediction in model.staged_predict(X)]
+
+
+@every_kind
+def test_curves_are_the_mean_losses_of_the_path(kind):
+    model, X, y = fitted(kind)
+    display = RiskComplexityDisplay.from_estimator(model, X[:HALF], y[:HALF], X_test=X[HALF:], y_test=y[HALF:])
+    assert np.allclose(display.risks["training rows"], risks_by_scikit_learn(kind, model, X[:HALF], y[:HALF]))
+    assert np.allclose(display.risks["test rows"], risks_by_scikit_learn(kind, model, X[HALF:], y[HALF:]))
+    assert display.complexity.tolist() == [ensemble.complexity for ensemble in model.path_]
+    assert clipped(display) == []
+
+
+@pytest.mark.parametrize("kind", ["classifier cv", "squared cv", "poisson cv"])
+def test_the_cross_validated_curve_is_that_of_the_choice(kind):
+    model, _, _ = fitted(kind)
+    display = RiskComplexityDisplay.from_estimator(model)
+    assert display.cross_validated.mean.tolist() == model.cv_results_["mean_test_risk"].tolist()
+    assert (display.chosen, display.cross_validated.best) == (model.complexity_, model.best_complexity_)
+    within = display.cross_validated.mean <= display.cross_validated.limit
+    assert display.complexity[within].min() == display.chosen
+    assert clipped(display) == []
+    assert f"this model: complexity {model.complexity_}" in written(display)
+
+
+def test_another_size_is_shown_as_the_one_that_predicts():
+    model, X, y = fitted("classifier")
+    display = RiskComplexityDisplay.from_estimator(model.at(0), X_test=X, y_test=y)
+    assert "this model: complexity 0, 0 rules" in written(display)
+
+
+def test_without_anything_to_draw_it_says_what_is_missing():
+    model, X, y = fitted("classifier")
+    with pytest.raises(ValueError, match="X and y, or X_test and y_test, must be given"):
+        RiskComplexityDisplay.from_estimator(model)
+    with pytest.raises(ValueError, match="X_test and y_test must be given together"):
+        RiskComplexityDisplay.from_estimator(model, X, y, X_test=X)
+    with pytest.raises(ValueError, match="y must hold the labels"):
+        RiskComplexityDisplay.from_estimator(model, X, np.where(y == "yes", "maybe", y))

@@ -1,0 +1,142 @@
+"""Tables: the figures are those of plain loops, and become frames."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
+from obliquerules.inspection.importance import variable_importance
+
+from ..estimators.fitted import data, every_kind, fitted
+
+
+@every_kind
+def test_rule_table_is_what_a_loop_gives(kind):
+    model, X, y = fitted(kind)
+    weight = np.random.default_rng(1).exponential(size=len(X))
+    target = (y == "yes") * 1.0 if kind.startswith("classifier") else y
+    constant, *rules = model.rule_table(X, y, weight)
+    assert (constant.rule, constant.condition, constant.weight, constant.coverage) == (
+        None,
+        "True",
+        model.ensemble_.intercept,
+        1.0,
+    )
+    assert constant.purity == pytest.approx(np.average(target, weights=weight))
+    for index, (rule, row) in enumerate(zip(model.ensemble_, rules, strict=True)):
+        covered = rule.condition(X)
+        assert (row.rule, row.weight, row.complexity) == (index, rule.weight, rule.complexity)
+        assert row.condition == rule.condition.describe(X.columns)
+        assert row.coverage == pytest.approx(weight[covered].sum() / weight.sum())
+        assert row.mean_contribution == pytest.approx(np.average(rule(X), weights=weight))
+        assert row.purity == pytest.approx(np.average(target[covered], weights=weight[covered]))
+
+
+def test_a_row_of_weight_two_is_the_row_twice():
+    model, X, y = fitted("classifier")
+    twice = np.repeat(np.arange(len(X)), 2)
+    assert model.rule_table(X, y, np.full(len(X), 2.0)) == model.rule_table(X.iloc[twice], y[twice])
+
+
+def test_printed_rule_table():
+    model, X, y = fitted("classifier")
+    table = model.rule_table(X, y)
+    heading, *lines = str(table).split("\n")
+    assert heading.split("  ")[-1] == "condition"
+    assert "share of 'yes'" in heading
+    assert "share of" not in str(model.rule_table(X))
+    for line, row in zip(lines, table, strict=True):
+        assert line[heading.index("condition") :] == row.condition
+
+
+def test_targets_need_not_hold_both_classes_but_no_others():
+    model, X, y = fitted("classifier")
+    assert all(row.purity in (0.0, None) for row in model.rule_table(X[y == "no"], y[y == "no"]))
+    with pytest.raises(ValueError, match=r"y must hold the labels that the model was fitted to, \['no', 'yes'\]"):
+        model.rule_table(X, np.full(len(X), "maybe"))
+    with pytest.raises(ValueError, match="y must have one entry for each of the 150 rows"):
+        model.rule_table(X, y[:3])
+    with pytest.raises(NotFittedError):
+        LLTBoostClassifier().rule_table(X)
+
+
+def test_a_rule_that_covers_nothing_has_no_purity():
+    model, X, y = fitted("classifier")
+    far = X * 0.0 - 1e6
+    rows = model.rule_table(far, y)
+    assert {row.coverage for row in rows} <= {0.0, 1.0}
+    assert all((row.purity is None) == (row.coverage == 0.0) for row in rows)
+
+
+# Importance
+
+
+def mean_change(ensemble, X, weight, column):
+    """The definition: all pairs of rows, each score computed by the model."""
+    total = 0.0
+    for value, share in zip(X[:, column], weight / weight.sum(), strict=True):
+        changed = X.copy()
+        changed[:, column] = value
+        total += share * np.average(np.abs(ensemble(changed) - ensemble(X)), weights=weight)
+    return total
+
+
+@every_kind
+def test_importance_is_the_mean_over_all_pairs(kind):
+    model, frame, _ = fitted(kind)
+    X = frame.to_numpy()
+    weight = np.random.default_rng(2).integers(0, 4, len(X)).astype(float)
+    found = {row.variable: row for row in model.variable_importance(frame, weight)}
+    assert len(found) == X.shape[1]
+    for column, name in enumerate(frame.columns):
+        assert found[name].importance == pytest.approx(mean_change(model.ensemble_, X, weight, column), rel=1e-9, abs=1e-12)
+        uses = [any(column in p.columns for p in rule.condition) for rule in model.ensemble_]
+        assert found[name].n_rules == sum(uses)
+    sizes = [row.importance for row in model.variable_importance(frame, weight)]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_importance_of_the_rules_of_many_ensembles():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        rules = [
+            Rule(
+                rng.normal(),
+                Conjunction(Proposition([1, 0], rng.choice([-2.0, -1.0, 1.0], 2), rng.integers(-3, 3)) for _ in range(2)),
+            )
+            for _ in range(3)
+        ]
+        ensemble, X = RuleEnsemble(rules), rng.integers(-3, 4, (12, 3)).astype(float)
+        found = {row.variable: row.importance for row in variable_importance(ensemble, X, np.ones(12))}
+        for column in range(3):
+            assert found[f"x{column}"] == pytest.approx(mean_change(ensemble, X, np.ones(12), column), abs=1e-12)
+
+
+def test_printed_importance_leaves_out_what_is_in_no_rule():
+    X, labels, _ = data()
+    model = LLTBoostClassifier(max_rules=1, max_variables=2, random_state=0).fit(X, labels).at(4)
+    assert str(model.variable_importance(X)).split("\n")[-1] == "(2 other variables in no rule)"
+
+
+# Frames
+
+
+@pytest.mark.parametrize("ask", ["rule_table", "variable_importance", "explain"])
+def test_frames_hold_what_the_dicts_hold(ask):
+    model, X, _ = fitted("squared")
+    table = getattr(model, ask)(X)
+    records = table.to_dicts()
+    assert list(table.to_pandas().columns) == list(records[0]) == table.to_polars().columns
+    assert len(table.to_pandas()) == len(records) == len(table.to_polars())
+    assert table[0] == next(iter(table))
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_missing_package_is_named(package, monkeypatch):
+    model, X, _ = fitted("squared")
+    table = model.rule_table(X)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=f"to_{package} needs the package {package}"):
+        getattr(table, f"to_{package}")()
