@@ -9,6 +9,7 @@ if typing.TYPE_CHECKING:
     from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
     from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
     from obliquerules.estimators.persistence import load_model
+    from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
     from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.document import ModelFileError
     from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
@@ -29,6 +30,8 @@ __all__ = [
     "Rounding",
     "Rule",
     "RuleEnsemble",
+    "TGBClassifier",
+    "TGBRegressor",
     "l1_logistic_path",
     "load_model",
 ]
@@ -42,6 +45,7 @@ _HOMES = {
     "estimators.lltboost": ("LLTBoostClassifier", "LLTBoostRegressor"),
     "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
     "estimators.persistence": ("load_model",),
+    "estimators.tgb": ("TGBClassifier", "TGBRegressor"),
     "rules": ("Conjunction", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.document": ("ModelFileError",),
     "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),

@@ -90,3 +90,11 @@ def test_rules_explain_more_than_the_mean_does():
     for repetition in run([lltboost("validation")], ["diabetes"], repetitions=2).repetitions:
         assert repetition.losses["risk"][0] < 0.85
         assert len(repetition.complexities) == 10
+
+
+def test_tgb_has_the_papers_seven_strengths_in_rows():
+    for task, rows in (("regression", 1.0), ("classification", 4.0)):
+        settings = METHODS["TGB (paper)"].make(task, 0)
+        assert list(settings) == ["ridge 0.0001", "ridge 0.001", "ridge 0.01", "ridge 0.1", "ridge 1", "ridge 10", "ridge 100"]
+        assert settings["ridge 10"].ridge == 10.0 * rows
+        assert {model.selection for model in settings.values()} == {"objective"}

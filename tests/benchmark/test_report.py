@@ -37,6 +37,12 @@ def test_infinite_medians_are_left_out_of_the_mean_and_said_to_be():
     assert summary([comparison(inf)]) == "At least as good or inside the interval: 0/1 (at least as good 0/1)."
 
 
+def test_where_only_we_meet_a_target_there_is_no_ratio():
+    never = Comparison("Any", "default", 0.06, Interval(9.0, 13.0, 17.0), Interval(73.0, inf, inf), 1)
+    assert never.mark == AT_LEAST_AS_GOOD
+    assert "leaving out 1 where a median is infinite: 2.000." in summary([comparison(0.98), never])
+
+
 def test_geometric_means_allow_for_zeros():
     assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
     assert geometric_mean([2.0, 0.0]) == 0.0

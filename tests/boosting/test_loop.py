@@ -157,7 +157,7 @@ class Listed:
     def __init__(self, X, *propositions):
         self.proposals = [(proposition, proposition(X)) for proposition in propositions]
 
-    def propose(self, pull, rows):  # noqa: ARG002 - the protocol has both
+    def propose(self, stage, sign, rows):  # noqa: ARG002 - the protocol has all three
         yield from self.proposals
 
 
@@ -189,7 +189,7 @@ def test_a_more_complex_proposal_must_lower_the_held_out_risk_by_the_tolerance()
 
 def candidates(*propositions):
     stage = Stage.constant(STEP_PROBLEM)
-    return [stage.everything().extended(proposition, proposition(STEPS), stage.gradient) for proposition in propositions]
+    return [stage.everything().extended(proposition, proposition(STEPS), stage.objective) for proposition in propositions]
 
 
 def test_proposals_that_exclude_no_row_or_all_rows_are_passed_over():
@@ -199,7 +199,7 @@ def test_proposals_that_exclude_no_row_or_all_rows_are_passed_over():
 
 def test_a_second_proposition_must_raise_the_objective_by_the_tolerance():
     (shorter,) = candidates(LOW)
-    longer = shorter.extended(HIGH, HIGH(STEPS), Stage.constant(STEP_PROBLEM).gradient)
+    longer = shorter.extended(HIGH, HIGH(STEPS), Stage.constant(STEP_PROBLEM).objective)
     rise = longer.objective / shorter.objective - 1.0
     assert rise > 0.1
     options = {"max_propositions": 2, "tolerance": -1.0}  # of the first two, the simpler one is taken

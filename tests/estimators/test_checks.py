@@ -12,6 +12,8 @@ from obliquerules import (
     LLTBoostRegressorCV,
     LTRNetClassifier,
     LTRNetRegressor,
+    TGBClassifier,
+    TGBRegressor,
 )
 
 # So that a fit takes a hundredth of a second.
@@ -24,6 +26,12 @@ ESTIMATORS = [
     LLTBoostRegressor(loss="poisson"),
     LLTBoostClassifierCV(max_rules=2, max_propositions=1, cv=3),
     LLTBoostRegressorCV(max_rules=2, max_propositions=1, cv=3),
+    TGBClassifier(),
+    TGBRegressor(),
+    TGBRegressor(loss="poisson"),
+    TGBClassifier(objective="gradient", selection="information"),
+    TGBRegressor(objective="second-order", selection="validation"),
+    TGBClassifier(max_rules=2, max_propositions=2, search="exact", max_nodes=10**6),
     LTRNetClassifier(**SMALL_NET),
     LTRNetRegressor(**SMALL_NET),
     LTRNetRegressor(loss="poisson", **SMALL_NET),

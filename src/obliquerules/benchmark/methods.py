@@ -10,7 +10,12 @@ from obliquerules.estimators.boosted import SELECTIONS
 from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
+from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 
+# The paper's regularisation strengths for TGB: of half the squared rule weights, against the sum of the losses.
+RIDGE_STRENGTHS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
+# What a row counts for at most, in the curvature of its loss: our ridge is measured in rows, the paper's in losses.
+CURVATURE = {"regression": 1.0, "classification": 0.25}
 # The W-shaped penalties of LTRNet, of which the best is kept. The paper tries five, from 0.0001 to 1.
 W_PENALTIES = (0.01,)
 
@@ -46,6 +51,17 @@ def lltboost(selection: str) -> Method:
     return Method(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
 
 
+def tgb(name: str, **parameters: Any) -> Method:
+    """TGB with up to ten rules of five propositions, at each of the paper's strengths of the ridge."""
+
+    def make(task: str, seed: int) -> Mapping[str, Any]:
+        kind = TGBRegressor if task == "regression" else TGBClassifier
+        common: dict[str, Any] = {"max_rules": 10, "max_propositions": 5, "random_state": seed, **parameters}
+        return {f"ridge {strength:g}": kind(ridge=strength / CURVATURE[task], **common) for strength in RIDGE_STRENGTHS}
+
+    return Method(f"TGB ({name})", "TGB", make)
+
+
 def ltrnet() -> Method:
     """LTRNet with the sizes that the paper sets, ten rules of five propositions, six restarts and 250 iterations."""
 
@@ -66,4 +82,13 @@ def drnet() -> Method:
     return Method("DRNet", "DRNet", make)
 
 
-METHODS: dict[str, Method] = {method.name: method for method in (*map(lltboost, SELECTIONS), ltrnet(), drnet())}
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        *map(lltboost, SELECTIONS),
+        tgb("default"),
+        tgb("paper", objective="gradient", selection="objective", objective_tolerance=0.0),
+        ltrnet(),
+        drnet(),
+    )
+}

@@ -76,7 +76,7 @@ def summary(comparisons: Sequence[Comparison]) -> str:
     marks = [comparison.mark for comparison in comparisons]
     as_good, inside, n = marks.count(AT_LEAST_AS_GOOD), marks.count(INSIDE), len(marks)
     counts = f"At least as good or inside the interval: {as_good + inside}/{n} (at least as good {as_good}/{n})."
-    finite = [comparison.ratio for comparison in comparisons if math.isfinite(comparison.ratio)]
+    finite = [one.ratio for one in comparisons if math.isfinite(one.ours.median) and math.isfinite(one.paper.median)]
     if not finite:
         return counts
     left_out = f", leaving out {n - len(finite)} where a median is infinite" if len(finite) < n else ""

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from obliquerules.boosting.learner import Learner
+from obliquerules.boosting.learner import ConditionLearner, Learner
 from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.selection import Selection
 
 
-def boost(problem: Problem, learner: Learner, selection: Selection, max_rules: int, max_propositions: int) -> Iterator[Stage]:
+def boost(
+    problem: Problem, learner: Learner | ConditionLearner, selection: Selection, max_rules: int, max_propositions: int
+) -> Iterator[Stage]:
     """Yield the ensemble with no rule, with one rule, and so on, each with all weights refitted.
 
     Ends early if no further rule can be found.
@@ -30,10 +32,15 @@ def boost(problem: Problem, learner: Learner, selection: Selection, max_rules: i
         yield stage
 
 
-def next_rule(stage: Stage, learner: Learner, selection: Selection, max_propositions: int) -> Candidate | None:
+def next_rule(
+    stage: Stage, learner: Learner | ConditionLearner, selection: Selection, max_propositions: int
+) -> Candidate | None:
     """Return the best rule to add to an ensemble."""
-    grown = (grow(stage, signs, learner, selection, max_propositions) for signs in selection.signs)
-    best = selection.best(candidate for candidate in grown if candidate is not None)
+    if isinstance(learner, ConditionLearner):
+        best = selection.choose(stage, learner.conditions(stage, max_propositions))
+    else:
+        grown = (grow(stage, signs, learner, selection, max_propositions) for signs in selection.signs)
+        best = selection.best(candidate for candidate in grown if candidate is not None)
     return None if best is None else best.upright()
 
 
@@ -57,11 +64,11 @@ def longer_conditions(stage: Stage, current: Candidate, signs: tuple[float, ...]
     taken with its opposite. To the first proposition the opposite adds nothing but another constant.
     """
     rows = np.flatnonzero(current.covers)
-    for proposition, covers in learner.propose(signs[0] * stage.gradient, rows):
+    for proposition, covers in learner.propose(stage, signs[0], rows):
         sides = [(proposition, covers)]
         if len(signs) == 2 and len(current.condition):
             sides.append((proposition.opposite(), ~covers))
         for side, side_covers in sides:
-            longer = current.extended(side, side_covers, stage.gradient)
+            longer = current.extended(side, side_covers, stage.objective)
             if 0 < np.count_nonzero(longer.covers) < len(rows) and not stage.has_rule_on(longer.covers):
                 yield longer

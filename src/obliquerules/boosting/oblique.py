@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import best_threshold, middle_of_gap
 from obliquerules.rules import Proposition
 from obliquerules.scaling import Scaling
@@ -59,8 +60,9 @@ class ObliqueLearner:
         # Selecting from the transpose keeps the columns contiguous, as the solver wants them.
         return self.standardised.T[:, rows].T, (pull[rows] > 0.0).astype(np.float64), np.abs(pull[rows])
 
-    def propose(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
         """Yield the proposition of each L1 level, with the rows on which it holds."""
+        pull = sign * stage.gradient
         for level in self.solve(*self.classification(pull, rows)).levels:
             if level is not None:
                 proposition = self.scaling.restore(level.weights, -level.intercept)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.columns import SortedColumns
+from obliquerules.boosting.objective import Objective
 from obliquerules.boosting.oblique import ObliqueLearner
+from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.rules import Proposition
-from obliquerules.rules.shortening import SAME_PROJECTION
 from obliquerules.solvers.l1_logistic import follow_path
 
 # The unshrunk direction is the L1 solution at this fraction of the largest alpha: as good as none, and finite if separable.
 HARDLY_ANY_SHRINKAGE = 1e-3
 # Axis-parallel splits offered at a time, the best on different columns.
 AXIS_SPLITS = 3
+NONE_TAKEN = np.empty(0, dtype=np.uint64)
 
 
 class PoolLearner(ObliqueLearner):
@@ -31,16 +35,11 @@ class PoolLearner(ObliqueLearner):
         self, X: NDArray[np.float64], row_weight: NDArray[np.float64], max_variables: int, min_alpha_ratio: float = 1e-2
     ) -> None:
         super().__init__(X, row_weight, max_variables, min_alpha_ratio)
-        columns = np.flatnonzero(~self.scaling.constant)
-        self.columns = columns
-        self.descending = np.array([np.argsort(-X[:, j], kind="stable") for j in columns], dtype=np.intp).reshape(-1, len(X))
-        ordered = np.take_along_axis(X.T[columns], self.descending, axis=1)
-        least = SAME_PROJECTION * np.abs(ordered).max(axis=1, initial=0.0)
-        self.is_gap = ordered[:, :-1] - ordered[:, 1:] > least[:, None]
-        self.middle = ordered[:, 1:] + 0.5 * (ordered[:, :-1] - ordered[:, 1:])
+        self.columns = SortedColumns(X)
 
-    def propose(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
         """Yield the conditions of the pool, each once."""
+        pull = sign * stage.gradient
         pull_here = np.zeros(len(pull))
         pull_here[rows] = pull[rows]
         yield from self.axis_splits(pull_here)
@@ -73,17 +72,6 @@ class PoolLearner(ObliqueLearner):
 
     def axis_splits(self, pull: NDArray[np.float64]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
         """Yield the splits of single columns that cover the largest sum of pull on either side."""
-        above = np.cumsum(pull[self.descending], axis=1)[:, :-1]
-        total = float(pull.sum())
-        value = np.where(self.is_gap, np.maximum(above, total - above), -np.inf)
-        if value.size == 0:
-            return
-        cut = value.argmax(axis=1)
-        best = value[np.arange(len(cut)), cut]
-        for index in np.argsort(-best, kind="stable")[:AXIS_SPLITS]:
-            if best[index] > 0.0:
-                column, threshold = int(self.columns[index]), float(self.middle[index, cut[index]])
-                covers_above = above[index, cut[index]] >= total - above[index, cut[index]]
-                sign = 1.0 if covers_above else -1.0
-                proposition = Proposition([column], [sign], sign * threshold)
-                yield proposition, proposition(self.X)
+        everything = np.ones(len(pull), dtype=np.bool_)
+        objective = Objective(pull, np.zeros(len(pull), dtype=np.intp)).directed(1.0)
+        yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN), AXIS_SPLITS)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.objective import OBJECTIVES, Objective
 from obliquerules.losses import Loss
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.solvers.rule_weights import weights_of_patterns
@@ -22,7 +23,7 @@ TINY = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows with targets and weights, a loss, and how much rule weights are shrunk.
+    """Rows with targets and weights, a loss, how much rule weights are shrunk, and the objective of the search for rules.
 
     Rows marked as held out have no part in growing rules; they are there for a selection that asks how a candidate does on
     rows it has not seen. The weights of the finished ensemble are fitted to all rows.
@@ -34,6 +35,7 @@ class Problem:
     loss: Loss
     ridge: float
     held_out: Mask
+    objective: str = "gradient"
 
     @cached_property
     def size(self) -> float:
@@ -48,7 +50,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A condition under consideration, with the rows that meet it and its objective ``|g.q|``.
+    """A condition under consideration, with the rows that meet it and its objective (see `Objective`).
 
     The score is a selection's own judgement of it, lower being better; infinite as long as there is none.
     """
@@ -58,10 +60,10 @@ class Candidate:
     objective: float
     score: float = math.inf
 
-    def extended(self, proposition: Proposition, covers: Mask, gradient: Vector) -> Candidate:
+    def extended(self, proposition: Proposition, covers: Mask, objective: Objective) -> Candidate:
         """Return the candidate with one more proposition, which holds on the rows ``covers``."""
         both = self.covers & covers
-        return Candidate(self.condition & proposition, both, abs(float(gradient[both].sum())))
+        return Candidate(self.condition & proposition, both, objective(both))
 
     def upright(self) -> Candidate:
         """Return the candidate or, if it is a single proposition that starts with a minus, its complement.
@@ -106,18 +108,31 @@ class Stage:
         return cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), np.array([best]))
 
     @cached_property
+    def score(self) -> Vector:
+        """The score of each row."""
+        return (self.design @ self.weights)[self.pattern]
+
+    @cached_property
+    def fires(self) -> Mask:
+        """Which rules fire on each row, shape (n_samples, n_rules)."""
+        fires: Mask = self.design[:, 1:] != 0.0
+        return fires[self.pattern]
+
+    @cached_property
     def gradient(self) -> Vector:
         """The weighted derivative of the loss in the score of each row; zero on rows that are held out."""
-        problem = self.problem
-        score = (self.design @ self.weights)[self.pattern]
-        return problem.learning_weight * problem.loss.gradient(problem.y, score)
+        return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)
+
+    @cached_property
+    def objective(self) -> Objective:
+        """What a rule to be added should be good at."""
+        return OBJECTIVES[self.problem.objective](self)
 
     @cached_property
     def training_loss(self) -> float:
         """The weighted loss over all rows."""
         problem = self.problem
-        score = (self.design @ self.weights)[self.pattern]
-        return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, score)))
+        return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, self.score)))
 
     @cached_property
     def complexity(self) -> int:
@@ -130,15 +145,17 @@ class Stage:
         Hessian of the present weights is the identity.
         """
         problem = self.problem
-        score = (self.design @ self.weights)[self.pattern]
-        hessian = problem.row_weight * problem.loss.hessian(score)
+        hessian = problem.row_weight * problem.loss.hessian(self.score)
+        return np.column_stack([self.gradient, hessian, hessian[:, None] * self.whitened(hessian)[self.pattern]])
+
+    def whitened(self, hessian: Vector) -> NDArray[np.float64]:
+        """Return the design in coordinates in which the Hessian of the present weights, ridge included, is the identity."""
         by_pattern = np.bincount(self.pattern, hessian, len(self.design)).astype(np.float64)
         present = np.einsum("pi,p,pj->ij", self.design, by_pattern, self.design)
-        ridge = np.full(len(present), max(problem.ridge, TINY * by_pattern.sum()))
+        ridge = np.full(len(present), max(self.problem.ridge, TINY * by_pattern.sum()))
         ridge[0] = TINY * by_pattern.sum()
         present[np.diag_indices(len(present))] += ridge
-        whitened = np.linalg.solve(np.linalg.cholesky(present), self.design.T).T
-        return np.column_stack([self.gradient, hessian, hessian[:, None] * whitened[self.pattern]])
+        return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), self.design.T).T)
 
     def gain(self, covers: Mask) -> float:
         """Return by how much a rule on these rows would lower the penalised loss, if the loss were its quadratic expansion.
@@ -166,7 +183,7 @@ class Stage:
     def everything(self) -> Candidate:
         """Return the condition that always holds, from which rules are grown."""
         covers = np.ones(len(self.problem.y), dtype=np.bool_)
-        return Candidate(Conjunction(), covers, abs(float(self.gradient.sum())))
+        return Candidate(Conjunction(), covers, self.objective(covers))
 
     def _with_column(self, covers: Mask) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return design and patterns with one more rule: pattern p becomes 2p where it is silent, 2p + 1 where it fires."""

@@ -9,6 +9,9 @@ from typing import Protocol
 
 from obliquerules.boosting.problem import Candidate, Stage
 
+# Relative: objectives that differ by less are equal but for rounding.
+SAME_OBJECTIVE = 1e-9
+
 
 class Selection(Protocol):
     """Judges candidates; knows nothing of how they were found."""
@@ -39,8 +42,61 @@ class Selection(Protocol):
         ...
 
 
+class OneByOne:
+    """Grows one condition for each sign while the objective rises, and leaves the rules as they were added."""
+
+    objective_tolerance: float
+    # The algorithm box grows one condition for each sign; on a tie the second is taken.
+    signs: tuple[tuple[float, ...], ...] = ((-1.0,), (1.0,))
+
+    def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
+        """Accept the first proposition always: the objective of the empty condition is zero after a corrective step."""
+        return len(longer.condition) == 1 or self.rises(shorter, longer)
+
+    def rises(self, shorter: Candidate, longer: Candidate) -> bool:
+        """Say whether the objective rises: by the tolerance for more propositions, and by more than rounding in any case."""
+        asked = self.objective_tolerance if len(longer.condition) > len(shorter.condition) else 0.0
+        return longer.objective - shorter.objective > max(asked, SAME_OBJECTIVE) * shorter.objective
+
+    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
+        """Leave earlier rules as they are; only their weights change."""
+        return stage
+
+    def path(self, grown: Iterable[Stage]) -> list[Stage]:
+        """Return one ensemble for each number of rules."""
+        return list(grown)
+
+    def best(self, grown: Iterable[Candidate]) -> Candidate | None:
+        """Return the candidate with the largest objective, of equals the simplest."""
+        candidates = list(grown)
+        least = max((candidate.objective for candidate in candidates), default=0.0) * (1.0 - SAME_OBJECTIVE)
+        largest = (candidate for candidate in candidates if candidate.objective >= least)
+        return min(largest, key=lambda candidate: candidate.condition.complexity, default=None)
+
+
 @dataclass(frozen=True)
-class ValidationSelection:
+class ObjectiveSelection(OneByOne):
+    """Take what has the largest objective, proposition by proposition, as long as it rises; hold out no rows.
+
+    Parameters
+    ----------
+    objective_tolerance : float
+        Relative rise of the objective above which an additional proposition is kept.
+    """
+
+    objective_tolerance: float
+
+    def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:  # noqa: ARG002
+        """Return the candidate with the largest objective; more propositions than the last one taken need the tolerance."""
+        chosen = None
+        for candidate in candidates:
+            if chosen is None or self.rises(chosen, candidate):
+                chosen = candidate
+        return chosen
+
+
+@dataclass(frozen=True)
+class ValidationSelection(OneByOne):
     """The paper's selection: variables by risk on held-out rows, propositions by the boosting objective.
 
     Parameters
@@ -54,8 +110,6 @@ class ValidationSelection:
 
     validation_tolerance: float
     objective_tolerance: float
-    # The algorithm box grows one condition for each sign; on a tie the second is taken.
-    signs: tuple[tuple[float, ...], ...] = ((-1.0,), (1.0,))
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:
         """Go through the sparsity levels; each must lower the risk of the last one taken by the tolerance."""
@@ -65,21 +119,3 @@ class ValidationSelection:
             if chosen is None or (least > 0.0 and (risk - least) / least <= self.validation_tolerance):
                 chosen, least = candidate, risk
         return chosen
-
-    def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
-        """Accept the first proposition always: the objective of the empty condition is zero after a corrective step."""
-        if len(longer.condition) == 1:
-            return True
-        return longer.objective - shorter.objective > self.objective_tolerance * shorter.objective
-
-    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
-        """Leave earlier rules as they are; only their weights change."""
-        return stage
-
-    def path(self, grown: Iterable[Stage]) -> list[Stage]:
-        """Return one ensemble for each number of rules."""
-        return list(grown)
-
-    def best(self, grown: Iterable[Candidate]) -> Candidate | None:
-        """Return the candidate with the largest objective."""
-        return max(grown, key=lambda candidate: candidate.objective, default=None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.information import InformationSelection
-from obliquerules.boosting.learner import Learner
+from obliquerules.boosting.learner import ConditionLearner, Learner
 from obliquerules.boosting.loop import boost
 from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.sample import Sample
@@ -28,6 +28,8 @@ SELECTIONS = ("information", "validation")
 class BoostedModel(RuleModel):
     """A rule model that is grown by the boosting loop; a subclass says which learner proposes its conditions."""
 
+    selections: ClassVar[tuple[str, ...]] = SELECTIONS
+    objective: str = "gradient"
     max_rules: int
     max_propositions: int
     selection: str
@@ -43,7 +45,7 @@ class BoostedModel(RuleModel):
         super()._check_parameters()
         check_whole("max_rules", self.max_rules, 1)
         check_whole("max_propositions", self.max_propositions, 1)
-        check_option("selection", self.selection, SELECTIONS)
+        check_option("selection", self.selection, self.selections)
         check_real("complexity_penalty", self.complexity_penalty, 0.0)
         check_real("validation_fraction", self.validation_fraction, 0.0, 1.0)
         check_real("validation_tolerance", self.validation_tolerance, -1.0)
@@ -52,9 +54,12 @@ class BoostedModel(RuleModel):
         check_seed("random_state", self.random_state)
         check_whole("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, 0)
 
-    def _learner(self, sample: Sample) -> Learner:  # noqa: ARG002  # for subclasses
+    def _learner(self, sample: Sample) -> Learner | ConditionLearner:  # noqa: ARG002  # for subclasses
         """Return what proposes conditions."""
         raise AttributeError(f"{type(self).__name__} does not say which learner proposes its conditions.")
+
+    def _note(self, learner: Learner | ConditionLearner) -> None:
+        """Set what the learner knows of the search for rules once it is over: nothing, unless a subclass does."""
 
     def _selection(self) -> Selection:
         """Return what chooses among the proposed conditions."""
@@ -88,6 +93,7 @@ class BoostedModel(RuleModel):
                 self._report(shortening.ensemble(stage.ensemble(names)))
         self.path_ = tuple(shortening.ensemble(stage.ensemble(names)) for stage in selection.path(grown))
         self.ensemble_, self.n_iter_ = self.path_[-1], len(grown) - 1
+        self._note(learner)
         return self
 
     def _problem(self, sample: Sample) -> Problem:
@@ -97,7 +103,7 @@ class BoostedModel(RuleModel):
         fraction = self.validation_fraction if self.selection == "validation" else 0.0
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         held_out = sample.hold_out(self._strata(sample.y), fraction, seed)
-        return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out)
+        return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out, self.objective)
 
     def stability(
         self,

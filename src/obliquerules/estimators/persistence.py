@@ -15,6 +15,7 @@ from obliquerules.estimators.editing import ACTIONS, EditLog, EditStep
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
+from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.document import (
     Field,
@@ -39,6 +40,8 @@ ESTIMATORS: dict[str, type[RuleModel]] = {
         LLTBoostRegressorCV,
         LTRNetClassifier,
         LTRNetRegressor,
+        TGBClassifier,
+        TGBRegressor,
     )
 }
 # What the values of each type of label must be in a file, and as an array.

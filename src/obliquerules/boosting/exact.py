@@ -1,0 +1,86 @@
+"""The exact learner: the best conjunction of thresholds on single columns, by branch and bound (TGB)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+
+from obliquerules.boosting.axis import AxisLearner
+from obliquerules.boosting.columns import SortedColumns
+from obliquerules.boosting.loop import longer_conditions
+from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.selection import SAME_OBJECTIVE
+from obliquerules.kernels.axis_rules import RuleSearch
+from obliquerules.rules import Conjunction
+
+SIGNS = (1.0, -1.0)
+
+
+class ExactLearner:
+    """Finds for each number of propositions the conjunction with the largest objective.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    max_nodes : int
+        How many conjunctions may be extended in search of one rule. Where that is not enough, the best that was seen is taken;
+        it is at least as good as what greedy growth finds.
+    max_seconds : float or None
+        How long the search for one rule may take.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether all searches so far came to their end.
+    """
+
+    def __init__(self, columns: SortedColumns, max_nodes: int, max_seconds: float | None) -> None:
+        self.columns = columns
+        self.max_nodes = max_nodes
+        self.max_seconds = math.inf if max_seconds is None else max_seconds
+        self.complete = True
+
+    def conditions(self, stage: Stage, max_propositions: int) -> Iterator[Candidate]:
+        """Yield the best condition of one proposition, of two, and so on, as long as the objective rises."""
+        deadline, nodes_left = time.perf_counter() + self.max_seconds, self.max_nodes
+        greedy, best = dict.fromkeys(SIGNS, stage.everything()), None
+        searches = {sign: self._search(stage, sign) for sign in SIGNS}
+        for length in range(1, max_propositions + 1):
+            before = best
+            for sign, search in searches.items():
+                # What greedy growth finds is a good start, from which the search can only rise.
+                greedy[sign] = self._extended(stage, greedy[sign], sign)
+                if len(greedy[sign].condition):
+                    best = _better(best, greedy[sign])
+                found, nodes, ended = search.run(length, best.objective if best else 0.0, nodes_left, deadline)
+                nodes_left -= nodes
+                self.complete &= ended
+                if found is not None:
+                    best = _better(best, self._candidate(stage, found))
+            if best is not None and best is not before:
+                yield best
+
+    def _search(self, stage: Stage, sign: float) -> RuleSearch:
+        objective = stage.objective
+        directed, ranking = objective.directed(sign), objective.ranking(sign)
+        columns, between = self.columns, objective.between_patterns()
+        return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(stage.fires))
+
+    def _extended(self, stage: Stage, current: Candidate, sign: float) -> Candidate:
+        """Return the condition with the proposition that raises the objective most, or as it is if there is none."""
+        return next(longer_conditions(stage, current, (sign,), AxisLearner(self.columns)), current)
+
+    def _candidate(self, stage: Stage, found: list[list[int]]) -> Candidate:
+        """Return what the search found: kinds, each a column and a side, and the groups inside and outside."""
+        condition = Conjunction(
+            self.columns.proposition(kind // 2, min(inside, outside), max(inside, outside), upper=kind % 2 == 0)
+            for kind, inside, outside in found
+        )
+        covers = condition(stage.problem.X)
+        return Candidate(condition, covers, stage.objective(covers))
+
+
+def _better(best: Candidate | None, other: Candidate) -> Candidate:
+    """Return the one with the larger objective, the first if they are equal but for rounding."""
+    return other if best is None or other.objective > (1.0 + SAME_OBJECTIVE) * best.objective else best

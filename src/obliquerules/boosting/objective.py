@@ -1,0 +1,117 @@
+"""Objectives: how well a rule on a set of rows would follow the gradient, the free choice of rule boosting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.kernels.axis_rules import DirectedObjective
+
+if TYPE_CHECKING:
+    from obliquerules.boosting.problem import Stage
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Of the size of a rule: with less than this left, the ensemble has the rule already.
+NOTHING_LEFT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """``|g.q| / sqrt(offset + m.q - |sum_i q_i m_i b_i|^2)`` of the indicator q of a set of rows.
+
+    Attributes
+    ----------
+    gradient : array of shape (n_samples,)
+        g.
+    pattern : array of shape (n_samples,)
+        The firing pattern of each row.
+    mass : array of shape (n_samples,) or None
+        m, what a row adds to the size of a rule; None if the size does not matter.
+    offset : float
+    basis : array of shape (n_patterns, n_directions) or None
+        b_i by pattern: directions that do not count as size, because the ensemble has them already.
+    """
+
+    gradient: Vector
+    pattern: NDArray[np.intp]
+    mass: Vector | None = None
+    offset: float = 0.0
+    basis: NDArray[np.float64] | None = None
+
+    def __call__(self, covers: Mask) -> float:
+        """Return the objective of a rule on these rows; zero if the ensemble has it already."""
+        total = abs(float(self.gradient[covers].sum()))
+        if self.mass is None:
+            return total
+        mass = self.mass[covers]
+        size = left = self.offset + float(mass.sum())
+        if self.basis is not None:
+            shared = np.bincount(self.pattern[covers], mass, len(self.basis)) @ self.basis
+            left -= float(shared @ shared)
+        return total / math.sqrt(left) if left > NOTHING_LEFT * size else 0.0
+
+    def directed(self, sign: float) -> DirectedObjective:
+        """Return the objective of rules on which the gradients add up to the given sign, for the compiled searches."""
+        mass = np.zeros(len(self.gradient)) if self.mass is None else self.mass
+        basis = np.zeros((int(self.pattern.max(initial=-1)) + 1, 0)) if self.basis is None else self.basis
+        return DirectedObjective(sign * self.gradient, mass, self.offset, basis, self.pattern, self.mass is None)
+
+    def between_patterns(self) -> float:
+        """Return the square of the largest objective that rules could have if they might cover any part of any pattern.
+
+        With f the covered parts of patterns, the gradients add up to ``g.f`` and the size is at least ``f.K f``, K being
+        diagonal but for the basis; so it is ``g.K^-1 g``.
+        """
+        if self.basis is None or self.mass is None:
+            return math.inf
+        mass = np.bincount(self.pattern, self.mass, len(self.basis)).astype(np.float64)
+        gradient = np.bincount(self.pattern, self.gradient, len(self.basis))
+        shared = mass[:, None] * self.basis
+        size, axes = np.linalg.eigh(np.diag(mass) - shared @ shared.T)
+        return float(((gradient @ axes) ** 2 / np.maximum(size, np.finfo(np.float64).eps * mass.sum())).sum())
+
+    def ranking(self, sign: float) -> NDArray[np.intp]:
+        """Return the rows by descending gradient per mass, in the direction of the sign."""
+        if self.mass is None:
+            return np.argsort(-sign * self.gradient, kind="stable")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(self.gradient == 0.0, 0.0, sign * self.gradient / self.mass)
+        return np.argsort(-ratio, kind="stable")
+
+
+def gradient_sum(stage: Stage) -> Objective:
+    """``|g.q|``, the paper's."""
+    return Objective(stage.gradient, stage.pattern)
+
+
+def second_order(stage: Stage) -> Objective:
+    """``|g.q| / sqrt(h.q + ridge)``: its square is twice the fall of the loss to second order, the other weights held fixed."""
+    problem = stage.problem
+    hessian = problem.learning_weight * problem.loss.hessian(stage.score)
+    return Objective(stage.gradient, stage.pattern, hessian, problem.ridge)
+
+
+def orthogonal(stage: Stage) -> Objective:
+    """``|g.q| / sqrt(|q'|^2 + ridge)``, q' being the part of q that is orthogonal to the constant and the rules there are.
+
+    Orthogonal in the metric of the hessian, and with the ridge taken into account: the square is twice the fall of the
+    penalised loss to second order, *all* weights being corrected. For the squared loss and without a ridge it is the objective
+    ``|g.q| / |q'|`` of orthogonal gradient boosting (Yang et al., AISTATS 2024), which takes the plain metric for every loss.
+    """
+    problem = stage.problem
+    hessian = problem.learning_weight * problem.loss.hessian(stage.score)
+    return Objective(stage.gradient, stage.pattern, hessian, problem.ridge, stage.whitened(hessian))
+
+
+OBJECTIVES: dict[str, Callable[[Stage], Objective]] = {
+    "gradient": gradient_sum,
+    "orthogonal": orthogonal,
+    "second-order": second_order,
+}
