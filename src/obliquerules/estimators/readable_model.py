@@ -149,7 +149,10 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
           +37.79  if bp >= 101.5 (it is 101, missed by 0.5)
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
-        matrix = self._matrix(X)
+        return self._explained(self._matrix(X))
+
+    def _explained(self, matrix: NDArray[np.float64]) -> Explanation:
+        """Explain the predictions for checked inputs."""
         scores = self.ensemble_(matrix)
         headlines = [self._headline(score) for score in scores.tolist()]
         return explain(self.ensemble_, matrix, self._predictions(scores).tolist(), headlines, self._wording().total)
