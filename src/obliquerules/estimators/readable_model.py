@@ -49,6 +49,13 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         """Return targets, of the kind that the model was fitted to, as the numbers that the loss takes."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
 
+    def _coded_rows(self, y: Any, n_rows: int) -> Vector:
+        """Return the coded targets of so many rows."""
+        target = self._coded(y)
+        if target.shape != (n_rows,):
+            raise ValueError(f"y must have one entry for each of the {n_rows} rows of X; got shape {target.shape}.")
+        return target
+
     def _target_words(self) -> str:
         """Return what a mean of coded targets is called."""
         return "mean of y"
@@ -111,9 +118,7 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         """
         matrix = self._matrix(X)
         weight = checked_weights(sample_weight, len(matrix))
-        target = None if y is None else self._coded(y)
-        if target is not None and target.shape != weight.shape:
-            raise ValueError(f"y must have one entry for each of the {len(matrix)} rows of X; got shape {target.shape}.")
+        target = None if y is None else self._coded_rows(y, len(matrix))
         return rule_table(self.ensemble_, matrix, target, weight, self._target_words())
 
     def explain(self, X: Any) -> Explanation:
@@ -144,7 +149,10 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
           +37.79  if bp >= 101.5 (it is 101, missed by 0.5)
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
-        matrix = self._matrix(X)
+        return self._explained(self._matrix(X))
+
+    def _explained(self, matrix: NDArray[np.float64]) -> Explanation:
+        """Explain the predictions for checked inputs."""
         scores = self.ensemble_(matrix)
         headlines = [self._headline(score) for score in scores.tolist()]
         return explain(self.ensemble_, matrix, self._predictions(scores).tolist(), headlines, self._wording().total)

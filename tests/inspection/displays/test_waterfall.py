@@ -21,6 +21,7 @@ def test_bars_add_up_to_the_score(kind, all_rules):
     model, X, _ = fitted(kind)
     for row in (0, 7, -1):
         display = WaterfallDisplay.from_estimator(model, X, row, all_rules=all_rules)
+        assert display.explanation == model.explain(X)[row]
         score = float(model.ensemble_(X)[row])
         assert display.ends[-1] == score
         *parts, total = bars(display)

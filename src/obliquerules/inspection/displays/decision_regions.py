@@ -175,7 +175,7 @@ class DecisionRegionsDisplay:
         """
         model = drawing.fitted_model(estimator)
         matrix = model._matrix(X)
-        target = None if y is None else drawing.coded_target(model, y, len(matrix))
+        target = None if y is None else model._coded_rows(y, len(matrix))
         plane = _plane(model, matrix, _two_columns(model, features), fixed or {})
         polygons = cut(plane.lines(model.ensemble_))
         scores = model.ensemble_(plane.rows(middles(polygons)))

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 # Of the palette of Okabe and Ito, which is told apart with any kind of colour vision. In print without colour, markers and
@@ -65,14 +63,6 @@ def fitted_model(estimator: Any) -> Any:
         raise TypeError(f"estimator must be a rule model, such as LLTBoostClassifier; got {type(estimator).__name__}.")
     check_is_fitted(estimator)
     return estimator
-
-
-def coded_target(model: Any, y: Any, n_rows: int) -> NDArray[np.float64]:
-    """Return one number for each row: its target as the loss of the model takes it."""
-    target: NDArray[np.float64] = model._coded(y)
-    if target.shape != (n_rows,):
-        raise ValueError(f"y must have one entry for each of the {n_rows} rows of X; got shape {target.shape}.")
-    return target
 
 
 def harmless(text: str) -> str:

@@ -211,7 +211,7 @@ def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
 def _risks(model: Any, ensembles: Iterable[RuleEnsemble], X: Any, y: Any) -> Vector:
     """Return the mean loss of each ensemble."""
     matrix = model._matrix(X)
-    target = drawing.coded_target(model, y, len(matrix))
+    target = model._coded_rows(y, len(matrix))
     return np.array([float(np.mean(model._loss().value(target, ensemble(matrix)))) for ensemble in ensembles])
 
 

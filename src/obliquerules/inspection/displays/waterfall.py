@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -100,10 +100,12 @@ class WaterfallDisplay:
         WaterfallDisplay
         """
         model = drawing.fitted_model(estimator)
-        explanations = model.explain(X)
-        if not -len(explanations) <= row < len(explanations):
-            raise ValueError(f"row must be the position of one of the {len(explanations)} rows of X; got {row!r}.")
-        display = cls(explanations[row], model._loss(), model._mean_words())
+        matrix = model._matrix(X)
+        rows = range(len(matrix))
+        if not -len(rows) <= row < len(rows):
+            raise ValueError(f"row must be the position of one of the {len(rows)} rows of X; got {row!r}.")
+        explanation = replace(model._explained(matrix[[row]])[0], row=rows[row])
+        display = cls(explanation, model._loss(), model._mean_words())
         return display.plot(ax, all_rules=all_rules)
 
     @property
