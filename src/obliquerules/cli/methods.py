@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What the names of the estimators of a method begin with; Classifier or Regressor follows, and CV if there is one that
 # chooses its size.
-METHODS = {"lltboost": "LLTBoost", "ltrnet": "LTRNet", "drnet": "DRNet"}
+METHODS = {"lltboost": "LLTBoost", "tgb": "TGB", "ltrnet": "LTRNet", "drnet": "DRNet"}
 # Parameters that have an option of their own.
 OPTIONS = {"loss": "--task", "random_state": "--random-state", "verbose": "--progress", "cv": "--cv", "n_jobs": "--jobs"}
 WORDS = {"true": True, "false": False, "none": None}
