@@ -12,8 +12,8 @@ export PATH := $(BIN):$(PATH)
 demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/installed  ## the whole test suite
-	$(BIN)/python -m pytest
+test: $(VENV)/installed  ## the whole test suite, on all processors
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto
 
 check: $(VENV)/installed  ## style, types, direction of imports
 	$(BIN)/ruff check .
