@@ -84,6 +84,16 @@ def test_probabilities_are_close_to_the_frequencies_of_the_regions(cancer):
         assert y[probability == value].mean() == pytest.approx(value, abs=0.05)
 
 
+@pytest.mark.parametrize("inside", ["in", "z"])  # the first of the labels, and the second
+def test_left_to_itself_it_describes_one_class_the_one_that_takes_less(inside):
+    X = np.random.default_rng(0).uniform(size=(400, 3)).round(3)
+    box = (np.abs(X - 0.5) < 0.3).all(axis=1)
+    model = quick(max_iter=1200, phase_length=200, step_size=0.02).fit(X, np.where(box, inside, "out"))
+    wanted = model.classes_.tolist().index(inside)
+    assert len(model.path_) > 1
+    assert all((rule.weight > 0.0) == wanted for ensemble in model.path_ for rule in ensemble)
+
+
 def test_rules_describe_the_class_they_are_asked_to():
     X, y = data()
     both = quick().fit(X, y)

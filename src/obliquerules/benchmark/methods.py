@@ -16,9 +16,9 @@ from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 RIDGE_STRENGTHS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 # What a row counts for at most, in the curvature of its loss: our ridge is measured in rows, the paper's in losses.
 CURVATURE = {"regression": 1.0, "classification": 0.25}
-# Settings of LTRNet, of which the best is kept, as the paper keeps the best of five W-shaped penalties: its defaults, and a firmer
-# hand for noisy data.
-LTRNET_SETTINGS: dict[str, dict[str, float]] = {
+# Settings of LTRNet, of which the best is kept, as the paper keeps the best of five W-shaped penalties: its defaults, and more
+# of both penalties for noisy data.
+LTRNET_SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "W penalty 0.1, ridge 40": {"w_penalty": 0.1, "ridge": 40.0},
 }

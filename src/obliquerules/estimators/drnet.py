@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -28,6 +29,8 @@ from obliquerules.rules import Conjunction, Rule, RuleEnsemble
 from obliquerules.solvers.or_weights import or_weights
 
 AUTO = "auto"
+# The price of complexity, in units of log(n), in the choice of the class to describe: that of LLTBoost.
+COMPLEXITY_PENALTY = 4.0
 
 
 class DRNetClassifier(RuleClassifier):
@@ -60,7 +63,8 @@ class DRNetClassifier(RuleClassifier):
         The penalty lambda_2, which is in force while the OR layer is trained.
     describe : "auto" or label, default="auto"
         The class that the rules are for. An OR is not symmetric: rules for one class may be fewer and better than rules for the
-        other. ``"auto"`` learns both, and `path_` has the best of both.
+        other. ``"auto"`` learns both, and keeps the class whose best rule set has the lower information criterion, which
+        charges for complexity.
     max_iter : int, default=10000
         Number of training steps, each on all rows. Fewer give worse rules: conditions are given up late.
     phase_length : int, default=1000
@@ -170,15 +174,31 @@ class DRNetClassifier(RuleClassifier):
     def _grow(self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Self:
         """Learn a rule set for each class and penalty, and keep those that are worth their complexity."""
         sample = Sample.of(X, y, weight)
-        constant = self._loss().best_constant(sample.y, sample.weight)
-        ensembles = [RuleEnsemble((), constant, self._feature_names())]
-        self.n_iter_ = 0
-        for rule_set, ensemble in self._learned(sample):
-            ensembles.append(ensemble)
-            self.n_iter_ = max(self.n_iter_, rule_set.n_steps)
-        self.path_ = tuple(self._worth_their_complexity(ensembles, sample))
-        self.ensemble_ = self.path_[-1]
+        learned = list(self._learned(sample))
+        described = self._better_described(learned, sample)
+        constant = RuleEnsemble((), self._loss().best_constant(sample.y, sample.weight), self._feature_names())
+        ensembles = [ensemble for rule_set, ensemble in learned if rule_set.described == described]
+        self.path_ = tuple(self._worth_their_complexity([constant, *ensembles], sample))
+        self.ensemble_, self.n_iter_ = self.path_[-1], max((rule_set.n_steps for rule_set, _ in learned), default=0)
         return self
+
+    def _better_described(self, learned: list[tuple[RuleSet, RuleEnsemble]], sample: Sample) -> int | None:
+        """Return the class that has the rule set with the least criterion, or None if no rule was learned.
+
+        The criterion charges for complexity, because the class that takes more rules to describe is fitted more closely.
+        """
+        n = float(np.add.reduce(sample.weight))
+        price = COMPLEXITY_PENALTY * math.log(n)
+
+        def criterion(one: tuple[RuleSet, RuleEnsemble]) -> float:
+            return self._loss().deviance(n * self._risk(one[1], sample), n) + price * one[1].complexity
+
+        with_rules = [one for one in learned if len(one[1])]
+        return min(with_rules, key=criterion)[0].described if with_rules else None
+
+    def _risk(self, ensemble: RuleEnsemble, sample: Sample) -> float:
+        """Return the mean loss on the training rows."""
+        return float(np.average(self._loss().value(sample.y, ensemble(sample.X)), weights=sample.weight))
 
     def _learned(self, sample: Sample) -> Iterator[tuple[RuleSet, RuleEnsemble]]:
         """Yield every rule set that was learned, and what becomes of it."""
@@ -223,8 +243,7 @@ class DRNetClassifier(RuleClassifier):
 
     def _worth_their_complexity(self, ensembles: list[RuleEnsemble], sample: Sample) -> Iterator[RuleEnsemble]:
         """Yield the ensembles that have a lower training risk than all less complex ones, in the order of complexity."""
-        loss = self._loss()
-        risks = [float(np.average(loss.value(sample.y, ensemble(sample.X)), weights=sample.weight)) for ensemble in ensembles]
+        risks = [self._risk(ensemble, sample) for ensemble in ensembles]
         lowest = np.inf
         for ensemble, risk in sorted(zip(ensembles, risks, strict=True), key=lambda pair: (pair[0].complexity, pair[1])):
             if risk < lowest:
