@@ -59,8 +59,8 @@ class Stopped(BaseException):
     """A fit has used up its processor time; not an Exception, so that no rival takes it for a failure of its own."""
 
 
-def fit_until(longest: float, make: Maker, X: Any, y: Any) -> None:
-    """Fit a new model, but stop after so many seconds of processor time."""
+def fit_until(longest: float, stopped: list[Maker], make: Maker, X: Any, y: Any) -> None:
+    """Fit a new model, but stop after so many seconds of processor time, and take note of that."""
 
     def stop(*_: Any) -> None:
         raise Stopped
@@ -70,7 +70,7 @@ def fit_until(longest: float, make: Maker, X: Any, y: Any) -> None:
     try:
         fit(make, X, y)
     except Stopped:
-        return
+        stopped.append(make)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
 
@@ -92,12 +92,12 @@ def parse() -> argparse.Namespace:
 def measure(name: str, task: str, rivals: dict[str, Maker], X: Any, y: Any, longest: float) -> list[float]:
     """Print one line of the table and return how many times longer than ours the rivals take."""
     fit(OURS[task], X, y)  # the first call of anything loads what it needs
-    mine, ratios = mean_seconds(partial(fit, OURS[task], X, y), 0.5), []
+    mine, ratios, stopped = mean_seconds(partial(fit, OURS[task], X, y), 0.5), [], list[Maker]()
     print(f"{name:>14} {1e3 * mine:10.0f} ms", end="", flush=True)
     for make in rivals.values():
-        theirs = mean_seconds(partial(fit_until, longest, make, X, y))
+        theirs = mean_seconds(partial(fit_until, longest, stopped, make, X, y))
         ratios.append(theirs / mine)
-        mark = ">" if theirs > 0.99 * longest else " "  # the two clocks tick apart
+        mark = ">" if make in stopped else " "
         print(f" {mark}{1e3 * theirs:9.0f} ms {mark}{theirs / mine:6.1f}", end="", flush=True)
     print()
     return ratios

@@ -171,7 +171,7 @@ def test_saved_model_predicts_alike(model: Any, cv: Any, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("cv", value) for value in (1, 0, -3, 2.5, "five", True, KFold, object())),
+        *(("cv", value) for value in (1, 0, -3, 2.5, "five", True, KFold, len)),
         *(("n_jobs", value) for value in (0, 1.0, "all", True)),
         *(("one_standard_error", value) for value in (1, None, "yes")),
     ],
