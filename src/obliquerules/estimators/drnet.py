@@ -29,8 +29,6 @@ from obliquerules.rules import Conjunction, Rule, RuleEnsemble
 from obliquerules.solvers.or_weights import or_weights
 
 AUTO = "auto"
-# The price of complexity, in units of log(n), in the choice of the class to describe: that of LLTBoost.
-COMPLEXITY_PENALTY = 4.0
 
 
 class DRNetClassifier(RuleClassifier):
@@ -63,8 +61,8 @@ class DRNetClassifier(RuleClassifier):
         The penalty lambda_2, which is in force while the OR layer is trained.
     describe : "auto" or label, default="auto"
         The class that the rules are for. An OR is not symmetric: rules for one class may be fewer and better than rules for the
-        other. ``"auto"`` learns both, and keeps the class whose best rule set has the lower information criterion, which
-        charges for complexity.
+        other. ``"auto"`` learns both, and keeps the class whose best rule set has the lower Bayesian information
+        criterion, which charges for complexity.
     max_iter : int, default=10000
         Number of training steps, each on all rows. Fewer give worse rules: conditions are given up late.
     phase_length : int, default=1000
@@ -185,13 +183,13 @@ class DRNetClassifier(RuleClassifier):
     def _better_described(self, learned: list[tuple[RuleSet, RuleEnsemble]], sample: Sample) -> int | None:
         """Return the class that has the rule set with the least criterion, or None if no rule was learned.
 
-        The criterion charges for complexity, because the class that takes more rules to describe is fitted more closely.
+        It is the Bayesian information criterion, which charges for complexity, because the class that takes more rules to
+        describe is fitted more closely.
         """
         n = float(np.add.reduce(sample.weight))
-        price = COMPLEXITY_PENALTY * math.log(n)
 
         def criterion(one: tuple[RuleSet, RuleEnsemble]) -> float:
-            return self._loss().deviance(n * self._risk(one[1], sample), n) + price * one[1].complexity
+            return self._loss().deviance(n * self._risk(one[1], sample), n) + math.log(n) * one[1].complexity
 
         with_rules = [one for one in learned if len(one[1])]
         return min(with_rules, key=criterion)[0].described if with_rules else None
