@@ -7,7 +7,6 @@ three); and the processor time of all fits, relative to the paper's selection. N
 
 import itertools
 import sys
-import time
 from contextlib import ExitStack
 from unittest import mock
 
@@ -15,10 +14,12 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules.benchmark.attempt import attempt
 from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.methods import Method
-from obliquerules.benchmark.protocol import loss_within, repeat
+from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
+from obliquerules.benchmark.tasks import Task
 from obliquerules.boosting import information
 from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolLearner
 from obliquerules.boosting.problem import Candidate
@@ -100,13 +101,11 @@ def method(name):
 
 
 def measure(data, name, seed):
-    """Return what one repetition of a variant reached, and its processor time."""
+    """Return what came of one repetition of a variant."""
     with ExitStack() as stack:
         for place, part, substitute in VARIANTS[name][1]:
             stack.enter_context(mock.patch.object(place, part, substitute))
-        start = time.process_time()
-        (repetition,) = repeat(data, method(name), seed)
-        return repetition, time.process_time() - start
+        return attempt(data, method(name), Task(data.name, name, name, seed))
 
 
 def summary(name, datasets, seeds):
@@ -116,11 +115,11 @@ def summary(name, datasets, seeds):
         done = Parallel(2)(delayed(measure)(data, name, seed) for seed in seeds)
         for ratio, kind in zip(ratios, MEASURES[:2], strict=True):
             row = kind.paper[data.name]
-            values = [kind.of(r.complexities, r.losses[kind.loss], row.target) for r, _ in done]
+            values = [kind.of(r.complexities, r.losses[kind.loss], row.target) for r in done]
             ratio.append(np.median(values) / row.reached["LLTB"].median)
-        risks = [loss_within(r.complexities, r.losses["risk"], size) for r, _ in done for size in SIZES]
+        risks = [loss_within(r.complexities, r.losses["risk"], size) for r in done for size in SIZES]
         areas.append(np.mean(np.log(np.minimum(risks, 1.0 if data.task == "regression" else np.log(2)))))
-        seconds += sum(spent for _, spent in done)
+        seconds += sum(r.seconds for r in done)
     return *(np.exp(np.mean(np.log(ratio))) for ratio in ratios), np.mean(areas), seconds
 
 

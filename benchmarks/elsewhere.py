@@ -5,10 +5,7 @@ mean test risk along the path of the paper's selection (as the paper derives its
 risk at complexity 20, for the paper's selection and for complexity-aware growth, both with default parameters.
 """
 
-from itertools import chain
-
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.datasets import (
     load_digits,
     load_iris,
@@ -22,7 +19,9 @@ from sklearn.datasets import (
 from sklearn.utils import Bunch
 
 from obliquerules.benchmark.methods import lltboost
-from obliquerules.benchmark.protocol import loss_within, repeat, smallest_complexity
+from obliquerules.benchmark.protocol import loss_within, smallest_complexity
+from obliquerules.benchmark.runner import run
+from obliquerules.benchmark.tasks import plan
 
 SIZE = 20
 
@@ -67,10 +66,10 @@ def main():
     ratios = []
     for data in problems():
         paper, ours = (
-            list(chain.from_iterable(Parallel(2)(delayed(repeat)(data, lltboost(selection), seed) for seed in range(10))))
-            for selection in ("validation", "information")
+            run(plan([data], [method], 10, 0), [data], [method], jobs=2)
+            for method in (lltboost("validation"), lltboost("information"))
         )
-        target = np.mean([np.mean(repetition.losses["risk"]) for repetition in paper])
+        target = np.mean([np.mean(outcome.losses["risk"]) for outcome in paper])
         size = [np.median([smallest_complexity(r.complexities, r.losses["risk"], target) for r in m]) for m in (paper, ours)]
         risk = [np.median([loss_within(r.complexities, r.losses["risk"], SIZE) for r in m]) for m in (paper, ours)]
         ratios.append((size[1] / size[0], risk[1] / risk[0]))

@@ -7,15 +7,18 @@ import pytest
 from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.methods import lltboost
 from obliquerules.benchmark.report import WORSE, compare
-from obliquerules.benchmark.runner import run
+from obliquerules.benchmark.runner import load, run
+from obliquerules.benchmark.tasks import plan
+from obliquerules.datasets import DATASETS
 from obliquerules.datasets.files import VARIABLE
 
 
 @pytest.mark.protocol
 @pytest.mark.skipif(not os.environ.get(VARIABLE), reason=f"needs the paper's data sets: {VARIABLE} is not set")
 def test_the_papers_figures_are_reached():
-    repetitions = run([lltboost("validation")], jobs=2).repetitions
+    datasets, methods = load(tuple(DATASETS))[0], [lltboost("validation")]
+    outcomes = run(plan(datasets, methods, 10, 0), datasets, methods, jobs=2)
     for measure in MEASURES[:2]:
-        comparisons = compare(measure, repetitions, "LLTB")
+        comparisons = compare(measure, outcomes, "LLTB")
         assert len(comparisons) == 10
         assert sum(comparison.mark != WORSE for comparison in comparisons) >= 8

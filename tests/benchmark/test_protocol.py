@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from obliquerules.benchmark.interval import Interval, order_interval
-from obliquerules.benchmark.methods import METHODS, drnet, lltboost
-from obliquerules.benchmark.protocol import bootstrap_split, loss_within, mean_losses, repeat, smallest_complexity
-from obliquerules.benchmark.runner import run
+from obliquerules.benchmark.methods import METHODS
+from obliquerules.benchmark.protocol import bootstrap_split, loss_within, mean_losses, smallest_complexity
 from obliquerules.datasets import load_breast_cancer, load_diabetes, load_friedman
 
 
@@ -60,36 +59,6 @@ def test_losses_are_the_mean_squared_error_the_log_loss_in_nats_and_the_share_of
     losses = mean_losses("classification", np.array([0.0, 1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1000.0, 1000.0]))
     assert losses["risk"] == pytest.approx((2 * np.log(2) + 1000.0) / 4)
     assert losses["0/1 loss"] == 0.5
-
-
-def test_a_method_for_classes_leaves_numbers_out():
-    assert repeat(load_friedman(), drnet(), 0) == []
-    assert list(drnet().make("classification", 0)) == ["default"]
-
-
-def test_a_repetition_follows_the_path_from_one_rule_upwards():
-    data, method = load_breast_cancer(), lltboost("validation")
-    (repetition,) = repeat(data, method, 0)
-    split = bootstrap_split(data, 0)
-    model = method.make("classification", 0)["default"].fit(split.X_train, split.y_train)
-    assert repetition.complexities == tuple(ensemble.complexity for ensemble in model.path_[1:])
-    assert repetition.complexities[0] >= 3
-    assert repetition.losses["0/1 loss"][-1] == pytest.approx(1.0 - model.score(split.X_test, split.y_test))
-
-
-def test_a_run_depends_on_its_seed_only():
-    methods = list(METHODS.values())[:1]
-    results = run(methods, ["diabetes"], repetitions=2)
-    assert results.repetitions == run(methods, ["diabetes"], repetitions=2).repetitions
-    assert results.left_out == {}
-    other = run(methods, ["diabetes"], repetitions=2, seed=1)
-    assert {one.seed for one in results.repetitions}.isdisjoint(one.seed for one in other.repetitions)
-
-
-def test_rules_explain_more_than_the_mean_does():
-    for repetition in run([lltboost("validation")], ["diabetes"], repetitions=2).repetitions:
-        assert repetition.losses["risk"][0] < 0.85
-        assert len(repetition.complexities) == 10
 
 
 def test_tgb_has_the_papers_seven_strengths_in_rows():

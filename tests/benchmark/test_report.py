@@ -8,9 +8,13 @@ from obliquerules.benchmark.__main__ import main, parse
 from obliquerules.benchmark.interval import Interval
 from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.paper import COLUMNS
-from obliquerules.benchmark.protocol import Repetition
 from obliquerules.benchmark.report import AT_LEAST_AS_GOOD, INSIDE, WORSE, Comparison, compare, geometric_mean, summary
+from obliquerules.benchmark.tasks import Outcome, Task
 from obliquerules.datasets.files import VARIABLE
+
+
+def outcomes(setting, complexities, losses):
+    return [Outcome(Task("Diabetes", "m", setting, seed), complexities, losses, 1.0) for seed in range(10)]
 
 
 def comparison(median, decimals=2):
@@ -57,32 +61,31 @@ def test_the_papers_rows_are_in_order():
 
 
 def test_repetitions_are_compared_at_the_papers_targets():
-    repetitions = [Repetition("Diabetes", "m", "s", seed, (3, 40, 50), {"risk": (0.72, 0.70, 0.60)}) for seed in range(10)]
-    by_title = {measure.title: compare(measure, repetitions, "LLTB") for measure in MEASURES}
+    reached = outcomes("s", (3, 40, 50), {"risk": (0.72, 0.70, 0.60)})
+    by_title = {measure.title: compare(measure, reached, "LLTB") for measure in MEASURES}
     assert [one.ours.median for one in by_title["Complexity at the risk target"]] == [40.0]
     assert [one.ours.median for one in by_title["Risk at the complexity target"]] == [0.70]
     assert by_title["0/1 loss at the complexity target"] == ()
 
 
 def test_the_best_setting_is_kept_for_each_measure():
-    few = [Repetition("Diabetes", "m", "few", seed, (3,), {"risk": (0.71,)}) for seed in range(10)]
-    many = [Repetition("Diabetes", "m", "many", seed, (40,), {"risk": (0.60,)}) for seed in range(10)]
+    few = outcomes("few", (3,), {"risk": (0.71,)})
+    many = outcomes("many", (40,), {"risk": (0.60,)})
     complexity, risk = (compare(measure, few + many, "LLTB")[0] for measure in MEASURES[:2])
     assert (complexity.setting, complexity.ours.median) == ("few", 3.0)
     assert (risk.setting, risk.ours.median) == ("many", 0.60)
 
 
 def test_a_path_without_rules_meets_no_target():
-    repetitions = [Repetition("Diabetes", "m", "s", seed, (), {}) for seed in range(10)]
-    assert compare(MEASURES[0], repetitions, "LLTB")[0].ours.median == inf
+    assert compare(MEASURES[0], outcomes("s", (), {}), "LLTB")[0].ours.median == inf
 
 
 def test_the_command_prints_and_writes_the_same_tables(capsys, monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
-    output = tmp_path / "tables.md"
+    output = tmp_path / "run"
     main(["--datasets", "diabetes", "liver", "--repetitions", "2", "--selection", "validation", "-o", str(output)])
     printed = capsys.readouterr().out
-    assert output.read_text(encoding="utf-8") == printed
+    assert (output / "report.md").read_text(encoding="utf-8") == printed
     assert "| Diabetes | 0.71" in printed
     assert "LLTBoost (paper)" in printed
     assert (
@@ -93,7 +96,8 @@ def test_the_command_prints_and_writes_the_same_tables(capsys, monkeypatch, tmp_
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--repetitions", "0"], ["--seed", "-1"], ["--datasets", "iris"], ["-o", "/no/such/directory/tables.md"]]
+    "arguments",
+    [["--repetitions", "0"], ["--seed", "-1"], ["--datasets", "iris"], ["-o", "/no/such/directory/run"], ["--time-limit", "0"]],
 )
 def test_the_command_complains_before_it_starts(arguments, capsys):
     with pytest.raises(SystemExit):

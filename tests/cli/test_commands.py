@@ -113,10 +113,10 @@ def test_edit_does_its_steps_in_order_and_logs_them(place):
 
 def test_benchmark_prints_the_table_and_writes_it(tmp_path):
     options = ("--datasets", "diabetes", "--repetitions", "1", "--selection", "validation")
-    done = run("benchmark", *options, "-o", "table.md", cwd=tmp_path)
+    done = run("benchmark", *options, "-o", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Diabetes" in done.stdout
-    assert (tmp_path / "table.md").read_text(encoding="utf-8") == done.stdout
+    assert (tmp_path / "run" / "report.md").read_text(encoding="utf-8") == done.stdout
 
 
 def test_help_and_version_load_nothing_heavy():

@@ -1,41 +1,69 @@
-"""The command ``python -m obliquerules.benchmark``: run the paper's protocol and print the comparison."""
+"""The command ``python -m obliquerules.benchmark``: run the paper's protocol, or go on with it, and report."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from obliquerules.benchmark.ledger import Ledger, open_ledger
 from obliquerules.benchmark.methods import METHODS, lltboost
 from obliquerules.benchmark.report import report
-from obliquerules.benchmark.runner import SEEDS_APART, run
+from obliquerules.benchmark.runner import load, run
+from obliquerules.benchmark.tasks import SEEDS_APART, plan
 from obliquerules.datasets import DATASETS
 from obliquerules.estimators.boosted import SELECTIONS
 from obliquerules.rules.document import write_text
 
+RESULTS = "results.jsonl"
+
 
 def parse(arguments: Sequence[str] | None = None, prog: str = "python -m obliquerules.benchmark") -> argparse.Namespace:
     """Read the command line, and complain before the work starts rather than after it."""
-    parser = argparse.ArgumentParser(prog=prog, description="Run the protocol of the paper.")
-    parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=list(DATASETS), metavar="NAME", help="default: all")
-    parser.add_argument("--repetitions", type=int, default=10, help="splits of each data set (default: 10, as in the paper)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed gives other splits (default: 0)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for one on each processor (default: 1)")
-    parser.add_argument("-o", "--output", type=Path, help="also write the tables to this file")
-    parser.add_argument("--force", action="store_true", help="overwrite that file if it is there")
-    method = parser.add_mutually_exclusive_group()
-    method.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", help=f"among: {', '.join(METHODS)}")
-    method.add_argument("--selection", choices=SELECTIONS, help="short for LLTBoost with this selection (default: all methods)")
+    parser = _parser(prog)
     options = parser.parse_args(arguments)
     if not 1 <= options.repetitions <= SEEDS_APART:
         parser.error(f"--repetitions must lie between 1 and {SEEDS_APART}")
     if options.seed < 0:
         parser.error("--seed must not be negative")
-    if options.output is not None and not options.output.parent.is_dir():
-        parser.error(f"the directory '{options.output.parent}' does not exist")
-    if options.output is not None and options.output.exists() and not options.force:
-        parser.error(f"'{options.output}' is there already: give another name to --output, or --force to overwrite it")
+    if not options.time_limit > 0.0:
+        parser.error("--time-limit must be positive")
+    if options.output is not None:
+        _check_directory(parser, options.output)
     return options
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=prog, description="Run the protocol of the paper.", allow_abbrev=False)
+    parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=list(DATASETS), metavar="NAME", help="default: all")
+    parser.add_argument("--repetitions", type=int, default=10, help="splits of each data set (default: 10, as in the paper)")
+    parser.add_argument("--seed", type=int, default=0, help="another seed gives other splits (default: 0)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for one on each processor (default: 1)")
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=math.inf,
+        metavar="SECONDS",
+        help="processor time after which a fit is stopped and counts as failed (default: none)",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIRECTORY", help="keep every outcome there, go on with what is there, and report"
+    )
+    method = parser.add_mutually_exclusive_group()
+    method.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", help=f"among: {', '.join(METHODS)}")
+    method.add_argument("--selection", choices=SELECTIONS, help="short for LLTBoost with this selection (default: all methods)")
+    return parser
+
+
+def _check_directory(parser: argparse.ArgumentParser, directory: Path) -> None:
+    if not directory.parent.is_dir():
+        parser.error(f"the directory '{directory.parent}' does not exist")
+    if directory.exists() and not directory.is_dir():
+        parser.error(f"--output must name a directory; '{directory}' is something else")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / RESULTS).is_file():
+        parser.error(f"'{directory}' is there already and has no {RESULTS}: give a new directory to --output, or that of a run")
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquerules.benchmark") -> None:
@@ -43,10 +71,25 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
     options = parse(arguments, prog)
     names = [lltboost(options.selection).name] if options.selection else options.methods or METHODS
     methods = [METHODS[name] for name in names]
-    text = report(run(methods, options.datasets, options.repetitions, options.seed, options.jobs))
-    print(text, end="", flush=True)
-    if options.output is not None:
-        write_text(options.output, text)
+    datasets, left_out = load(options.datasets)
+    tasks = plan(datasets, methods, options.repetitions, options.seed)
+    with _memory(options.output) as memory:
+        done, keep = (memory.outcomes, memory.add) if memory else (None, None)
+        outcomes = run(tasks, datasets, methods, done=done, keep=keep, limit=options.time_limit, jobs=options.jobs)
+        text = report(methods, outcomes, left_out)
+        print(text, end="", flush=True)
+        if options.output is not None:
+            write_text(options.output / "report.md", text)
+
+
+@contextmanager
+def _memory(directory: Path | None) -> Iterator[Ledger | None]:
+    if directory is None:
+        yield None
+        return
+    directory.mkdir(exist_ok=True)
+    with open_ledger(directory / RESULTS) as ledger:
+        yield ledger
 
 
 if __name__ == "__main__":

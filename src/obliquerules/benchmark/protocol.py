@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from obliquerules.benchmark.methods import Method
 from obliquerules.losses import LOSSES
 
 Vector = NDArray[np.float64]
@@ -30,26 +29,9 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Repetition:
-    """What one setting of one method reached on one split.
+class Curves:
+    """The complexity and the mean test losses of each member of a path, from one rule upwards."""
 
-    Attributes
-    ----------
-    dataset, method, setting : str
-        The names under which they are reported.
-    seed : int
-        Of the split, and of the method's own random choices.
-    complexities : tuple of int
-        One for each member of the path, from one rule upwards.
-    losses : mapping from str to tuple of float
-        The test risk of each member: ``"risk"``, which is the mean squared error or the log loss, and for classes also
-        ``"0/1 loss"``.
-    """
-
-    dataset: str
-    method: str
-    setting: str
-    seed: int
     complexities: tuple[int, ...]
     losses: Mapping[str, tuple[float, ...]]
 
@@ -78,17 +60,14 @@ def mean_losses(task: str, y: Vector, score: Vector) -> dict[str, float]:
     return {"risk": float(np.mean(LOSSES["logistic"].value(y, score))), "0/1 loss": float(np.mean((score > 0.0) != y))}
 
 
-def repeat(data: Any, method: Method, seed: int) -> list[Repetition]:
-    """Fit each setting of a method to one split of a data set and follow its path on the test rows."""
-    split = bootstrap_split(data, seed)
-    repetitions = []
-    for setting, model in method.make(data.task, seed).items():
-        path = model.fit(split.X_train, split.y_train).path_[1:]  # the constant comes first; the paper starts with one rule
-        losses = [mean_losses(data.task, split.y_test, ensemble(split.X_test)) for ensemble in path]
-        curves = {name: tuple(loss[name] for loss in losses) for name in losses[0]} if losses else {}
-        complexities = tuple(ensemble.complexity for ensemble in path)
-        repetitions.append(Repetition(data.name, method.name, setting, seed, complexities, curves))
-    return repetitions
+def follow(model: Any, task: str, split: Split) -> Curves:
+    """Follow the path of a fitted model on the test rows; the constant, which comes first, is left out as in the paper."""
+    path = model.path_[1:]
+    losses = [mean_losses(task, split.y_test, member(split.X_test)) for member in path]
+    if not all(np.isfinite(list(loss.values())).all() for loss in losses):
+        raise ValueError("a test risk is not a finite number.")
+    curves = {name: tuple(loss[name] for loss in losses) for name in losses[0]} if losses else {}
+    return Curves(tuple(member.complexity for member in path), curves)
 
 
 def smallest_complexity(complexities: Sequence[int], losses: Sequence[float], target: float) -> float:

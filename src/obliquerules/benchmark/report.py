@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from obliquerules.benchmark.interval import Interval, order_interval
 from obliquerules.benchmark.measures import MEASURES, Measure
-from obliquerules.benchmark.methods import METHODS
-from obliquerules.benchmark.protocol import Repetition
-from obliquerules.benchmark.runner import Results
+from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.tasks import Outcome, Task
 
 PREFACE = (
     "Medians over the repetitions, between order statistics: of ten, the 4th and 7th for complexities and the 3rd and 8th for\n"
@@ -44,24 +43,24 @@ class Comparison:
         return self.ours.median / self.paper.median
 
 
-def compare(measure: Measure, repetitions: Sequence[Repetition], column: str) -> tuple[Comparison, ...]:
-    """Set the repetitions of one method beside a column of the paper, for each data set that the paper has."""
+def compare(measure: Measure, outcomes: Sequence[Outcome], column: str) -> tuple[Comparison, ...]:
+    """Set the outcomes of one method beside a column of the paper, for each data set that the paper has."""
     comparisons = []
     for dataset, row in measure.paper.items():
-        reached, own = row.reached[column], [repetition for repetition in repetitions if repetition.dataset == dataset]
+        reached, own = row.reached[column], [outcome for outcome in outcomes if outcome.task.dataset == dataset]
         if own and reached is not None:
             ours, setting = best_setting(measure, own, row.target)
             comparisons.append(Comparison(dataset, setting, row.target, ours, reached, measure.decimals))
     return tuple(comparisons)
 
 
-def best_setting(measure: Measure, repetitions: Sequence[Repetition], target: float) -> tuple[Interval, str]:
+def best_setting(measure: Measure, outcomes: Sequence[Outcome], target: float) -> tuple[Interval, str]:
     """Return the interval with the least median, and the setting that has it; the first of several."""
     by_setting: dict[str, list[float]] = {}
-    for one in repetitions:
-        # A path without any rule has no losses, and so meets no target.
+    for one in outcomes:
+        # A failure, like a path without any rule, has no losses and so meets no target.
         value = measure.of(one.complexities, one.losses.get(measure.loss, ()), target)
-        by_setting.setdefault(one.setting, []).append(value)
+        by_setting.setdefault(one.task.setting, []).append(value)
     intervals = [(order_interval(values, measure.tenths), setting) for setting, values in by_setting.items()]
     return min(intervals, key=lambda interval: (interval[0].median, interval[0].upper))
 
@@ -83,21 +82,27 @@ def summary(comparisons: Sequence[Comparison]) -> str:
     return f"{counts} Geometric mean of the ratios{left_out}: {geometric_mean(finite):.3f}."
 
 
-def report(results: Results) -> str:
-    """Return the tables of all methods and measures, and what was left out, as Markdown."""
-    parts = [PREFACE, *(part for method in results.methods for part in _method(method, results.repetitions))]
-    if results.left_out:
-        parts.append("\n".join(["## Left out", "", *(f"- {name}: {why}" for name, why in results.left_out.items())]))
+def report(methods: Iterable[Method], outcomes: Sequence[Outcome], left_out: Mapping[str, str]) -> str:
+    """Return the tables of all methods and measures, the failures, and what was left out, as Markdown."""
+    parts = [PREFACE, *(part for method in methods for part in _method(method, outcomes))]
+    failures = [f"- {_told(outcome.task)}: {outcome.failure}" for outcome in outcomes if outcome.failure is not None]
+    if failures:
+        parts.append("\n".join(["## Failed fits, which meet no target", "", *failures]))
+    if left_out:
+        parts.append("\n".join(["## Left out", "", *(f"- {name}: {why}" for name, why in left_out.items())]))
     return "\n\n".join(parts) + "\n"
 
 
-def _method(name: str, repetitions: Sequence[Repetition]) -> Iterator[str]:
-    own = [repetition for repetition in repetitions if repetition.method == name]
-    column = METHODS[name].column
+def _told(task: Task) -> str:
+    return f"{task.method} ({task.setting}) on {task.dataset}, seed {task.seed}"
+
+
+def _method(method: Method, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    own = [outcome for outcome in outcomes if outcome.task.method == method.name]
     for measure in MEASURES:
-        comparisons = compare(measure, own, column)
+        comparisons = compare(measure, own, method.column)
         if comparisons:
-            heading = f"## {measure.title}: {name} beside the paper's {column}"
+            heading = f"## {measure.title}: {method.name} beside the paper's {method.column}"
             yield f"{heading}\n\n{_table(comparisons)}\n\n{summary(comparisons)}"
 
 

@@ -1,43 +1,64 @@
-"""The runner: every method on every split of every data set, in parallel."""
+"""The runner: every task that is not done yet, in parallel, each outcome kept as soon as it is there."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from joblib import Parallel, delayed
 
+from obliquerules.benchmark.attempt import attempt
 from obliquerules.benchmark.methods import Method
-from obliquerules.benchmark.protocol import Repetition, repeat
+from obliquerules.benchmark.progress import Progress
+from obliquerules.benchmark.tasks import Outcome, Task
 from obliquerules.datasets import DATASETS
-
-# Splits of different seeds never meet, as long as nobody asks for more repetitions than this.
-SEEDS_APART = 1000
-
-
-@dataclass(frozen=True)
-class Results:
-    """All repetitions, and for each data set that was left out the reason."""
-
-    repetitions: tuple[Repetition, ...]
-    left_out: Mapping[str, str]
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The names of the methods, in the order in which they ran."""
-        return tuple(dict.fromkeys(repetition.method for repetition in self.repetitions))
 
 
 def run(
-    methods: Sequence[Method], names: Sequence[str] = tuple(DATASETS), repetitions: int = 10, seed: int = 0, jobs: int = 1
-) -> Results:
-    """Repeat the protocol; the result depends on the arguments only, not on the number of jobs."""
-    present, left_out = load(names)
-    seeds = [SEEDS_APART * seed + repetition for repetition in range(repetitions)]
-    done = Parallel(jobs)(delayed(repeat)(data, method, seed) for data in present for method in methods for seed in seeds)
-    return Results(tuple(itertools.chain.from_iterable(done)), left_out)
+    tasks: Sequence[Task],
+    datasets: Iterable[Any],
+    methods: Iterable[Method],
+    *,
+    done: Mapping[Task, Outcome] | None = None,
+    keep: Callable[[Outcome], None] | None = None,
+    limit: float = math.inf,
+    jobs: int | None = 1,
+) -> tuple[Outcome, ...]:
+    """Carry out tasks and return their outcomes in the order of the tasks.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    datasets, methods : iterables
+        Those that the tasks name.
+    done : mapping from Task to Outcome, optional
+        What is known from earlier; these tasks are not done again.
+    keep : callable, optional
+        Called with each new outcome, in this process and in the order in which they come.
+    limit : float
+        Processor seconds for one fit; see `attempt`.
+    jobs : int or None
+        Processes; -1 for one on each processor. None leaves it to ``joblib.parallel_config``, as other backends of joblib
+        (Dask, Ray) need it.
+
+    Returns
+    -------
+    tuple of Outcome
+        Apart from the times it depends on the tasks only, not on the number of jobs nor on what was done earlier.
+    """
+    known = {task: outcome for task, outcome in (done or {}).items() if task in set(tasks)}
+    waiting = dict.fromkeys(task for task in tasks if task not in known)
+    data, method = {one.name: one for one in datasets}, {one.name: one for one in methods}
+    calls = [delayed(attempt)(data[task.dataset], method[task.method], task, limit) for task in waiting]
+    progress = Progress(len(tasks), known.values())
+    for outcome in Parallel(jobs, return_as="generator_unordered")(calls):
+        if keep is not None:
+            keep(outcome)
+        known[outcome.task] = outcome
+        del waiting[outcome.task]
+        progress.tell(outcome, waiting)
+    return tuple(known[task] for task in tasks)
 
 
 def load(names: Sequence[str]) -> tuple[list[Any], dict[str, str]]:

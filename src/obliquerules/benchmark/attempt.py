@@ -1,0 +1,84 @@
+"""An attempt: one task carried out within a time limit, whatever may happen on the way.
+
+The limit is one of processor time, so that other programs on the machine do not decide what is finished. In the main thread of
+a process, as joblib's own processes run their tasks, a timer of the operating system interrupts the fit. In another thread,
+as workers of Dask and Ray may run theirs, nothing can: there the fit goes on to its end, and counts as stopped all the same.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.protocol import Curves, bootstrap_split, follow
+from obliquerules.benchmark.tasks import Outcome, Task
+
+
+class TimeIsUpError(BaseException):
+    """A fit took too long. Not an Exception, because a learner may catch those and carry on."""
+
+
+def attempt(data: Any, method: Method, task: Task, limit: float = math.inf) -> Outcome:
+    """Fit one setting to one split, in one thread, and follow its path on the test rows; a failure is an outcome too."""
+    split = bootstrap_split(data, task.seed)
+    model = method.make(data.task, task.seed)[task.setting]
+    clock, curves, failure = _Clock(), Curves((), {}), None
+    try:
+        with threadpool_limits(1), _interrupted_after(limit):
+            model.fit(split.X_train, split.y_train)
+        if clock.stop() > limit:
+            raise TimeIsUpError
+        curves = follow(model, data.task, split)
+    except TimeIsUpError:
+        failure = f"stopped after {limit:g} s of processor time"
+    except Exception as error:  # whatever a method raises is its result
+        failure = f"{type(error).__name__}: {error}"
+    return Outcome(task, curves.complexities, curves.losses, clock.stop(), failure)
+
+
+class _Clock:
+    """The processor time since it was made, until it is first stopped."""
+
+    def __init__(self) -> None:
+        self._start = _processor_time()
+        self._seconds: float | None = None
+
+    def stop(self) -> float:
+        if self._seconds is None:
+            self._seconds = _processor_time() - self._start
+        return self._seconds
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _processor_time() -> float:
+    """Return the time of all threads, or of this one alone where others work on other tasks."""
+    return time.process_time() if _in_main_thread() else time.thread_time()
+
+
+@contextmanager
+def _interrupted_after(limit: float) -> Iterator[None]:
+    if not (math.isfinite(limit) and _in_main_thread()):
+        yield
+        return
+
+    def interrupt(_number: int, _frame: Any) -> None:
+        raise TimeIsUpError
+
+    before = signal.signal(signal.SIGPROF, interrupt)
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)

@@ -1,0 +1,91 @@
+"""Tasks: what there is to do and what came of it, as data that go through JSON unchanged."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from obliquerules.benchmark.methods import Method
+
+# Splits of different seeds never meet, as long as nobody asks for more repetitions than this.
+SEEDS_APART = 1000
+
+
+@dataclass(frozen=True)
+class Task:
+    """One fit: a setting of a method on a split of a data set.
+
+    Attributes
+    ----------
+    dataset, method, setting : str
+        The names under which they are reported.
+    seed : int
+        Of the split, and of the method's own random choices.
+    """
+
+    dataset: str
+    method: str
+    setting: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one task came to.
+
+    Attributes
+    ----------
+    task : Task
+    complexities : tuple of int
+        One for each member of the path, from one rule upwards.
+    losses : mapping from str to tuple of float
+        The test risk of each member: ``"risk"``, which is the mean squared error or the log loss, and for classes also
+        ``"0/1 loss"``.
+    seconds : float
+        Processor time of the fit; of a fit that failed, until it did.
+    failure : str or None
+        Why there is no path; None if there is one.
+
+    Examples
+    --------
+    >>> outcome = Outcome(Task("Diabetes", "DRNet", "default", 0), (), {}, 1.5, "ValueError: no.")
+    >>> outcome.line()
+    '{"dataset":"Diabetes","method":"DRNet","setting":"default","seed":0,"complexities":[],"losses":{},"seconds":1.5,"failure":"ValueError: no."}'
+    >>> Outcome.of_line(outcome.line()) == outcome
+    True
+    """  # noqa: E501
+
+    task: Task
+    complexities: tuple[int, ...]
+    losses: Mapping[str, tuple[float, ...]]
+    seconds: float
+    failure: str | None = None
+
+    def line(self) -> str:
+        """Return the outcome as one line of JSON, with exact numbers."""
+        fields = {**dataclasses.asdict(self.task), **dataclasses.asdict(self)}
+        del fields["task"]
+        return json.dumps(fields, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def of_line(cls, line: str) -> Outcome:
+        """Read a line; ValueError if it is not one that `line` writes."""
+        try:
+            fields = json.loads(line)
+            task = Task(*(fields.pop(field.name) for field in dataclasses.fields(Task)))
+            fields["complexities"] = tuple(fields["complexities"])
+            fields["losses"] = {name: tuple(curve) for name, curve in fields["losses"].items()}
+            return cls(task, **fields)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError("the line does not hold the fields of an outcome") from error
+
+
+def plan(datasets: Iterable[Any], methods: Sequence[Method], repetitions: int, seed: int) -> tuple[Task, ...]:
+    """Return all tasks, repetition by repetition, so that a run that is cut short has something of everything."""
+    cases = [
+        (data.name, method.name, setting) for data in datasets for method in methods for setting in method.make(data.task, 0)
+    ]
+    return tuple(Task(*case, SEEDS_APART * seed + repetition) for repetition in range(repetitions) for case in cases)

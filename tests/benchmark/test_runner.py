@@ -1,0 +1,235 @@
+"""The runner: nothing is lost, repeated or left unsaid, whenever it is stopped."""
+
+import dataclasses
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from sklearn.base import BaseEstimator
+
+from obliquerules import LLTBoostRegressor
+from obliquerules.benchmark.attempt import attempt
+from obliquerules.benchmark.ledger import open_ledger
+from obliquerules.benchmark.methods import METHODS, Method, drnet, lltboost
+from obliquerules.benchmark.progress import seconds_left
+from obliquerules.benchmark.protocol import bootstrap_split
+from obliquerules.benchmark.runner import run
+from obliquerules.benchmark.tasks import Outcome, Task, plan
+from obliquerules.datasets import load_breast_cancer, load_diabetes, load_friedman
+
+# Forks of one process that has loaded everything: each is killed at a random moment, and the last is left to end.
+KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+from obliquerules import LLTBoostRegressor
+from obliquerules.benchmark.ledger import open_ledger
+from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.report import report
+from obliquerules.benchmark.runner import run
+from obliquerules.benchmark.tasks import plan
+from obliquerules.datasets import load_diabetes
+
+def make(task, seed):
+    return {f"{size} rules": LLTBoostRegressor(max_rules=size, max_propositions=1, random_state=seed) for size in (1, 2)}
+
+data, method, directory, chance = load_diabetes(), Method("Tiny", "LLTB", make), Path(sys.argv[1]), random.Random(0)
+tasks = plan([data], [method], 12, 0)
+
+def table(name):
+    with open_ledger(directory / name) as ledger:
+        outcomes = run(tasks, [data], [method], done=ledger.outcomes, keep=ledger.add)
+    (directory / f"{name}.md").write_text(report([method], outcomes, {}))
+
+start = time.monotonic()
+table("whole")
+whole = time.monotonic() - start
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        table("killed")
+        os._exit(0)
+    time.sleep(chance.uniform(0.0, whole / 6))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    print((directory / "killed").read_bytes().count(b"\\n") if (directory / "killed").exists() else 0)
+table("killed")
+"""
+
+
+class Sleepless(BaseEstimator):
+    """Works for ever, and catches what it can."""
+
+    def fit(self, _X, _y):
+        while True:
+            try:
+                sum(range(1000))
+            except Exception:
+                continue
+
+
+class Broken(BaseEstimator):
+    def fit(self, _X, _y):
+        raise ArithmeticError("no luck")
+
+
+class Slow(BaseEstimator):
+    """Ends, but late."""
+
+    path_ = ()
+
+    def fit(self, _X, _y):
+        start = time.thread_time()
+        while time.thread_time() - start < 0.05:
+            sum(range(1000))
+
+
+def method_of(kind):
+    return Method(kind.__name__, "LLTB", lambda _task, _seed: {"default": kind()})
+
+
+def small():
+    return Method("Small", "LLTB", lambda _task, seed: {"default": LLTBoostRegressor(max_rules=2, random_state=seed)})
+
+
+def without_times(outcomes):
+    return [dataclasses.replace(outcome, seconds=0.0) for outcome in outcomes]
+
+
+def test_a_run_killed_ten_times_gives_the_table_of_an_undisturbed_one(tmp_path):
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    lines = [int(count) for count in done.stdout.split()]
+    assert lines == sorted(lines)
+    assert len(set(lines)) > 2  # some work was done between some of the kills
+    assert (tmp_path / "killed.md").read_text() == (tmp_path / "whole.md").read_text()
+    assert (tmp_path / "killed").read_bytes().count(b"\n") == 1 + 24
+
+
+def test_what_two_processes_do_is_what_one_does():
+    data, method = load_diabetes(), small()
+    one, two = (run(plan([data], [method], 3, 0), [data], [method], jobs=jobs) for jobs in (1, 2))
+    assert without_times(one) == without_times(two)
+
+
+def test_every_cut_of_the_ledger_loses_no_more_than_the_line_that_is_cut(tmp_path):
+    path, outcomes = tmp_path / "ledger", [Outcome(Task("D", "ü", "s", seed), (3,), {"risk": (0.1,)}, 1.0) for seed in range(3)]
+    with open_ledger(path) as ledger:
+        for outcome in outcomes:
+            ledger.add(outcome)
+    whole = path.read_bytes()
+    for length in range(len(whole) + 1):
+        path.write_bytes(whole[:length])
+        with open_ledger(path) as ledger:
+            complete = max(whole[:length].count(b"\n") - 1, 0)
+            assert list(ledger.outcomes.values()) == outcomes[:complete]
+            for outcome in outcomes[complete:]:
+                ledger.add(outcome)
+        assert path.read_bytes() == whole
+
+
+def test_a_ledger_of_something_else_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "notes"
+    path.write_text("my notes\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="must start with"), open_ledger(path):
+        pass
+    assert path.read_text(encoding="utf-8") == "my notes\n"
+
+
+@pytest.mark.parametrize("line", ["{}", "[]", "7", "{", '{"dataset":"D"}'])
+def test_a_line_that_is_no_outcome_is_named(tmp_path, line):
+    path = tmp_path / "ledger"
+    with open_ledger(path):
+        pass
+    path.write_text(f"{path.read_text()}{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"Line 2 of .* is not an outcome"), open_ledger(path):
+        pass
+
+
+def test_two_runs_do_not_write_to_one_ledger(tmp_path):
+    with open_ledger(tmp_path / "ledger"), pytest.raises(ValueError, match="Another run"), open_ledger(tmp_path / "ledger"):
+        pass
+
+
+def test_what_is_done_is_not_done_again():
+    data, method = load_diabetes(), small()
+    tasks = plan([data], [method], 2, 0)
+    known = Outcome(tasks[0], (3,), {"risk": (0.5,)}, 1.0)
+    kept = []
+    outcomes = run(tasks, [data], [method], done={tasks[0]: known}, keep=kept.append)
+    assert outcomes == (known, *kept)
+    assert [outcome.task for outcome in kept] == [tasks[1]]
+
+
+def test_failures_are_outcomes():
+    data = load_diabetes()
+    methods = [method_of(Broken), method_of(Sleepless)]
+    broken, sleepless = run(plan([data], methods, 1, 0), [data], methods, limit=0.05)
+    assert broken.failure == "ArithmeticError: no luck"
+    assert sleepless.failure == "stopped after 0.05 s of processor time"
+    assert sleepless.seconds >= 0.05
+    assert broken.complexities == sleepless.complexities == ()
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_in_another_thread_a_late_fit_ends_and_fails_all_the_same():
+    data, done = load_diabetes(), []
+    task = Task(data.name, "Slow", "default", 0)
+    thread = threading.Thread(target=lambda: done.append(attempt(data, method_of(Slow), task, 0.01)))
+    thread.start()
+    thread.join()
+    assert done[0].failure == "stopped after 0.01 s of processor time"
+    assert attempt(data, method_of(Slow), task, 60.0).failure is None
+
+
+def test_a_run_depends_on_its_seed_only():
+    data, method = load_diabetes(), small()
+    once, again = (run(plan([data], [method], 2, 0), [data], [method]) for _ in range(2))
+    assert without_times(once) == without_times(again)
+    assert {task.seed for task in plan([data], [method], 2, 0)}.isdisjoint(task.seed for task in plan([data], [method], 2, 1))
+
+
+def test_an_attempt_follows_the_path_from_one_rule_upwards():
+    data, method = load_breast_cancer(), lltboost("validation")
+    outcome = attempt(data, method, Task(data.name, method.name, "default", 0))
+    split = bootstrap_split(data, 0)
+    model = method.make("classification", 0)["default"].fit(split.X_train, split.y_train)
+    assert outcome.complexities == tuple(ensemble.complexity for ensemble in model.path_[1:])
+    assert outcome.complexities[0] >= 3
+    assert outcome.losses["0/1 loss"][-1] == pytest.approx(1.0 - model.score(split.X_test, split.y_test))
+    assert outcome.seconds > 0.0
+
+
+def test_rules_explain_more_than_the_mean_does():
+    data, method = load_diabetes(), lltboost("validation")
+    for outcome in run(plan([data], [method], 2, 0), [data], [method]):
+        assert outcome.losses["risk"][0] < 0.85
+        assert len(outcome.complexities) == 10
+
+
+def test_a_plan_leaves_out_what_a_method_is_not_made_for_and_has_something_of_everything_first():
+    assert plan([load_friedman()], [drnet()], 3, 0) == ()
+    tasks = plan([load_friedman(), load_breast_cancer()], [METHODS["TGB (paper)"], drnet()], 2, 1)
+    assert [task.seed for task in tasks] == 15 * [1000] + 15 * [1001]
+    assert len(set(tasks)) == 30
+
+
+def test_time_left_goes_by_method():
+    known = [Outcome(Task("D", method, "s", 0), (), {}, seconds) for method, seconds in (("quick", 1.0), ("slow", 9.0))]
+    waiting = [Task("D", "slow", "s", 1), Task("D", "quick", "s", 1), Task("D", "new", "s", 1)]
+    assert seconds_left(known, waiting, elapsed=5.0, busy=10.0) == pytest.approx((9.0 + 1.0 + 5.0) / 2)
+    assert seconds_left(known, [], elapsed=5.0, busy=10.0) == 0.0
+    assert math.isfinite(seconds_left(known, waiting, elapsed=5.0, busy=0.0))
+
+
+def test_lines_are_json_with_exact_numbers():
+    outcome = Outcome(Task("D", "m", "s", 3), (3, 5), {"risk": (0.1, 1 / 3)}, 0.25)
+    assert json.loads(outcome.line())["losses"] == {"risk": [0.1, 1 / 3]}
+    assert "\n" not in outcome.line()
+    with pytest.raises(ValueError, match="JSON compliant"):
+        Outcome(Task("D", "m", "s", 3), (3,), {"risk": (math.nan,)}, 0.0).line()
