@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from obliquerules.benchmark.interval import Interval, order_interval
-from obliquerules.benchmark.methods import METHODS
+from obliquerules.benchmark.methods import OURS
 from obliquerules.benchmark.protocol import bootstrap_split, loss_within, mean_losses, smallest_complexity
 from obliquerules.datasets import load_breast_cancer, load_diabetes, load_friedman
 
@@ -63,7 +63,7 @@ def test_losses_are_the_mean_squared_error_the_log_loss_in_nats_and_the_share_of
 
 def test_tgb_has_the_papers_seven_strengths_in_rows():
     for task, rows in (("regression", 1.0), ("classification", 4.0)):
-        settings = METHODS["TGB (paper)"].make(task, 0)
+        settings = OURS["TGB (paper)"].make(task, 0)
         assert list(settings) == ["ridge 0.0001", "ridge 0.001", "ridge 0.01", "ridge 0.1", "ridge 1", "ridge 10", "ridge 100"]
         assert settings["ridge 10"].ridge == 10.0 * rows
         assert {model.selection for model in settings.values()} == {"objective"}

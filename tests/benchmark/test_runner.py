@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from obliquerules import LLTBoostRegressor
 from obliquerules.benchmark.attempt import attempt
 from obliquerules.benchmark.ledger import open_ledger
-from obliquerules.benchmark.methods import METHODS, Method, drnet, lltboost
+from obliquerules.benchmark.methods import OURS, Method, drnet, lltboost
 from obliquerules.benchmark.progress import seconds_left
 from obliquerules.benchmark.protocol import bootstrap_split
 from obliquerules.benchmark.runner import run
@@ -214,7 +214,7 @@ def test_rules_explain_more_than_the_mean_does():
 
 def test_a_plan_leaves_out_what_a_method_is_not_made_for_and_has_something_of_everything_first():
     assert plan([load_friedman()], [drnet()], 3, 0) == ()
-    tasks = plan([load_friedman(), load_breast_cancer()], [METHODS["TGB (paper)"], drnet()], 2, 1)
+    tasks = plan([load_friedman(), load_breast_cancer()], [OURS["TGB (paper)"], drnet()], 2, 1)
     assert [task.seed for task in tasks] == 15 * [1000] + 15 * [1001]
     assert len(set(tasks)) == 30
 

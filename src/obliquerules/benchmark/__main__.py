@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from obliquerules.benchmark.ledger import Ledger, open_ledger
-from obliquerules.benchmark.methods import METHODS, lltboost
+from obliquerules.benchmark.methods import OURS, lltboost
+from obliquerules.benchmark.peers import PEERS
 from obliquerules.benchmark.report import report
 from obliquerules.benchmark.runner import load, run
 from obliquerules.benchmark.tasks import SEEDS_APART, plan
@@ -17,6 +18,7 @@ from obliquerules.datasets import DATASETS
 from obliquerules.estimators.boosted import SELECTIONS
 from obliquerules.rules.document import write_text
 
+METHODS = {**OURS, **PEERS}
 RESULTS = "results.jsonl"
 
 
@@ -70,8 +72,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
     """Run, print, and write if asked to."""
     options = parse(arguments, prog)
     names = [lltboost(options.selection).name] if options.selection else options.methods or METHODS
-    methods = [METHODS[name] for name in names]
+    absent = {name: why for name in names if (why := METHODS[name].absence) is not None}
+    methods = [METHODS[name] for name in names if name not in absent]
     datasets, left_out = load(options.datasets)
+    left_out |= absent
     tasks = plan(datasets, methods, options.repetitions, options.seed)
     with _memory(options.output) as memory:
         done, keep = (memory.outcomes, memory.add) if memory else (None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,17 +32,27 @@ class Method:
     Attributes
     ----------
     name : str
-    column : str
-        The column of the paper's tables that it is set beside.
+    column : str or None
+        The column of the paper's tables that it is set beside; None for a method that is not in the paper.
     make : callable
         From the task (``"regression"`` or ``"classification"``) and a seed to estimators that have a ``path_`` once fitted, by
         the names of their settings. Where the paper tries several settings and keeps the best, there are several. None at all
         if the method is not made for the task.
+    needs : str or None
+        The package that the method comes from, if it is none that obliquerules depends on.
     """
 
     name: str
-    column: str
+    column: str | None
     make: Callable[[str, int], Mapping[str, Any]]
+    needs: str | None = None
+
+    @property
+    def absence(self) -> str | None:
+        """Why the method cannot be used, in a sentence; None if it can."""
+        if self.needs is None or importlib.util.find_spec(self.needs) is not None:
+            return None
+        return f"{self.name} comes from the package {self.needs}, which is not installed: install obliquerules[bench]."
 
 
 def lltboost(selection: str) -> Method:
@@ -86,7 +97,7 @@ def drnet() -> Method:
     return Method("DRNet", "DRNet", make)
 
 
-METHODS: dict[str, Method] = {
+OURS: dict[str, Method] = {
     method.name: method
     for method in (
         *map(lltboost, SELECTIONS),

@@ -61,8 +61,8 @@ def mean_losses(task: str, y: Vector, score: Vector) -> dict[str, float]:
 
 
 def follow(model: Any, task: str, split: Split) -> Curves:
-    """Follow the path of a fitted model on the test rows; the constant, which comes first, is left out as in the paper."""
-    path = model.path_[1:]
+    """Follow the path of a fitted model on the test rows, from one rule upwards, as in the paper; constants are left out."""
+    path = [member for member in model.path_ if member.complexity > 0]
     losses = [mean_losses(task, split.y_test, member(split.X_test)) for member in path]
     if not all(np.isfinite(list(loss.values())).all() for loss in losses):
         raise ValueError("a test risk is not a finite number.")

@@ -98,6 +98,8 @@ def _told(task: Task) -> str:
 
 
 def _method(method: Method, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    if method.column is None:
+        return
     own = [outcome for outcome in outcomes if outcome.task.method == method.name]
     for measure in MEASURES:
         comparisons = compare(measure, own, method.column)
