@@ -89,7 +89,7 @@ def test_the_command_prints_and_writes_the_same_tables(capsys, monkeypatch, tmp_
     assert "| Diabetes | 0.71" in printed
     assert "LLTBoost (paper)" in printed
     assert (
-        f"- liver: The data set Liver is read from the file liver.csv: put it into a directory and set the environment "
+        f"| liver | The data set Liver is read from the file liver.csv: put it into a directory and set the environment "
         f"variable {VARIABLE}" in printed
     )
     assert list(tmp_path.iterdir()) == [output]

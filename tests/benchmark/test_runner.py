@@ -30,7 +30,8 @@ from pathlib import Path
 from obliquerules import LLTBoostRegressor
 from obliquerules.benchmark.ledger import open_ledger
 from obliquerules.benchmark.methods import Method
-from obliquerules.benchmark.report import report
+from obliquerules.benchmark.report import overview
+from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.runner import run
 from obliquerules.benchmark.tasks import plan
 from obliquerules.datasets import load_diabetes
@@ -44,7 +45,7 @@ tasks = plan([data], [method], 12, 0)
 def table(name):
     with open_ledger(directory / name) as ledger:
         outcomes = run(tasks, [data], [method], done=ledger.outcomes, keep=ledger.add)
-    (directory / f"{name}.md").write_text(report([method], outcomes, {}))
+    (directory / f"{name}.md").write_text(overview(MEASURES[0], [method], outcomes).markdown())
 
 start = time.monotonic()
 table("whole")

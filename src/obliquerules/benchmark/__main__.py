@@ -8,24 +8,30 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from obliquerules.benchmark.files import PICTURES, write_files
 from obliquerules.benchmark.ledger import Ledger, open_ledger
 from obliquerules.benchmark.methods import OURS, lltboost
 from obliquerules.benchmark.peers import PEERS
-from obliquerules.benchmark.report import report
+from obliquerules.benchmark.report import report, tables
 from obliquerules.benchmark.runner import load, run
 from obliquerules.benchmark.tasks import SEEDS_APART, plan
 from obliquerules.datasets import DATASETS
 from obliquerules.estimators.boosted import SELECTIONS
-from obliquerules.rules.document import write_text
 
 METHODS = {**OURS, **PEERS}
 RESULTS = "results.jsonl"
+# What is not said on the command line.
+FULL = {"datasets": tuple(DATASETS), "repetitions": 10, "jobs": 1, "time_limit": math.inf}
+QUICK = {"datasets": ("diabetes", "friedman", "breast_cancer", "banknote"), "repetitions": 3, "jobs": 2, "time_limit": 15.0}
 
 
 def parse(arguments: Sequence[str] | None = None, prog: str = "python -m obliquerules.benchmark") -> argparse.Namespace:
     """Read the command line, and complain before the work starts rather than after it."""
     parser = _parser(prog)
     options = parser.parse_args(arguments)
+    for name, value in (QUICK if options.quick else FULL).items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
     if not 1 <= options.repetitions <= SEEDS_APART:
         parser.error(f"--repetitions must lie between 1 and {SEEDS_APART}")
     if options.seed < 0:
@@ -39,19 +45,23 @@ def parse(arguments: Sequence[str] | None = None, prog: str = "python -m oblique
 
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=prog, description="Run the protocol of the paper.", allow_abbrev=False)
-    parser.add_argument("--datasets", nargs="+", choices=DATASETS, default=list(DATASETS), metavar="NAME", help="default: all")
-    parser.add_argument("--repetitions", type=int, default=10, help="splits of each data set (default: 10, as in the paper)")
+    parser.add_argument("--datasets", nargs="+", choices=DATASETS, metavar="NAME", help="default: all")
+    parser.add_argument("--repetitions", type=int, help="splits of each data set (default: 10, as in the paper)")
     parser.add_argument("--seed", type=int, default=0, help="another seed gives other splits (default: 0)")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 for one on each processor (default: 1)")
+    parser.add_argument("--jobs", type=int, help="processes; -1 for one on each processor (default: 1)")
     parser.add_argument(
         "--time-limit",
         type=float,
-        default=math.inf,
         metavar="SECONDS",
         help="processor time after which a fit is stopped and counts as failed (default: none)",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIRECTORY", help="keep every outcome there, go on with what is there, and report"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a few minutes: three splits of four data sets, two processes, 15 s for a fit, where nothing else is said",
     )
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", help=f"among: {', '.join(METHODS)}")
@@ -76,14 +86,16 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
     methods = [METHODS[name] for name in names if name not in absent]
     datasets, left_out = load(options.datasets)
     left_out |= absent
+    if options.output is not None and not PICTURES:
+        left_out["pictures"] = "They need the package matplotlib: install obliquerules[plots]."
     tasks = plan(datasets, methods, options.repetitions, options.seed)
     with _memory(options.output) as memory:
         done, keep = (memory.outcomes, memory.add) if memory else (None, None)
         outcomes = run(tasks, datasets, methods, done=done, keep=keep, limit=options.time_limit, jobs=options.jobs)
-        text = report(methods, outcomes, left_out)
-        print(text, end="", flush=True)
+        found = tables(methods, outcomes, left_out)
+        print(report(found), end="", flush=True)
         if options.output is not None:
-            write_text(options.output / "report.md", text)
+            write_files(options.output, methods, outcomes, found)
 
 
 @contextmanager

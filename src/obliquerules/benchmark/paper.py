@@ -78,3 +78,20 @@ ZERO_ONE_LOSS_AT_COMPLEXITY = {
     "Magic": _row(41, (0.22, 0.24, 0.25), (0.21, 0.22, 0.23), NEVER, (0.19, 0.2, 0.21)),
     "Liver": _row(37, (0.34, 0.35, 0.38), (0.38, 0.41, 0.43), (0.32, 0.4, 0.47), (0.31, 0.36, 0.38)),
 }
+
+# Mean seconds of one training run, for TGB, DRNet, LTRNet and LLTBoost.
+SECONDS: dict[str, dict[str, float | None]] = {
+    name: dict(zip(COLUMNS, seconds, strict=True))
+    for name, seconds in {
+        "Housing Price": (0.88, None, 10.65, 1.69),
+        "Red Wine": (1.15, None, 11.38, 1.47),
+        "Diabetes": (0.86, None, 10.77, 1.53),
+        "Friedman": (1.07, None, 11.44, 1.19),
+        "Car Price": (0.5, None, 11.47, 0.87),
+        "Breast Cancer": (2.6, 11.53, 4.56, 4.5),
+        "Banknote": (0.55, 23.11, 11.35, 0.91),
+        "Voice": (1.93, 26.52, 13.68, 6.4),
+        "Magic": (1.1, 34.26, 14.08, 2.43),
+        "Liver": (0.47, 19.03, 10.47, 0.93),
+    }.items()
+}

@@ -1,20 +1,28 @@
-"""The report: our figures beside the paper's as Markdown tables, with counts and geometric means."""
+"""The report: the figures of all methods beside the paper's as tables, with counts and geometric means."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from obliquerules.benchmark.interval import Interval, order_interval
 from obliquerules.benchmark.measures import MEASURES, Measure
 from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.paper import COLUMNS, SECONDS
+from obliquerules.benchmark.table import Table
 from obliquerules.benchmark.tasks import Outcome, Task
 
 PREFACE = (
     "Medians over the repetitions, between order statistics: of ten, the 4th and 7th for complexities and the 3rd and 8th for\n"
     "losses. Less is better. Our median losses are rounded to two decimals, as the paper's are, before the two are compared."
 )
+ABOUT_TIMES = (
+    "Mean over repetitions and settings of the fits that did not fail, in one thread. A fit of ours gives a whole path, and "
+    "one of a peer all of its sizes. The paper's are for one value of each parameter, on another machine."
+)
+NOTHING = "-"
 AT_LEAST_AS_GOOD, INSIDE, WORSE = "at least as good", "inside the interval", "worse"
 
 
@@ -82,33 +90,69 @@ def summary(comparisons: Sequence[Comparison]) -> str:
     return f"{counts} Geometric mean of the ratios{left_out}: {geometric_mean(finite):.3f}."
 
 
-def report(methods: Iterable[Method], outcomes: Sequence[Outcome], left_out: Mapping[str, str]) -> str:
-    """Return the tables of all methods and measures, the failures, and what was left out, as Markdown."""
-    parts = [PREFACE, *(part for method in methods for part in _method(method, outcomes))]
-    failures = [f"- {_told(outcome.task)}: {outcome.failure}" for outcome in outcomes if outcome.failure is not None]
-    if failures:
-        parts.append("\n".join(["## Failed fits, which meet no target", "", *failures]))
-    if left_out:
-        parts.append("\n".join(["## Left out", "", *(f"- {name}: {why}" for name, why in left_out.items())]))
-    return "\n\n".join(parts) + "\n"
+def tables(methods: Sequence[Method], outcomes: Sequence[Outcome], left_out: Mapping[str, str]) -> list[Table]:
+    """Return the paper's tables with all methods, each of ours beside its own column, failures, and what was left out."""
+    found = [overview(measure, methods, outcomes) for measure in MEASURES]
+    found.append(times(methods, outcomes))
+    found += [table for method in methods for table in _beside_the_paper(method, outcomes)]
+    failures = [(_told(outcome.task), outcome.failure) for outcome in outcomes if outcome.failure is not None]
+    found.append(Table("Failed fits, which meet no target", ("fit", "why"), failures))
+    found.append(Table("Left out", ("what", "why"), tuple(left_out.items())))
+    return [table for table in found if table.rows]
+
+
+def report(found: Sequence[Table]) -> str:
+    """Return tables as Markdown, with what they have in common said first."""
+    return "\n\n".join([PREFACE, *(table.markdown() for table in found)]) + "\n"
+
+
+def overview(measure: Measure, methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
+    """Return one measure of all methods, ours and others, with the paper's figures below."""
+    datasets = [name for name in measure.paper if any(outcome.task.dataset == name for outcome in outcomes)]
+    rows = [("target", *(f"{measure.paper[name].target:g}" for name in datasets))]
+    for method in methods:
+        own = {name: _own(outcomes, method, name) for name in datasets}
+        best = (best_setting(measure, own[name], measure.paper[name].target)[0] if own[name] else None for name in datasets)
+        rows.append((method.name, *map(_figure, best)))
+    for column in COLUMNS:
+        rows.append((f"paper: {column}", *(_figure(measure.paper[name].reached[column]) for name in datasets)))
+    told = [row for row in rows if set(row[1:]) != {NOTHING}]
+    return Table(f"{measure.title}, all methods", ("method", *datasets), told if datasets else ())
+
+
+def times(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
+    """Return the mean processor time of the fits that did not fail, with the paper's below."""
+    datasets = [name for name in SECONDS if any(outcome.task.dataset == name for outcome in outcomes)]
+    rows = []
+    for method in methods:
+        own = ([one.seconds for one in _own(outcomes, method, name) if one.failure is None] for name in datasets)
+        rows.append((method.name, *(f"{fmean(seconds):.3g}" if seconds else NOTHING for seconds in own)))
+    for column in COLUMNS:
+        seconds = (SECONDS[name][column] for name in datasets)
+        rows.append((f"paper: {column}", *(NOTHING if one is None else f"{one:g}" for one in seconds)))
+    return Table("Seconds of processor time for a fit", ("method", *datasets), rows if datasets else (), ABOUT_TIMES)
+
+
+def _own(outcomes: Sequence[Outcome], method: Method, dataset: str) -> list[Outcome]:
+    return [one for one in outcomes if (one.task.method, one.task.dataset) == (method.name, dataset)]
 
 
 def _told(task: Task) -> str:
     return f"{task.method} ({task.setting}) on {task.dataset}, seed {task.seed}"
 
 
-def _method(method: Method, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _beside_the_paper(method: Method, outcomes: Sequence[Outcome]) -> Iterator[Table]:
     if method.column is None:
         return
     own = [outcome for outcome in outcomes if outcome.task.method == method.name]
     for measure in MEASURES:
         comparisons = compare(measure, own, method.column)
+        title = f"{measure.title}: {method.name} beside the paper's {method.column}"
         if comparisons:
-            heading = f"## {measure.title}: {method.name} beside the paper's {method.column}"
-            yield f"{heading}\n\n{_table(comparisons)}\n\n{summary(comparisons)}"
+            yield _comparison_table(title, comparisons)
 
 
-def _table(comparisons: Sequence[Comparison]) -> str:
+def _comparison_table(title: str, comparisons: Sequence[Comparison]) -> Table:
     header = ["data set", "target", "ours", "paper", "ratio", "ours is", "setting"]
     body = [
         [one.dataset, f"{one.target:g}", _figure(one.ours), _figure(one.paper), f"{one.ratio:.2f}", one.mark, one.setting]
@@ -116,14 +160,8 @@ def _table(comparisons: Sequence[Comparison]) -> str:
     ]
     if len({one.setting for one in comparisons}) == 1:
         header, body = header[:-1], [line[:-1] for line in body]
-    widths = [max(len(line[place]) for line in (header, *body)) for place in range(len(header))]
-    rule = ["-" * width for width in widths]
-    return "\n".join(_line(cells, widths) for cells in (header, rule, *body))
+    return Table(title, header, body, summary(comparisons))
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
-
-
-def _figure(interval: Interval) -> str:
-    return f"{interval.median:.3g} [{interval.lower:.3g}, {interval.upper:.3g}]"
+def _figure(interval: Interval | None) -> str:
+    return f"{interval.median:.3g} [{interval.lower:.3g}, {interval.upper:.3g}]" if interval else NOTHING

@@ -1,0 +1,121 @@
+"""Figures: the paper's two and a map of risk and complexity for each data set, as pictures and as text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from obliquerules.benchmark.measures import MEASURES
+from obliquerules.benchmark.methods import OURS, Method
+from obliquerules.benchmark.protocol import bootstrap_split
+from obliquerules.benchmark.report import best_setting
+from obliquerules.benchmark.tasks import Outcome
+from obliquerules.datasets import load_banknote
+from obliquerules.inspection import DecisionRegionsDisplay
+from obliquerules.inspection.displays import drawing
+from obliquerules.rules.ensemble import RuleEnsemble
+
+RISK = MEASURES[0]
+# Methods and settings, with the sizes of the models that the paper shows in its first table.
+SHOWN = {
+    ("TGB (paper)", "ridge 1"): 10,
+    ("DRNet", "default"): 15,
+    ("LTRNet", "default"): 33,
+    ("LLTBoost (paper)", "default"): 4,
+}
+MARKERS = "os^vDPX*<>ph8d1234"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture, as the contents of a PNG and of an SVG file, and what is to be read beside it."""
+
+    name: str
+    title: str
+    png: bytes
+    svg: str
+    text: str = ""
+
+
+def figures(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Iterator[Figure]:
+    """Draw what can be drawn from the outcomes, and the regions of the paper's example if its data are there."""
+    ours = [method for method in methods if method.column is not None]
+    for dataset in dict.fromkeys(outcome.task.dataset for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.task.dataset == dataset]
+        name = dataset.lower().replace(" ", "-")
+        if dataset == "Banknote" and ours:
+            yield trends("figure-2", "Risk and complexity on Banknote, methods of the paper", ours, own)
+        yield trends(f"risk-complexity-{name}", f"Risk and complexity on {dataset}", methods, own)
+        if dataset == "Banknote":
+            yield regions()
+
+
+def trends(name: str, title: str, methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Figure:
+    """Draw for each method the mean risk over the mean complexity, place by place on the path, and the paper's target."""
+    target = RISK.paper[outcomes[0].task.dataset].target
+
+    def draw(figure: Any) -> None:
+        ax, colours = figure.subplots(), drawing.pyplot().colormaps["tab20"].colors
+        for place, method in enumerate(methods):
+            complexity, risk = trend([one for one in outcomes if one.task.method == method.name], target)
+            if len(risk):
+                marker = MARKERS[place % len(MARKERS)]
+                ax.plot(complexity, risk, marker=marker, ms=4, lw=1, color=colours[place % 20], label=method.name)
+        ax.axhline(target, color="black", ls="--", lw=1, label="the paper's target")
+        ax.set(xscale="log", xlabel="complexity", ylabel="test risk")
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+    return _figure(name, title, (8.0, 4.6), draw)
+
+
+def trend(outcomes: Sequence[Outcome], target: float) -> tuple[Any, Any]:
+    """Return mean complexities and risks over the repetitions, as far along the path as all of them go, at the best setting."""
+    done = [outcome for outcome in outcomes if outcome.complexities]
+    if not done:
+        return np.empty(0), np.empty(0)
+    setting = best_setting(RISK, done, target)[1]
+    kept = [outcome for outcome in done if outcome.task.setting == setting]
+    length = min(len(outcome.complexities) for outcome in kept)
+    complexity = np.mean([outcome.complexities[:length] for outcome in kept], axis=0)
+    return complexity, np.mean([outcome.losses["risk"][:length] for outcome in kept], axis=0)
+
+
+def regions() -> Figure:
+    """Draw the paper's first figure: the regions of four methods on two inputs of Banknote, in the paper's sizes."""
+    data = load_banknote()
+    split = bootstrap_split(data, 0)
+    X, models = split.X_train[:, :2], {}
+    for (name, setting), size in SHOWN.items():
+        models[name] = OURS[name].make("classification", 0)[setting].fit(X, split.y_train).at(size)
+
+    def draw(figure: Any) -> None:
+        for ax, (name, model) in zip(figure.subplots(2, 2).flat, models.items(), strict=True):
+            DecisionRegionsDisplay.from_estimator(model, X, split.y_train, features=[0, 1], response_method="predict", ax=ax)
+            ax.set(xlabel="variance", ylabel="skewness")
+            ax.set_title(name, loc="left")
+
+    names = data.feature_names[:2]
+    texts = (f"{name}\n{_named(model, names)}" for name, model in models.items())
+    return _figure(
+        "figure-1", "Regions of four methods on two inputs of Banknote, standardised", (9.0, 8.0), draw, "\n\n".join(texts)
+    )
+
+
+def _named(model: Any, names: Sequence[str]) -> str:
+    return RuleEnsemble(model.ensemble_.rules, model.ensemble_.intercept, names).to_text()
+
+
+def _figure(name: str, title: str, inches: tuple[float, float], draw: Callable[[Any], None], text: str = "") -> Figure:
+    """Draw without a screen; the same data give the same bytes, and no two pictures of a page share a name inside."""
+    plt = drawing.pyplot()
+    with plt.rc_context({**drawing.TYPE, "svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure = plt.matplotlib.figure.Figure(inches, layout="constrained")
+        draw(figure)
+        png, svg = io.BytesIO(), io.StringIO()
+        figure.savefig(png, format="png", dpi=120)
+        figure.savefig(svg, format="svg", metadata={"Date": None})
+    return Figure(name, title, png.getvalue(), svg.getvalue(), text)

@@ -1,0 +1,62 @@
+"""Files: the report in a directory, as Markdown, CSV, pictures and one page that needs nothing else."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from obliquerules.benchmark.figures import figures
+from obliquerules.benchmark.measures import MEASURES
+from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.page import page
+from obliquerules.benchmark.report import best_setting, report
+from obliquerules.benchmark.table import Table
+from obliquerules.benchmark.tasks import Outcome
+from obliquerules.rules.document import write_bytes, write_text
+
+PICTURES = importlib.util.find_spec("matplotlib") is not None
+INTERVAL = ("lower", "median", "upper")
+CASE = ("measure", "dataset", "method", "setting", "target")
+FIELDS = (*CASE, *INTERVAL, *(f"paper_{end}" for end in INTERVAL), "fits", "failed")
+
+
+def write_files(directory: Path, methods: Sequence[Method], outcomes: Sequence[Outcome], found: Sequence[Table]) -> None:
+    """Write each file whole or not at all; pictures only where matplotlib is installed."""
+    write_text(directory / "report.md", report(found))
+    write_text(directory / "tables.csv", table_of_figures(methods, outcomes))
+    drawn = list(figures(methods, outcomes)) if PICTURES else []
+    for figure in drawn:
+        write_bytes(directory / f"{figure.name}.png", figure.png)
+        write_text(directory / f"{figure.name}.svg", figure.svg)
+    write_text(directory / "report.html", page(found, drawn))
+
+
+def table_of_figures(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> str:
+    """Return what each method reached, at its best setting, as CSV with exact numbers."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_lines(methods, outcomes))
+    return text.getvalue()
+
+
+def _lines(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Iterator[Mapping[str, object]]:
+    own: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        own.setdefault((outcome.task.method, outcome.task.dataset), []).append(outcome)
+    for measure in MEASURES:
+        for dataset, row in measure.paper.items():
+            for method in methods:
+                if done := own.get((method.name, dataset)):
+                    ours, setting = best_setting(measure, done, row.target)
+                    paper = row.reached[method.column] if method.column else None
+                    yield {
+                        **dict(zip(CASE, (measure.title, dataset, method.name, setting, row.target), strict=True)),
+                        **{end: getattr(ours, end) for end in INTERVAL},
+                        **({f"paper_{end}": getattr(paper, end) for end in INTERVAL} if paper else {}),
+                        "fits": len(done),
+                        "failed": sum(one.failure is not None for one in done),
+                    }
