@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from obliquerules.benchmark.__main__ import main, parse
+from obliquerules.benchmark.__main__ import fetch_missing, main, parse
 from obliquerules.benchmark.figures import regions, trend
 from obliquerules.benchmark.files import FIELDS, write_files
 from obliquerules.benchmark.methods import Method, lltboost
@@ -103,3 +103,10 @@ def test_the_first_figure_shows_four_methods_and_their_rules():
     assert len(re.findall(r"if True", figure.text)) == 4
     assert "variance" in figure.text
     assert figure.svg.count("<svg") == 1
+
+
+def test_what_nobody_serves_is_left_out_with_the_reason(monkeypatch, tmp_path):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (reason,) = fetch_missing(["diabetes", "voice"]).values()
+    assert reason.startswith("The data set voice cannot be fetched.")

@@ -82,6 +82,7 @@ def test_a_path_without_rules_meets_no_target():
 
 def test_the_command_prints_and_writes_the_same_tables(capsys, monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "run"))
     output = tmp_path / "run"
     main(["--datasets", "diabetes", "liver", "--repetitions", "2", "--selection", "validation", "-o", str(output)])
     printed = capsys.readouterr().out

@@ -70,6 +70,7 @@ def test_friedman_is_the_function_it_says():
 @pytest.mark.parametrize("name", [name for name in DATASETS if name not in FROM_SKLEARN])
 def test_a_missing_file_is_named_with_its_place_and_variable(name, monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(FileNotFoundError, match=rf"{name}\.csv: put it into a directory and set .* {VARIABLE}"):
         DATASETS[name]()
     monkeypatch.setenv(VARIABLE, str(tmp_path))

@@ -15,7 +15,7 @@ from obliquerules.benchmark.peers import PEERS
 from obliquerules.benchmark.report import report, tables
 from obliquerules.benchmark.runner import load, run
 from obliquerules.benchmark.tasks import SEEDS_APART, plan
-from obliquerules.datasets import DATASETS
+from obliquerules.datasets import DATASETS, fetch
 from obliquerules.estimators.boosted import SELECTIONS
 
 METHODS = {**OURS, **PEERS}
@@ -63,6 +63,9 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         action="store_true",
         help="a few minutes: three splits of four data sets, two processes, 15 s for a fit, where nothing else is said",
     )
+    parser.add_argument(
+        "--fetch", action="store_true", help="fetch data sets that are not there from OpenML, where it has them"
+    )
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", help=f"among: {', '.join(METHODS)}")
     method.add_argument("--selection", choices=SELECTIONS, help="short for LLTBoost with this selection (default: all methods)")
@@ -84,7 +87,9 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
     names = [lltboost(options.selection).name] if options.selection else options.methods or METHODS
     absent = {name: why for name in names if (why := METHODS[name].absence) is not None}
     methods = [METHODS[name] for name in names if name not in absent]
+    refused = fetch_missing(options.datasets) if options.fetch else {}
     datasets, left_out = load(options.datasets)
+    left_out |= refused
     left_out |= absent
     if options.output is not None and not PICTURES:
         left_out["pictures"] = "They need the package matplotlib: install obliquerules[plots]."
@@ -96,6 +101,17 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
         print(report(found), end="", flush=True)
         if options.output is not None:
             write_files(options.output, methods, outcomes, found)
+
+
+def fetch_missing(names: Sequence[str]) -> dict[str, str]:
+    """Fetch the data sets that are not there, and return the reason for each that cannot be had."""
+    reasons = {}
+    for name in load(names)[1]:
+        try:
+            fetch(name)
+        except (OSError, ValueError) as error:
+            reasons[name] = str(error)
+    return reasons
 
 
 @contextmanager

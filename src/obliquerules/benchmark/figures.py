@@ -97,6 +97,8 @@ def regions() -> Figure:
             DecisionRegionsDisplay.from_estimator(model, X, split.y_train, features=[0, 1], response_method="predict", ax=ax)
             ax.set(xlabel="variance", ylabel="skewness")
             ax.set_title(name, loc="left")
+            for text, label in zip(ax.get_legend().get_texts(), data.target_names, strict=True):
+                text.set_text(label)
 
     names = data.feature_names[:2]
     texts = (f"{name}\n{_named(model, names)}" for name, model in models.items())

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from obliquerules.datasets.classification import load_banknote, load_breast_cancer, load_liver, load_magic, load_voice
+from obliquerules.datasets.openml import fetch
 from obliquerules.datasets.regression import load_diabetes, load_friedman, load_housing, load_red_wine, load_used_cars
 
 __all__ = [
     "DATASETS",
+    "fetch",
     "load_banknote",
     "load_breast_cancer",
     "load_diabetes",
