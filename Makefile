@@ -27,8 +27,8 @@ bench: $(VENV)/installed  ## speed ratios; see benchmarks/README.md
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/selections.py
 
-paper: $(VENV)/installed  ## the paper's protocol, our figures beside the paper's (OBLIQUERULES_DATA names the data directory)
-	$(BIN)/python -m obliquerules.benchmark
+paper: $(VENV)/installed  ## the paper's protocol, ours and peers beside the paper's (OBLIQUERULES_DATA names the data directory)
+	$(BIN)/python -m obliquerules.benchmark --jobs -1 --time-limit 300 -o build/paper
 
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

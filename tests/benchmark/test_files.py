@@ -1,6 +1,7 @@
 """The files of a report: the same figures as Markdown, CSV, pictures and a page that loads nothing."""
 
 import csv
+import io
 import os
 import re
 
@@ -35,7 +36,7 @@ def written(tmp_path):
 def test_all_files_are_there_and_nothing_else(written):
     names = {path.name for path in written.iterdir()}
     picture = "risk-complexity-diabetes"
-    assert names == {"report.md", "tables.csv", "report.html", f"{picture}.png", f"{picture}.svg"}
+    assert names == {"report.md", "tables.csv", "report.html", "report.rst", f"{picture}.png", f"{picture}.svg"}
     assert (written / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -68,6 +69,16 @@ def test_the_page_loads_nothing_and_takes_names_for_text(written):
     assert "<Peer>" not in page
     assert "<script" not in page
     assert not re.search(r"""(?:src|href)=["'](?!#)""", re.sub(r"xmlns\S*|rdf:\S*", "", page))
+
+
+def test_the_page_of_the_documentation_is_restructured_text_without_complaints(written):
+    text = (written / "report.rst").read_text(encoding="utf-8")
+    complaints = io.StringIO()
+    docutils = pytest.importorskip("docutils.core")
+    page = docutils.publish_string(text, writer="html5", settings_overrides={"warning_stream": complaints}).decode()
+    assert complaints.getvalue() == ""
+    assert "1 &lt; 2 | 3 no" in page
+    assert "risk-complexity-diabetes.svg" in page
 
 
 def test_a_trend_goes_as_far_as_all_repetitions_do():

@@ -11,7 +11,7 @@ from pathlib import Path
 from obliquerules.benchmark.figures import figures
 from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.methods import Method
-from obliquerules.benchmark.page import page
+from obliquerules.benchmark.page import documentation_page, page
 from obliquerules.benchmark.report import best_setting, report
 from obliquerules.benchmark.table import Table
 from obliquerules.benchmark.tasks import Outcome
@@ -32,6 +32,7 @@ def write_files(directory: Path, methods: Sequence[Method], outcomes: Sequence[O
         write_bytes(directory / f"{figure.name}.png", figure.png)
         write_text(directory / f"{figure.name}.svg", figure.svg)
     write_text(directory / "report.html", page(found, drawn))
+    write_text(directory / "report.rst", documentation_page(found, drawn))
 
 
 def table_of_figures(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> str:

@@ -1,13 +1,14 @@
-"""The page: the whole report in one HTML file, pictures included, that loads nothing from anywhere."""
+"""The page: the whole report in one HTML file that loads nothing from anywhere, or as a page of the documentation."""
 
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Sequence
 
 from obliquerules.benchmark.figures import Figure
 from obliquerules.benchmark.report import PREFACE
-from obliquerules.benchmark.table import Table
+from obliquerules.benchmark.table import Table, rst_title
 
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -33,6 +34,16 @@ def page(found: Sequence[Table], drawn: Sequence[Figure]) -> str:
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def documentation_page(found: Sequence[Table], drawn: Sequence[Figure]) -> str:
+    """Return the report as reStructuredText; the pictures are in SVG files beside it."""
+    parts = [rst_title("Measured", "="), PREFACE, *(table.rst() for table in found)]
+    for figure in drawn:
+        picture = f".. image:: {figure.name}.svg\n   :alt: {figure.title}"
+        rules = "::\n\n" + textwrap.indent(figure.text, "   ") if figure.text else ""
+        parts.extend(filter(None, (rst_title(figure.title, "-"), picture, rules)))
+    return "\n\n".join(parts) + "\n"
 
 
 def _section(figure: Figure) -> str:
