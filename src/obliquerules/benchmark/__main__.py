@@ -10,7 +10,7 @@ from pathlib import Path
 
 from obliquerules.benchmark.files import PICTURES, write_files
 from obliquerules.benchmark.ledger import Ledger, open_ledger
-from obliquerules.benchmark.methods import OURS, lltboost
+from obliquerules.benchmark.methods import OURS, Method, lltboost
 from obliquerules.benchmark.peers import PEERS
 from obliquerules.benchmark.report import report, tables
 from obliquerules.benchmark.runner import load, run
@@ -22,6 +22,7 @@ METHODS = {**OURS, **PEERS}
 RESULTS = "results.jsonl"
 # What is not said on the command line.
 FULL = {"datasets": tuple(DATASETS), "repetitions": 10, "jobs": 1, "time_limit": math.inf}
+SLOW = {"EBM (interpret)": "A fit takes tens of seconds: name it with --methods, or leave out --quick."}
 QUICK = {"datasets": ("diabetes", "friedman", "breast_cancer", "banknote"), "repetitions": 3, "jobs": 2, "time_limit": 15.0}
 
 
@@ -84,15 +85,10 @@ def _check_directory(parser: argparse.ArgumentParser, directory: Path) -> None:
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquerules.benchmark") -> None:
     """Run, print, and write if asked to."""
     options = parse(arguments, prog)
-    names = [lltboost(options.selection).name] if options.selection else options.methods or METHODS
-    absent = {name: why for name in names if (why := METHODS[name].absence) is not None}
-    methods = [METHODS[name] for name in names if name not in absent]
+    methods, absent = _choose(options)
     refused = fetch_missing(options.datasets) if options.fetch else {}
-    datasets, left_out = load(options.datasets)
-    left_out |= refused
-    left_out |= absent
-    if options.output is not None and not PICTURES:
-        left_out["pictures"] = "They need the package matplotlib: install obliquerules[plots]."
+    datasets, missing = load(options.datasets)
+    left_out = missing | refused | absent
     tasks = plan(datasets, methods, options.repetitions, options.seed)
     with _memory(options.output) as memory:
         done, keep = (memory.outcomes, memory.add) if memory else (None, None)
@@ -101,6 +97,18 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
         print(report(found), end="", flush=True)
         if options.output is not None:
             write_files(options.output, methods, outcomes, found)
+
+
+def _choose(options: argparse.Namespace) -> tuple[list[Method], dict[str, str]]:
+    """Return the methods that are meant and can be used, and the reason for everything else that will be missing."""
+    names = [lltboost(options.selection).name] if options.selection else options.methods or list(METHODS)
+    absent = {name: why for name in names if (why := METHODS[name].absence) is not None}
+    if options.quick and not options.methods:
+        absent |= {name: why for name, why in SLOW.items() if name in names}
+    methods = [METHODS[name] for name in names if name not in absent]
+    if options.output is not None and not PICTURES:
+        absent["pictures"] = "They need the package matplotlib: install obliquerules[plots]."
+    return methods, absent
 
 
 def fetch_missing(names: Sequence[str]) -> dict[str, str]:
