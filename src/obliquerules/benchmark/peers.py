@@ -1,8 +1,8 @@
 """Peers: other learners, each a table of estimators of growing size and a way to count them.
 
 All are at their defaults but for what says how large the model is, one thread, and the seed; the explainable boosting machine
-goes without tables of two variables, which would make it ten times larger and slower. What a package has to say about its own
-code or its convergence is not printed.
+goes without tables of two variables, with which a fit takes longer still. What a package has to say about its own code or its
+convergence is not printed.
 """
 
 from __future__ import annotations
