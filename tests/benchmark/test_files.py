@@ -7,11 +7,12 @@ import re
 
 import pytest
 
-from obliquerules.benchmark.__main__ import fetch_missing, main, parse
+from obliquerules.benchmark.__main__ import main, parse
 from obliquerules.benchmark.figures import regions, trend
 from obliquerules.benchmark.files import FIELDS, write_files
 from obliquerules.benchmark.methods import Method, lltboost
 from obliquerules.benchmark.report import tables
+from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.tasks import Outcome, Task
 from obliquerules.datasets import DATASETS
 from obliquerules.datasets.files import VARIABLE
@@ -119,5 +120,6 @@ def test_the_first_figure_shows_four_methods_and_their_rules():
 def test_what_nobody_serves_is_left_out_with_the_reason(monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (reason,) = fetch_missing(["diabetes", "voice"]).values()
-    assert reason.startswith("The data set voice cannot be fetched.")
+    present, left_out = load(["diabetes", "voice"], download_if_missing=True)
+    assert [data.name for data in present] == ["Diabetes"]
+    assert "neither OpenML nor UCI has" in left_out["voice"]

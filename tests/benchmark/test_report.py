@@ -4,11 +4,21 @@ from math import inf
 
 import pytest
 
-from obliquerules.benchmark.__main__ import main, parse
+from obliquerules.benchmark.__main__ import METHODS, main, parse
 from obliquerules.benchmark.interval import Interval
 from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.paper import COLUMNS
-from obliquerules.benchmark.report import AT_LEAST_AS_GOOD, INSIDE, WORSE, Comparison, compare, geometric_mean, summary
+from obliquerules.benchmark.report import (
+    AT_LEAST_AS_GOOD,
+    INSIDE,
+    LEADER,
+    WORSE,
+    Comparison,
+    compare,
+    geometric_mean,
+    standing,
+    summary,
+)
 from obliquerules.benchmark.tasks import Outcome, Task
 from obliquerules.datasets.files import VARIABLE
 
@@ -50,6 +60,19 @@ def test_where_only_we_meet_a_target_there_is_no_ratio():
 def test_geometric_means_allow_for_zeros():
     assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
     assert geometric_mean([2.0, 0.0]) == 0.0
+
+
+def test_the_standing_names_the_rule_learners_that_do_better():
+    def reaching(name, complexity):
+        curve = {"risk": (0.5,)}
+        return [Outcome(Task("Diabetes", name, "default", seed), (complexity,), curve, 1.0) for seed in range(10)]
+
+    methods = [METHODS[name] for name in (LEADER, "LLTBoost (paper)", "DRNet", "Decision tree", "Linear model (L1)")]
+    sizes = {LEADER: 9, "LLTBoost (paper)": 3, "DRNet": 9, "Decision tree": 6, "Linear model (L1)": 2}
+    found = standing(methods, [one for name, size in sizes.items() for one in reaching(name, size)])
+    at_the_risk_target = found.rows[0]
+    assert at_the_risk_target[1:] == ("Diabetes", "9", "Decision tree (6)")
+    assert not standing(methods[:2], reaching(LEADER, 9)).rows
 
 
 def test_the_papers_rows_are_in_order():

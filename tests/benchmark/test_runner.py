@@ -167,6 +167,17 @@ def test_what_is_done_is_not_done_again():
     assert [outcome.task for outcome in kept] == [tasks[1]]
 
 
+def test_what_was_stopped_is_done_again_with_more_time_only():
+    data, method = load_diabetes(), small()
+    (task,) = plan([data], [method], 1, 0)
+    stopped = Outcome(task, (), {}, 0.52, "stopped after 0.5 s of processor time")
+    assert run([task], [data], [method], done={task: stopped}, limit=0.5) == (stopped,)
+    (again,) = run([task], [data], [method], done={task: stopped}, limit=60.0)
+    assert again.failure is None
+    broken = Outcome(task, (), {}, 0.1, "ArithmeticError: no luck")
+    assert run([task], [data], [method], done={task: broken}) == (broken,)
+
+
 def test_failures_are_outcomes():
     data = load_diabetes()
     methods = [method_of(Broken), method_of(Sleepless)]

@@ -5,8 +5,9 @@ import os
 import numpy as np
 import pytest
 
-from obliquerules.datasets import DATASETS
-from obliquerules.datasets.files import VARIABLE, read_table
+from obliquerules.datasets import BUNDLED, DATASETS
+from obliquerules.datasets.files import VARIABLE
+from obliquerules.datasets.table import read_table
 
 SHAPES = {
     "housing": (20640, 8),
@@ -21,11 +22,10 @@ SHAPES = {
     "liver": (345, 6),
 }
 POSITIVE = {"breast_cancer": 1, "banknote": 1, "voice": "male", "magic": "h", "liver": 2}
-FROM_SKLEARN = ("diabetes", "friedman", "breast_cancer")
 
 
 def loaded(name):
-    if name not in FROM_SKLEARN and not os.environ.get(VARIABLE):
+    if name not in BUNDLED and not os.environ.get(VARIABLE):
         pytest.skip(f"needs {name}.csv: {VARIABLE} is not set")
     return DATASETS[name]()
 
@@ -67,22 +67,22 @@ def test_friedman_is_the_function_it_says():
     assert np.std(data.target - expected) == pytest.approx(0.1, rel=0.05)
 
 
-@pytest.mark.parametrize("name", [name for name in DATASETS if name not in FROM_SKLEARN])
+@pytest.mark.parametrize("name", [name for name in DATASETS if name not in BUNDLED])
 def test_a_missing_file_is_named_with_its_place_and_variable(name, monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(FileNotFoundError, match=rf"{name}\.csv: put it into a directory and set .* {VARIABLE}"):
-        DATASETS[name]()
+        DATASETS[name](download_if_missing=False)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(FileNotFoundError, match=rf"{name}\.csv, which is not in .*: put it there, or set .* {VARIABLE}"):
-        DATASETS[name]()
+        DATASETS[name](download_if_missing=False)
 
 
 def test_columns_are_read_by_name_and_a_missing_one_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     (tmp_path / "cars.csv").write_text("minPrice,km,avgPrice\n1,2,3\n4,5,6\n", encoding="utf-8")
-    table = read_table("Cars", "cars.csv", ["km"], "avgPrice")
+    table = read_table("Cars", "cars.csv", ["km"], "avgPrice", False)
     assert table.data.tolist() == [[2.0], [5.0]]
     assert table.target == ["3", "6"]
     with pytest.raises(ValueError, match=r"cars\.csv has no column 'year'"):
-        read_table("Cars", "cars.csv", ["km", "year"], "avgPrice")
+        read_table("Cars", "cars.csv", ["km", "year"], "avgPrice", False)

@@ -59,7 +59,16 @@ def test_what_nobody_serves_is_said_to_be(cache):
     with pytest.raises(FileNotFoundError, match="neither OpenML nor UCI has"):
         DATASETS["used_cars"]()
     with pytest.raises(FileNotFoundError, match=r"fetch it with obliquerules\.datasets\.fetch\('liver'\)"):
+        DATASETS["liver"](download_if_missing=False)
+
+
+def test_without_a_network_a_loader_says_what_it_looked_for_and_that_fetching_failed(cache, monkeypatch, tmp_path):
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nobody listens there
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    expected = r"liver\.csv: put it into a directory .* number 8, could not be fetched from OpenML"
+    with pytest.warns(UserWarning, match="network error"), pytest.raises(FileNotFoundError, match=expected):
         DATASETS["liver"]()
+    assert not cache.exists()
 
 
 def test_averages_are_made_of_totals():

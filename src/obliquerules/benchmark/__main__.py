@@ -15,7 +15,7 @@ from obliquerules.benchmark.peers import PEERS
 from obliquerules.benchmark.report import report, tables
 from obliquerules.benchmark.runner import load, run
 from obliquerules.benchmark.tasks import SEEDS_APART, plan
-from obliquerules.datasets import DATASETS, fetch
+from obliquerules.datasets import DATASETS
 from obliquerules.estimators.boosted import SELECTIONS
 
 METHODS = {**OURS, **PEERS}
@@ -86,9 +86,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
     """Run, print, and write if asked to."""
     options = parse(arguments, prog)
     methods, absent = _choose(options)
-    refused = fetch_missing(options.datasets) if options.fetch else {}
-    datasets, missing = load(options.datasets)
-    left_out = missing | refused | absent
+    datasets, missing = load(options.datasets, download_if_missing=options.fetch)
+    left_out = missing | absent
     tasks = plan(datasets, methods, options.repetitions, options.seed)
     with _memory(options.output) as memory:
         done, keep = (memory.outcomes, memory.add) if memory else (None, None)
@@ -109,17 +108,6 @@ def _choose(options: argparse.Namespace) -> tuple[list[Method], dict[str, str]]:
     if options.output is not None and not PICTURES:
         absent["pictures"] = "They need the package matplotlib: install obliquerules[plots]."
     return methods, absent
-
-
-def fetch_missing(names: Sequence[str]) -> dict[str, str]:
-    """Fetch the data sets that are not there, and return the reason for each that cannot be had."""
-    reasons = {}
-    for name in load(names)[1]:
-        try:
-            fetch(name)
-        except (OSError, ValueError) as error:
-            reasons[name] = str(error)
-    return reasons
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from obliquerules.benchmark.methods import Method
 from obliquerules.benchmark.protocol import Curves, bootstrap_split, follow
-from obliquerules.benchmark.tasks import Outcome, Task
+from obliquerules.benchmark.tasks import STOPPED, Outcome, Task
 
 
 class TimeIsUpError(BaseException):
@@ -38,7 +38,7 @@ def attempt(data: Any, method: Method, task: Task, limit: float = math.inf) -> O
             raise TimeIsUpError
         curves = follow(model, data.task, split)
     except TimeIsUpError:
-        failure = f"stopped after {limit:g} s of processor time"
+        failure = f"{STOPPED} {limit:g} s of processor time"
     except Exception as error:  # whatever a method raises is its result
         failure = f"{type(error).__name__}: {error}"
     return Outcome(task, curves.complexities, curves.losses, clock.stop(), failure)

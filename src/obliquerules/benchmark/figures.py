@@ -27,7 +27,12 @@ SHOWN = {
     ("LTRNet", "default"): 33,
     ("LLTBoost (paper)", "default"): 4,
 }
-MARKERS = "os^vDPX*<>ph8d1234"
+# The palette of Okabe and Ito without its yellow, which is lost on white. Methods of the paper are drawn in full and peers
+# hollow, so that the same colours serve both.
+COLOURS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#000000")
+MARKERS = "os^vDPX*<>ph8d"
+LOSSES = {"regression": "test risk (mean squared error, standardised target)", "classification": "test risk (log loss)"}
+SIZE = "complexity (rules + conditions + variables)"
 
 
 @dataclass(frozen=True)
@@ -59,17 +64,38 @@ def trends(name: str, title: str, methods: Sequence[Method], outcomes: Sequence[
     target = RISK.paper[outcomes[0].task.dataset].target
 
     def draw(figure: Any) -> None:
-        ax, colours = figure.subplots(), drawing.pyplot().colormaps["tab20"].colors
+        ax = figure.subplots()
         for place, method in enumerate(methods):
             complexity, risk = trend([one for one in outcomes if one.task.method == method.name], target)
             if len(risk):
-                marker = MARKERS[place % len(MARKERS)]
-                ax.plot(complexity, risk, marker=marker, ms=4, lw=1, color=colours[place % 20], label=method.name)
-        ax.axhline(target, color="black", ls="--", lw=1, label="the paper's target")
-        ax.set(xscale="log", xlabel="complexity", ylabel="test risk")
+                ax.plot(complexity, risk, label=method.name, **_line(place, peer=method.column is None))
+        ax.axhline(target, color="black", ls=":", lw=1, label="the paper's target")
+        ax.set(xscale="log", xlabel=SIZE, ylabel=LOSSES[_kind(outcomes)])
+        # What is twice as bad as the target would only press the rest together.
+        lowest, highest = ax.dataLim.intervaly
+        ax.set_ylim(max(lowest - 0.05 * target, 0.0), min(highest + 0.05 * target, 2.0 * target))
+        _tick_plainly(ax)
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
     return _figure(name, title, (8.0, 4.6), draw)
+
+
+def _line(place: int, peer: bool) -> dict[str, Any]:
+    style = {"ls": "--", "lw": 0.8, "mfc": "white"} if peer else {"ls": "-", "lw": 1.6}
+    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)], "ms": 5, **style}
+
+
+def _kind(outcomes: Sequence[Outcome]) -> str:
+    return "classification" if any("0/1 loss" in outcome.losses for outcome in outcomes) else "regression"
+
+
+def _tick_plainly(ax: Any) -> None:
+    """Write complexities as people do: 20, not two times ten to the first."""
+    ticker = drawing.pyplot().matplotlib.ticker
+    least, most = ax.get_xlim()
+    ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if most < 300.0 * least else (1.0,)))
+    ax.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:.0f}"))
+    ax.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def trend(outcomes: Sequence[Outcome], target: float) -> tuple[Any, Any]:

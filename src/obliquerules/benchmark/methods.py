@@ -40,12 +40,15 @@ class Method:
         if the method is not made for the task.
     needs : str or None
         The package that the method comes from, if it is none that obliquerules depends on.
+    rules : bool
+        Whether what it learns is a set of rules, a tree included.
     """
 
     name: str
     column: str | None
     make: Callable[[str, int], Mapping[str, Any]]
     needs: str | None = None
+    rules: bool = True
 
     @property
     def absence(self) -> str | None:

@@ -147,13 +147,21 @@ def _ripper(_task: str, seed: int) -> Sequence[Any]:
 BOTH, CLASSES = ("regression", "classification"), ("classification",)
 
 
-def peer(name: str, grid: Grid, size: Callable[[Any], int], needs: str | None = None, tasks: Sequence[str] = BOTH) -> Method:
+def peer(
+    name: str,
+    grid: Grid,
+    size: Callable[[Any], int],
+    needs: str | None = None,
+    tasks: Sequence[str] = BOTH,
+    *,
+    rules: bool = True,
+) -> Method:
     """Return a peer as a method whose one setting has all sizes."""
 
     def make(task: str, seed: int) -> Mapping[str, Any]:
         return {"all sizes": SizedModels(grid(task, seed), task, size)} if task in tasks else {}
 
-    return Method(name, None, make, needs)
+    return Method(name, None, make, needs, rules)
 
 
 LEAVES, TREES = (2, 3, 4, 6, 8, 12, 16, 24, 32), (1, 3, 10, 30, 100)
@@ -164,14 +172,14 @@ _histogram_boosting = _grid(HistGradientBoostingRegressor, HistGradientBoostingC
 PEERS: dict[str, Method] = {
     method.name: method
     for method in (
-        peer("Linear model (L1)", _linear, sizes.linear_size),
+        peer("Linear model (L1)", _linear, sizes.linear_size, rules=False),
         peer("Decision tree", _tree, sizes.tree_size),
-        peer("Random forest", _forest, sizes.forest_size),
-        peer("Histogram boosting", _histogram_boosting, sizes.histogram_boosting_size),
+        peer("Random forest", _forest, sizes.forest_size, rules=False),
+        peer("Histogram boosting", _histogram_boosting, sizes.histogram_boosting_size, rules=False),
         peer("RuleFit (imodels)", _rulefit, sizes.rulefit_size, "imodels"),
         peer("FIGS (imodels)", _figs, sizes.figs_size, "imodels"),
         peer("BoostedRules (imodels)", _boosted_rules, sizes.forest_size, "imodels"),
-        peer("EBM (interpret)", _ebm, sizes.ebm_size, "interpret"),
+        peer("EBM (interpret)", _ebm, sizes.ebm_size, "interpret", rules=False),
         peer("RUG, oblique (ruleopt)", _ruleopt, sizes.ruleopt_size, "ruleopt", CLASSES),
         peer("RIPPER (wittgenstein)", _ripper, sizes.ripper_size, "wittgenstein", CLASSES),
     )

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from obliquerules.benchmark.interval import Interval, order_interval
 from obliquerules.benchmark.measures import MEASURES, Measure
-from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.methods import OURS, Method
 from obliquerules.benchmark.paper import COLUMNS, SECONDS
 from obliquerules.benchmark.table import Table
 from obliquerules.benchmark.tasks import Outcome, Task
@@ -23,6 +23,7 @@ ABOUT_TIMES = (
     "one of a peer all of its sizes. The paper's are for one value of each parameter, on another machine."
 )
 NOTHING = "-"
+LEADER = "LLTBoost (information)"
 AT_LEAST_AS_GOOD, INSIDE, WORSE = "at least as good", "inside the interval", "worse"
 
 
@@ -93,6 +94,7 @@ def summary(comparisons: Sequence[Comparison]) -> str:
 def tables(methods: Sequence[Method], outcomes: Sequence[Outcome], left_out: Mapping[str, str]) -> list[Table]:
     """Return the paper's tables with all methods, each of ours beside its own column, failures, and what was left out."""
     found = [overview(measure, methods, outcomes) for measure in MEASURES]
+    found.append(standing(methods, outcomes))
     found.append(times(methods, outcomes))
     found += [table for method in methods for table in _beside_the_paper(method, outcomes)]
     failures = [(_told(outcome.task), outcome.failure) for outcome in outcomes if outcome.failure is not None]
@@ -118,6 +120,24 @@ def overview(measure: Measure, methods: Sequence[Method], outcomes: Sequence[Out
         rows.append((f"paper: {column}", *(_figure(measure.paper[name].reached[column]) for name in datasets)))
     told = [row for row in rows if set(row[1:]) != {NOTHING}]
     return Table(f"{measure.title}, all methods", ("method", *datasets), told if datasets else ())
+
+
+def standing(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
+    """Return for each measure and data set which rule learners, ours of other selections aside, do better than LLTBoost."""
+    rivals = [method for method in methods if method.rules and method.column != "LLTB"]
+    rows = []
+    for measure in MEASURES if rivals else ():
+        for dataset, row in measure.paper.items():
+            ours = _own(outcomes, OURS[LEADER], dataset)
+            others = {method.name: own for method in rivals if (own := _own(outcomes, method, dataset))}
+            if ours and others:
+                reached = best_setting(measure, ours, row.target)[0].median
+                medians = {name: best_setting(measure, own, row.target)[0].median for name, own in others.items()}
+                better = [f"{name} ({median:.3g})" for name, median in medians.items() if median < reached]
+                rows.append((measure.title, dataset, f"{reached:.3g}", ", ".join(better) or "none"))
+    lowest = sum(row[-1] == "none" for row in rows)
+    remark = f"No other rule learner does better in {lowest} of {len(rows)} cases."
+    return Table(f"Where {LEADER} stands among rule learners", ("measure", "data set", "it reaches", "better"), rows, remark)
 
 
 def times(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:

@@ -12,7 +12,7 @@ from obliquerules.benchmark.attempt import attempt
 from obliquerules.benchmark.methods import Method
 from obliquerules.benchmark.progress import Progress
 from obliquerules.benchmark.tasks import Outcome, Task
-from obliquerules.datasets import DATASETS
+from obliquerules.datasets import BUNDLED, DATASETS, ChangedError
 
 
 def run(
@@ -33,7 +33,7 @@ def run(
     datasets, methods : iterables
         Those that the tasks name.
     done : mapping from Task to Outcome, optional
-        What is known from earlier; these tasks are not done again.
+        What is known from earlier; these tasks are not done again, unless they were stopped at a lower limit.
     keep : callable, optional
         Called with each new outcome, in this process and in the order in which they come.
     limit : float
@@ -47,7 +47,7 @@ def run(
     tuple of Outcome
         Apart from the times it depends on the tasks only, not on the number of jobs nor on what was done earlier.
     """
-    known = {task: outcome for task, outcome in (done or {}).items() if task in set(tasks)}
+    known = {task: done[task] for task in tasks if done and task in done and done[task].final(limit)}
     waiting = dict.fromkeys(task for task in tasks if task not in known)
     data, method = {one.name: one for one in datasets}, {one.name: one for one in methods}
     calls = [delayed(attempt)(data[task.dataset], method[task.method], task, limit) for task in waiting]
@@ -61,12 +61,13 @@ def run(
     return tuple(known[task] for task in tasks)
 
 
-def load(names: Sequence[str]) -> tuple[list[Any], dict[str, str]]:
-    """Return the data sets that are there, and the reason for each that is not."""
+def load(names: Sequence[str], *, download_if_missing: bool = False) -> tuple[list[Any], dict[str, str]]:
+    """Return the data sets that are there, or can be fetched if that is wanted, and the reason for each other one."""
     present, left_out = [], {}
     for name in names:
+        options = {} if name in BUNDLED else {"download_if_missing": download_if_missing}
         try:
-            present.append(DATASETS[name]())
-        except FileNotFoundError as error:
+            present.append(DATASETS[name](**options))
+        except (FileNotFoundError, ChangedError) as error:
             left_out[name] = str(error)
     return present, left_out

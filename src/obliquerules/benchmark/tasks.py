@@ -12,6 +12,8 @@ from obliquerules.benchmark.methods import Method
 
 # Splits of different seeds never meet, as long as nobody asks for more repetitions than this.
 SEEDS_APART = 1000
+# How the failure of a fit starts that was not given more time.
+STOPPED = "stopped after"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,10 @@ class Outcome:
     losses: Mapping[str, tuple[float, ...]]
     seconds: float
     failure: str | None = None
+
+    def final(self, limit: float) -> bool:
+        """Say whether the task need not be done again within a limit; one that was stopped sooner may end now."""
+        return self.failure is None or not self.failure.startswith(STOPPED) or self.seconds >= limit
 
     def line(self) -> str:
         """Return the outcome as one line of JSON, with exact numbers."""

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from obliquerules.datasets.classification import load_banknote, load_breast_cancer, load_liver, load_magic, load_voice
-from obliquerules.datasets.openml import fetch
+from obliquerules.datasets.openml import ChangedError, fetch
 from obliquerules.datasets.regression import load_diabetes, load_friedman, load_housing, load_red_wine, load_used_cars
 
 __all__ = [
+    "BUNDLED",
     "DATASETS",
+    "ChangedError",
     "fetch",
     "load_banknote",
     "load_breast_cancer",
@@ -24,8 +26,10 @@ __all__ = [
     "load_voice",
 ]
 
+# Those that come with scikit-learn; the others are files, which may have to be fetched.
+BUNDLED = ("diabetes", "friedman", "breast_cancer")
 # In the order of the paper's tables.
-DATASETS: dict[str, Callable[[], Any]] = {
+DATASETS: dict[str, Callable[..., Any]] = {
     "housing": load_housing,
     "red_wine": load_red_wine,
     "diabetes": load_diabetes,

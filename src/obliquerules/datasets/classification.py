@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer as load_sklearn_breast_cancer
 from sklearn.utils import Bunch
 
-from obliquerules.datasets.files import read_table
+from obliquerules.datasets.table import read_table
 
 
 def load_breast_cancer() -> Any:
@@ -30,8 +30,13 @@ def load_breast_cancer() -> Any:
     return _classification("Breast Cancer", given.data, given.target, inputs, names, 1, description)
 
 
-def load_banknote() -> Any:
+def load_banknote(*, download_if_missing: bool = True) -> Any:
     """Banknotes: 1372 images, 4 inputs; the file is banknote.csv.
+
+    Parameters
+    ----------
+    download_if_missing : bool, default=True
+        Whether to fetch a file that is neither in the named directory nor in the cache; see `obliquerules.datasets.fetch`.
 
     Returns
     -------
@@ -39,7 +44,7 @@ def load_banknote() -> Any:
         As from `load_breast_cancer`.
     """
     inputs = ["variance", "skewness", "curtosis", "entropy"]
-    table = read_table("Banknote", "banknote.csv", inputs, "class")
+    table = read_table("Banknote", "banknote.csv", inputs, "class", download_if_missing)
     description = (
         "Images of banknotes (UCI Banknote Authentication), described by statistics of their wavelet transform. The positive "
         "class is 1, a forgery."
@@ -48,8 +53,13 @@ def load_banknote() -> Any:
     return _classification("Banknote", table.data, labels, inputs, ["genuine", "forged"], 1, description)
 
 
-def load_voice() -> Any:
+def load_voice(*, download_if_missing: bool = True) -> Any:
     """Voices: 3168 recordings, 20 inputs; the file is voice.csv.
+
+    Parameters
+    ----------
+    download_if_missing : bool, default=True
+        Whether to fetch a file that is neither in the named directory nor in the cache; see `obliquerules.datasets.fetch`.
 
     Returns
     -------
@@ -58,7 +68,7 @@ def load_voice() -> Any:
     """
     spectrum = ["meanfreq", "sd", "median", "Q25", "Q75", "IQR", "skew", "kurt", "sp.ent", "sfm", "mode", "centroid"]
     pitch = ["meanfun", "minfun", "maxfun", "meandom", "mindom", "maxdom", "dfrange", "modindx"]
-    table = read_table("Voice", "voice.csv", spectrum + pitch, "label")
+    table = read_table("Voice", "voice.csv", spectrum + pitch, "label", download_if_missing)
     description = (
         "Recorded voices (Kaggle), described by statistics of their frequencies. The positive class is 'male'. Two inputs, "
         "meanfreq and centroid, are the same number."
@@ -66,8 +76,13 @@ def load_voice() -> Any:
     return _classification("Voice", table.data, table.target, spectrum + pitch, ["female", "male"], "male", description)
 
 
-def load_magic() -> Any:
+def load_magic(*, download_if_missing: bool = True) -> Any:
     """Telescope images: 19020 showers, 10 inputs; the file is magic.csv.
+
+    Parameters
+    ----------
+    download_if_missing : bool, default=True
+        Whether to fetch a file that is neither in the named directory nor in the cache; see `obliquerules.datasets.fetch`.
 
     Returns
     -------
@@ -75,7 +90,7 @@ def load_magic() -> Any:
         As from `load_breast_cancer`.
     """
     inputs = ["fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha", "fDist"]
-    table = read_table("Magic", "magic.csv", inputs, "class")
+    table = read_table("Magic", "magic.csv", inputs, "class", download_if_missing)
     description = (
         "Simulated images of a gamma-ray telescope (UCI MAGIC), described by the ellipse of the shower. The positive class is "
         "'h', a hadron in the background; 'g' is a gamma ray."
@@ -83,8 +98,13 @@ def load_magic() -> Any:
     return _classification("Magic", table.data, table.target, inputs, ["gamma", "hadron"], "h", description)
 
 
-def load_liver() -> Any:
+def load_liver(*, download_if_missing: bool = True) -> Any:
     """Liver: 345 men, 6 inputs; the file is liver.csv.
+
+    Parameters
+    ----------
+    download_if_missing : bool, default=True
+        Whether to fetch a file that is neither in the named directory nor in the cache; see `obliquerules.datasets.fetch`.
 
     Returns
     -------
@@ -92,7 +112,7 @@ def load_liver() -> Any:
         As from `load_breast_cancer`.
     """
     inputs = ["mcv", "alkphos", "sgpt", "sgot", "gammagt", "drinks"]
-    table = read_table("Liver", "liver.csv", inputs, "selector")
+    table = read_table("Liver", "liver.csv", inputs, "selector", download_if_missing)
     description = (
         "Blood tests of men and how much they drink (UCI Liver Disorders, BUPA). The label is the column 'selector', with 2 as "
         "the positive class, because the paper takes it so; it says nothing about the liver but marks rows of a train/test "

@@ -1,10 +1,8 @@
-"""Files: tables that are read from a directory which the user names in an environment variable, or from the cache."""
+"""Files: where those of the data sets are, in a directory that the user names in an environment variable or in the cache."""
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,19 +23,6 @@ class Table:
 
     data: NDArray[np.float64]
     target: list[str]
-
-
-def read_table(name: str, file_name: str, inputs: Sequence[str], target: str) -> Table:
-    """Read columns, by their names in the first line, from a CSV file; see `find_file`."""
-    path = find_file(name, file_name)
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        header, *rows = csv.reader(file)
-    absent = [column for column in (*inputs, target) if column not in header]
-    if absent:
-        raise ValueError(f"{file_name} has no column {', '.join(map(repr, absent))}; its first line must name the columns.")
-    places = [header.index(column) for column in inputs]
-    data = np.array([[float(row[place]) for place in places] for row in rows])
-    return Table(data, [row[header.index(target)] for row in rows])
 
 
 def find_file(name: str, file_name: str) -> Path:

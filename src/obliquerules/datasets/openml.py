@@ -23,6 +23,10 @@ from obliquerules.rules.document import write_text
 Columns = Mapping[str, NDArray[np.float64]]
 
 
+class ChangedError(ValueError):
+    """What was fetched is not what the benchmark was made with."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a data set is on OpenML, what its target is called there and here, and what it must hold."""
@@ -107,7 +111,7 @@ def keep(name: str, columns: Columns, target: Sequence[str], source: Source) -> 
     inputs = source.inputs(columns)
     table = Table(np.column_stack(list(inputs.values())), [source.label(label) for label in target])
     if digest(table) != source.sha256:
-        raise ValueError(f"The data set {name}, number {source.number} on OpenML, is not what it was; it was not kept.")
+        raise ChangedError(f"The data set {name}, number {source.number} on OpenML, is not what it was; it was not kept.")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*inputs, source.target_here])

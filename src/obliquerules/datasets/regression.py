@@ -9,11 +9,16 @@ from sklearn.datasets import load_diabetes as load_sklearn_diabetes
 from sklearn.datasets import make_friedman1
 from sklearn.utils import Bunch
 
-from obliquerules.datasets.files import read_table
+from obliquerules.datasets.table import read_table
 
 
-def load_housing() -> Any:
+def load_housing(*, download_if_missing: bool = True) -> Any:
     """California Housing: 20640 districts, 8 inputs; the file is housing.csv.
+
+    Parameters
+    ----------
+    download_if_missing : bool, default=True
+        Whether to fetch a file that is neither in the named directory nor in the cache; see `obliquerules.datasets.fetch`.
 
     Returns
     -------
@@ -21,7 +26,7 @@ def load_housing() -> Any:
         ``data``, ``target``, ``feature_names``, ``target_names``, ``name`` (the paper's), ``task`` and ``DESCR``.
     """
     inputs = ["MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude"]
-    table = read_table("Housing Price", "housing.csv", inputs, "MedHouseVal")
+    table = read_table("Housing Price", "housing.csv", inputs, "MedHouseVal", download_if_missing)
     description = (
         "California districts in the census of 1990 (StatLib). The target is the median house value in units of 100 000 "
         "dollars, which was cut off at 5."
@@ -29,8 +34,13 @@ def load_housing() -> Any:
     return _regression("Housing Price", table.data, table.target, inputs, "MedHouseVal", description)
 
 
-def load_red_wine() -> Any:
+def load_red_wine(*, download_if_missing: bool = True) -> Any:
     """Red wine: 1599 wines, 11 inputs; the file is red_wine.csv.
+
+    Parameters
+    ----------
+    download_if_missing : bool, default=True
+        Whether to fetch a file that is neither in the named directory nor in the cache; see `obliquerules.datasets.fetch`.
 
     Returns
     -------
@@ -50,7 +60,7 @@ def load_red_wine() -> Any:
         "sulphates",
         "alcohol",
     ]
-    table = read_table("Red Wine", "red_wine.csv", inputs, "quality")
+    table = read_table("Red Wine", "red_wine.csv", inputs, "quality", download_if_missing)
     description = (
         "Portuguese red wines (UCI Wine Quality) with eleven chemical measurements. The target is the median of at least three "
         "tasters' marks between 0 and 10, taken as a number."
@@ -58,8 +68,13 @@ def load_red_wine() -> Any:
     return _regression("Red Wine", table.data, table.target, inputs, "quality", description)
 
 
-def load_used_cars() -> Any:
+def load_used_cars(*, download_if_missing: bool = True) -> Any:
     """Used cars: 1770 groups of cars, 4 inputs; the file is used_cars.csv.
+
+    Parameters
+    ----------
+    download_if_missing : bool, default=True
+        Whether to fetch a file that is neither in the named directory nor in the cache; see `obliquerules.datasets.fetch`.
 
     Returns
     -------
@@ -67,7 +82,7 @@ def load_used_cars() -> Any:
         As from `load_housing`.
     """
     inputs = ["count", "km", "year", "powerPS"]
-    table = read_table("Car Price", "used_cars.csv", inputs, "avgPrice")
+    table = read_table("Car Price", "used_cars.csv", inputs, "avgPrice", download_if_missing)
     description = (
         "Groups of used cars offered for sale (Kaggle), by mileage, year and power. The target is the average price of the "
         "group. The group's least and greatest price and their standard deviation, which some copies of the file hold, are not "
