@@ -1,6 +1,7 @@
 """The files of a report: the same figures as Markdown, CSV, pictures and a page that loads nothing."""
 
 import csv
+import html
 import io
 import os
 import re
@@ -17,6 +18,7 @@ from obliquerules.benchmark.tasks import Outcome, Task
 from obliquerules.datasets import DATASETS
 from obliquerules.datasets.files import VARIABLE
 
+MADE = "Made on 2026-11-16 by: benchmark --methods 'a_b' <c>"
 OURS, PEER = lltboost("validation"), Method("<Peer> & co", None, dict)
 
 
@@ -30,7 +32,7 @@ def written(tmp_path):
     outcomes = [outcome(OURS, seed) for seed in range(3)]
     outcomes += [outcome(PEER, 0, (90,), (0.4,)), outcome(PEER, 1, failure="ValueError: 1 < 2 | 3\nno")]
     found = tables([OURS, PEER], outcomes, {"liver": "not there"})
-    write_files(tmp_path, [OURS, PEER], outcomes, found)
+    write_files(tmp_path, [OURS, PEER], outcomes, found, MADE)
     return tmp_path
 
 
@@ -39,6 +41,12 @@ def test_all_files_are_there_and_nothing_else(written):
     picture = "risk-complexity-diabetes"
     assert names == {"report.md", "tables.csv", "report.html", "report.rst", f"{picture}.png", f"{picture}.svg"}
     assert (written / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_it_is_said_when_and_how_the_report_was_made(written):
+    assert MADE in (written / "report.md").read_text(encoding="utf-8")
+    assert html.escape(MADE) in (written / "report.html").read_text(encoding="utf-8")
+    assert MADE.replace("_", r"\_") in (written / "report.rst").read_text(encoding="utf-8")
 
 
 def test_all_methods_stand_in_one_table_with_the_papers(written):
@@ -101,6 +109,7 @@ def test_the_command_goes_on_with_a_directory_and_refuses_others(capsys, tmp_pat
     main([*arguments, str(tmp_path / "run")])
     first = (tmp_path / "run" / "results.jsonl").read_bytes()
     printed = capsys.readouterr().out
+    assert "by: python -m obliquerules.benchmark --datasets diabetes --repetitions 1 --methods 'Decision tree' -o" in printed
     main([*arguments, str(tmp_path / "run")])
     assert (tmp_path / "run" / "results.jsonl").read_bytes() == first
     assert capsys.readouterr().out == printed

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 
+import obliquerules
 from obliquerules.benchmark.files import PICTURES, write_files
 from obliquerules.benchmark.ledger import Ledger, open_ledger
 from obliquerules.benchmark.methods import OURS, Method, lltboost
@@ -93,9 +97,15 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
         done, keep = (memory.outcomes, memory.add) if memory else (None, None)
         outcomes = run(tasks, datasets, methods, done=done, keep=keep, limit=options.time_limit, jobs=options.jobs)
         found = tables(methods, outcomes, left_out)
-        print(report(found), end="", flush=True)
+        made = _made(prog, sys.argv[1:] if arguments is None else arguments)
+        print(report(found, made), end="", flush=True)
         if options.output is not None:
-            write_files(options.output, methods, outcomes, found)
+            write_files(options.output, methods, outcomes, found, made)
+
+
+def _made(prog: str, arguments: Sequence[str]) -> str:
+    command = shlex.join([*prog.split(), *arguments])
+    return f"Made on {date.today().isoformat()} with obliquerules {obliquerules.__version__} by: {command}"
 
 
 def _choose(options: argparse.Namespace) -> tuple[list[Method], dict[str, str]]:

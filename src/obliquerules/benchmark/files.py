@@ -23,16 +23,18 @@ CASE = ("measure", "dataset", "method", "setting", "target")
 FIELDS = (*CASE, *INTERVAL, *(f"paper_{end}" for end in INTERVAL), "fits", "failed")
 
 
-def write_files(directory: Path, methods: Sequence[Method], outcomes: Sequence[Outcome], found: Sequence[Table]) -> None:
+def write_files(
+    directory: Path, methods: Sequence[Method], outcomes: Sequence[Outcome], found: Sequence[Table], made: str
+) -> None:
     """Write each file whole or not at all; pictures only where matplotlib is installed."""
-    write_text(directory / "report.md", report(found))
+    write_text(directory / "report.md", report(found, made))
     write_text(directory / "tables.csv", table_of_figures(methods, outcomes))
     drawn = list(figures(methods, outcomes)) if PICTURES else []
     for figure in drawn:
         write_bytes(directory / f"{figure.name}.png", figure.png)
         write_text(directory / f"{figure.name}.svg", figure.svg)
-    write_text(directory / "report.html", page(found, drawn))
-    write_text(directory / "report.rst", documentation_page(found, drawn))
+    write_text(directory / "report.html", page(found, drawn, made))
+    write_text(directory / "report.rst", documentation_page(found, drawn, made))
 
 
 def table_of_figures(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from obliquerules.benchmark.figures import Figure
 from obliquerules.benchmark.report import PREFACE
-from obliquerules.benchmark.table import Table, rst_title
+from obliquerules.benchmark.table import Table, plain, rst_title
 
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -20,7 +20,7 @@ STYLE = (
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def page(found: Sequence[Table], drawn: Sequence[Figure]) -> str:
+def page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
     """Return the report as HTML."""
     parts = [
         "<!DOCTYPE html>",
@@ -28,7 +28,7 @@ def page(found: Sequence[Table], drawn: Sequence[Figure]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width">',
         f"<title>Benchmark of obliquerules</title><style>{STYLE}</style></head><body>",
-        f"<h1>Benchmark of obliquerules</h1>\n<p>{html.escape(PREFACE)}</p>",
+        f"<h1>Benchmark of obliquerules</h1>\n<p>{html.escape(PREFACE)}</p>\n<p>{html.escape(made)}</p>",
         *(table.html() for table in found),
         *map(_section, drawn),
         "</body></html>",
@@ -36,9 +36,9 @@ def page(found: Sequence[Table], drawn: Sequence[Figure]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def documentation_page(found: Sequence[Table], drawn: Sequence[Figure]) -> str:
+def documentation_page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
     """Return the report as reStructuredText; the pictures are in SVG files beside it."""
-    parts = [rst_title("Measured", "="), PREFACE, *(table.rst() for table in found)]
+    parts = [rst_title("Measured", "="), PREFACE, plain(made), *(table.rst() for table in found)]
     for figure in drawn:
         picture = f".. image:: {figure.name}.svg\n   :alt: {figure.title}"
         rules = "::\n\n" + textwrap.indent(figure.text, "   ") if figure.text else ""
@@ -49,4 +49,5 @@ def documentation_page(found: Sequence[Table], drawn: Sequence[Figure]) -> str:
 def _section(figure: Figure) -> str:
     text = f"\n<pre>{html.escape(figure.text)}</pre>" if figure.text else ""
     svg = figure.svg[figure.svg.index("<svg") :]  # without the heading of a file
-    return f"<h2>{html.escape(figure.title)}</h2>\n<figure>{svg}</figure>{text}"
+    title = html.escape(figure.title)
+    return f'<h2>{title}</h2>\n<figure role="img" aria-label="{title}">{svg}</figure>{text}'

@@ -103,9 +103,9 @@ def tables(methods: Sequence[Method], outcomes: Sequence[Outcome], left_out: Map
     return [table for table in found if table.rows]
 
 
-def report(found: Sequence[Table]) -> str:
-    """Return tables as Markdown, with what they have in common said first."""
-    return "\n\n".join([PREFACE, *(table.markdown() for table in found)]) + "\n"
+def report(found: Sequence[Table], made: str) -> str:
+    """Return tables as Markdown, with what they have in common and how they were made said first."""
+    return "\n\n".join([PREFACE, made, *(table.markdown() for table in found)]) + "\n"
 
 
 def overview(measure: Measure, methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
