@@ -133,8 +133,8 @@ def standing(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
             if ours and others:
                 reached = best_setting(measure, ours, row.target)[0].median
                 medians = {name: best_setting(measure, own, row.target)[0].median for name, own in others.items()}
-                better = [f"{name} ({median:.3g})" for name, median in medians.items() if median < reached]
-                rows.append((measure.title, dataset, f"{reached:.3g}", ", ".join(better) or "none"))
+                better = [f"{name} ({_short(median)})" for name, median in medians.items() if median < reached]
+                rows.append((measure.title, dataset, _short(reached), ", ".join(better) or "none"))
     lowest = sum(row[-1] == "none" for row in rows)
     remark = f"No other rule learner does better in {lowest} of {len(rows)} cases."
     return Table(f"Where {LEADER} stands among rule learners", ("measure", "data set", "it reaches", "better"), rows, remark)
@@ -184,4 +184,9 @@ def _comparison_table(title: str, comparisons: Sequence[Comparison]) -> Table:
 
 
 def _figure(interval: Interval | None) -> str:
-    return f"{interval.median:.3g} [{interval.lower:.3g}, {interval.upper:.3g}]" if interval else NOTHING
+    return f"{_short(interval.median)} [{_short(interval.lower)}, {_short(interval.upper)}]" if interval else NOTHING
+
+
+def _short(value: float) -> str:
+    """Return three digits, without an exponent."""
+    return f"{value:.0f}" if 1000.0 <= value < math.inf else f"{value:.3g}"
