@@ -32,7 +32,7 @@ def attempt(data: Any, method: Method, task: Task, limit: float = math.inf) -> O
     model = method.make(data.task, task.seed)[task.setting]
     clock, curves, failure = _Clock(), Curves((), {}), None
     try:
-        with threadpool_limits(1), _interrupted_after(limit):
+        with threadpool_limits(1), _interrupted_after(limit, clock):
             model.fit(split.X_train, split.y_train)
         if clock.stop() > limit:
             raise TimeIsUpError
@@ -51,9 +51,12 @@ class _Clock:
         self._start = _processor_time()
         self._seconds: float | None = None
 
+    def now(self) -> float:
+        return _processor_time() - self._start
+
     def stop(self) -> float:
         if self._seconds is None:
-            self._seconds = _processor_time() - self._start
+            self._seconds = self.now()
         return self._seconds
 
 
@@ -67,18 +70,26 @@ def _processor_time() -> float:
 
 
 @contextmanager
-def _interrupted_after(limit: float) -> Iterator[None]:
+def _interrupted_after(limit: float, clock: _Clock) -> Iterator[None]:
     if not (math.isfinite(limit) and _in_main_thread()):
         yield
         return
 
     def interrupt(_number: int, _frame: Any) -> None:
-        raise TimeIsUpError
+        # The timer counts ticks, and on a busy machine it rings early.
+        if (left := limit - clock.now()) <= 0.0:
+            raise TimeIsUpError
+        _ring_in(left)
 
     before = signal.signal(signal.SIGPROF, interrupt)
-    signal.setitimer(signal.ITIMER_PROF, limit)
+    _ring_in(limit)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before)
+
+
+def _ring_in(seconds: float) -> None:
+    """Set the timer; one that is too short for it would never ring."""
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 0.001))
