@@ -27,7 +27,7 @@ bench: $(VENV)/installed  ## speed ratios; see benchmarks/README.md
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/selections.py
 
-paper: $(VENV)/installed  ## the paper's protocol, ours and peers beside the paper's (OBLIQUERULES_DATA names the data directory)
+paper: $(VENV)/compared  ## the paper's protocol, ours and peers beside the paper's (OBLIQUERULES_DATA names the data directory)
 	$(BIN)/python -m obliquerules.benchmark --jobs -1 --time-limit 300 -o build/paper
 
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
@@ -51,4 +51,8 @@ $(VENV)/installed: $(VENV)/dependencies $(SOURCES)
 
 $(VENV)/documented: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[docs]'
+	touch $@
+
+$(VENV)/compared: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[bench,plots]'
 	touch $@
