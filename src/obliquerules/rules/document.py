@@ -105,7 +105,11 @@ def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> Non
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text so that the file holds, at any moment, either what it held before or all of the new text."""
-    raw = text.encode("utf-8")
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], raw: bytes) -> None:
+    """Write bytes as `write_text` writes a text."""
     target = Path(os.path.realpath(path))  # what a link leads to, so that the link stays one
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
