@@ -18,6 +18,10 @@ from obliquerules.rules import RuleEnsemble
 TARGETS: dict[str, str] = {
     "python": "python.PythonTarget",
     "c": "c.CTarget",
+    "sql": "sql.SqlTarget",
+    "frame": "frame.FrameTarget",
+    "onnx": "onnx_graph.OnnxTarget",
+    "excel": "excel.ExcelTarget",
 }
 
 

@@ -128,10 +128,11 @@ def compare(source: Source, X: Matrix, computed: Matrix) -> None:
     if not equal.all():
         row, output = np.argwhere(~equal)[0]
         values = {source.name(column): float(X[row, column]) for column in source.columns}
+        got, wanted = float(computed[row, output]), float(expected[row, output])
         n_different = int((~equal.all(axis=1)).sum())
         raise ExportError(
             f"The export differs from the model in {n_different} of {len(X)} rows. In row {row}, with {values}, "
-            f"its {source.output_names()[output]} is {computed[row, output]!r} instead of {expected[row, output]!r}."
+            f"its {source.output_names()[output]} is {got!r} instead of {wanted!r}."
         )
 
 
