@@ -20,8 +20,7 @@ from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.document import (
     Field,
     ModelFileError,
-    decode_ensemble,
-    decode_names,
+    decode_content,
     decode_rule,
     encode_ensemble,
     encode_rule,
@@ -109,7 +108,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     document = read_document(path)
     kind = document.get("kind")
     if kind.value == "ensemble":
-        return decode_ensemble(document.get("ensemble"), decode_names(document.get("feature_names")))
+        return decode_content(document)
     if kind.value == "estimator":
         return _decode_estimator(document)
     kind.fail("'estimator' or 'ensemble'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules.document import encode_ensemble, header
+from obliquerules.rules.document import document_text, ensemble_content
 
 # Versions that runtimes of the last years read.
 OPSET, IR_VERSION = 17, 8
@@ -126,7 +126,9 @@ class OnnxTarget(Target):
         )
         opset = onnx.helper.make_opsetid("", OPSET)
         model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION, producer_name="obliquerules")
-        onnx.helper.set_model_props(model, {"obliquerules": _document(source), "link": source.link})
+        onnx.helper.set_model_props(
+            model, {"obliquerules": document_text(ensemble_content(source.ensemble)), "link": source.link}
+        )
         onnx.checker.check_model(model)
         return bytes(model.SerializeToString(deterministic=True))
 
@@ -148,16 +150,7 @@ class OnnxTarget(Target):
         return np.column_stack(session.run(list(source.output_names()), {INPUT: X}))
 
 
-def _document(source: Source) -> str:
-    """Return the rules as `RuleEnsemble.save` writes them."""
-    names = source.ensemble.feature_names
-    content = {"kind": "ensemble", "feature_names": None if names is None else list(names)}
-    return json.dumps(header() | content | {"ensemble": encode_ensemble(source.ensemble)}, ensure_ascii=False)
-
-
 def _imported(name: str) -> Any:
-    import importlib
-
     try:
         return importlib.import_module(name)
     except ImportError as error:

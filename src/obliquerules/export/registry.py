@@ -22,6 +22,8 @@ TARGETS: dict[str, str] = {
     "frame": "frame.FrameTarget",
     "onnx": "onnx_graph.OnnxTarget",
     "excel": "excel.ExcelTarget",
+    "json": "document.JsonTarget",
+    "latex": "document.LatexTarget",
 }
 
 

@@ -97,10 +97,15 @@ def _shown(value: Any) -> str:
 
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a document, replacing the file in one step."""
+    write_text(path, document_text(content))
+
+
+def document_text(content: dict[str, Any]) -> str:
+    """Return a document as the text of its file."""
     text = json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if len(text.encode("utf-8")) > MAX_BYTES:
         raise ValueError(f"The model takes more than {MAX_BYTES // 10**6} MB, which could not be read back; save fewer rules.")
-    write_text(path, text)
+    return text
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -133,14 +138,18 @@ def header() -> dict[str, Any]:
 def read_document(path: str | os.PathLike[str]) -> Field:
     """Read a document; nothing in it is ever executed."""
     with open(path, "rb") as file:
-        raw = file.read(MAX_BYTES + 1)
+        return parse_document(file.read(MAX_BYTES + 1), os.fspath(path))
+
+
+def parse_document(raw: bytes, where: str) -> Field:
+    """Read a document from the bytes of its file, which complaints call ``where``."""
     if len(raw) > MAX_BYTES:
-        raise ModelFileError(f"{os.fspath(path)} is larger than {MAX_BYTES // 10**6} MB, which no model is.")
+        raise ModelFileError(f"{where} is larger than {MAX_BYTES // 10**6} MB, which no model is.")
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{os.fspath(path)} is not a complete JSON document: {error}") from error
-    document = Field(value, os.fspath(path))
+        raise ModelFileError(f"{where} is not a complete JSON document: {error}") from error
+    document = Field(value, where)
     _check_version(document)
     return document
 
@@ -162,6 +171,17 @@ def _check_version(document: Field) -> None:
         )
     if int(parts[0]) < 1:
         field.fail("a version of 1.0 or later")
+
+
+def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the content of the document of an ensemble by itself."""
+    names = None if ensemble.feature_names is None else list(ensemble.feature_names)
+    return {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
+
+
+def decode_content(document: Field) -> RuleEnsemble:
+    """Return the ensemble whose document has `ensemble_content`."""
+    return decode_ensemble(document.get("ensemble"), decode_names(document.get("feature_names")))
 
 
 def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
