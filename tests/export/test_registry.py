@@ -1,5 +1,7 @@
 """Exports say what they cannot do before they start."""
 
+import sys
+
 import pytest
 
 from obliquerules import Rule, RuleEnsemble
@@ -43,3 +45,18 @@ def test_a_product_is_written_to_a_file(tmp_path):
     exported = export(CONSTANT, LOSS, "python")
     exported.save(tmp_path / "model.py")
     assert (tmp_path / "model.py").read_text(encoding="utf-8") == exported.content == str(exported)
+
+
+@pytest.mark.parametrize(("to", "package"), [("sql", "duckdb"), ("onnx", "onnxruntime")])
+def test_without_an_engine_the_export_says_what_to_install(to, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)  # what an import finds that is not installed
+    verification = export(ORDINARY, LOSS, to).verification
+    assert verification.engine is None
+    assert verification.rows == 0
+    assert verification.reason.endswith("is not installed; 'obliquerules[export]' brings it.")
+
+
+def test_without_onnx_there_is_no_graph(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"needs onnx: pip install 'obliquerules\[export\]'"):
+        export(ORDINARY, LOSS, "onnx")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from decimal import Decimal
 from typing import Any
 
 from obliquerules.export.source import Source
@@ -39,17 +40,18 @@ class SQLite(Dialect):
     version_query = "SELECT sqlite_version()"
 
     def number(self, value: float) -> str:
-        """Return the shortest decimal, or a whole number times powers of two where SQLite would misread its last digit."""
-        text = repr(value)
-        if value == 0.0 or 1e-15 <= abs(value) <= 1e15:
-            return text
-        mantissa, exponent = math.frexp(value)
-        whole, exponent = int(mantissa * 2.0**53), exponent - 53
-        while not whole % 2:
-            whole, exponent = whole // 2, exponent + 1
-        sign = "*" if exponent > 0 else "/"
-        steps = [min(62, abs(exponent) - done) for done in range(0, abs(exponent), 62)]
-        return f"({whole}.0 {' '.join(f'{sign} {2**step}.0' for step in steps)})"
+        """Return a number that older versions, too, read exactly, though they may misread the last digit of a decimal.
+
+        >>> print(*map(SQLite().number, (-28.5, 0.0036, 0.1 + 0.2)))
+        -28.5 (36.0 / 10000.0) (1351079888211149.0 / 4503599627370496.0)
+        """
+        decimal = Decimal(repr(value))
+        places = max(0, -int(decimal.as_tuple().exponent))
+        whole = int(decimal.scaleb(places)) if abs(value) < 2.0**53 and places <= 22 else 2**53
+        if abs(whole) >= 2**53:
+            return f"({_powers_of_two(value)})"
+        # The quotient of whole numbers is the double nearest to it; with up to three places, so is what SQLite reads.
+        return repr(value) if places <= 3 else f"({whole}.0 / 1{'0' * places}.0)"
 
     def connect(self) -> Any:
         """Return a database in memory."""
@@ -188,6 +190,17 @@ class TSQL(RemoteDialect):
     def quoted(self, name: str) -> str:
         """Return a name in brackets."""
         return "[" + name.replace("]", "]]") + "]"
+
+
+def _powers_of_two(value: float) -> str:
+    """Return a number that is not zero as a whole one, multiplied or divided by powers of two that are read exactly."""
+    mantissa, exponent = math.frexp(value)
+    whole, exponent = int(mantissa * 2.0**53), exponent - 53
+    while not whole % 2:
+        whole, exponent = whole // 2, exponent + 1
+    sign = "*" if exponent > 0 else "/"
+    steps = [min(62, abs(exponent) - done) for done in range(0, abs(exponent), 62)]
+    return f"{whole}.0 {' '.join(f'{sign} {2**step}.0' for step in steps)}"
 
 
 def smallest_factor(weight: float) -> float:

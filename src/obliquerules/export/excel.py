@@ -15,7 +15,7 @@ from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.rules.proposition import Proposition
 
-# Excel takes no longer formula, and reads no more digits of a number.
+# The limits of Excel.
 MOST_CHARACTERS = 8192
 DIGITS = 15
 SMALLEST_NUMBER, LARGEST_NUMBER = 2.2251e-308, 9.99999999999999e307
@@ -37,7 +37,7 @@ class ExcelLanguage(TextLanguage):
         self.row = row
 
     def number(self, value: float) -> str:
-        """Return a decimal of at most 15 digits, or the sum of two that is this double."""
+        """Return a decimal, or the sum of two, because Excel reads 15 digits of a number only."""
         if value and not SMALLEST_NUMBER <= abs(value) <= LARGEST_NUMBER:
             raise ValueError(f"The model has the number {value!r}, which is too small or too large for Excel.")
         text = f"{value:.{DIGITS}G}"

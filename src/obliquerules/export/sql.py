@@ -161,7 +161,7 @@ class SqlTarget(Target):
         """Return the text of the query."""
         language = self._language
         score_name, prediction_name, *rule_names = source.output_names(self.prefix)
-        source.check_names(source.output_names(self.prefix), ignore_case=not language.case_sensitive)
+        source.check_names((*source.output_names(self.prefix), POSITION), ignore_case=not language.case_sensitive)
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
         rules = [
             f",\n    {text} AS {language.quote(name)}"
