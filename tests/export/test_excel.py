@@ -26,7 +26,8 @@ def test_numbers_are_exact_though_excel_reads_15_digits(number):
 
 def test_the_formulas_of_a_small_model():
     assert export(ORDINARY[:1], LOSSES["poisson"], "excel", row=5).content == (
-        "D5\tscore\t=1.79+IF(IF(COUNT(A5,B5)>=2,2.81*A5+1.5*B5>=-0.28,FALSE),-3.85,0)\nE5\tprediction\t=EXP(MIN(MAX(D5,-600),600))\n"
+        "D5\tscore\t=1.79 + IF(IF(COUNT(A5,B5)>=2,2.81 * A5 + 1.5 * B5 >= -0.28,FALSE),-3.85,0)\n"
+        "E5\tprediction\t=EXP(MIN(MAX(D5,-600),600))\n"
     )
 
 

@@ -48,18 +48,6 @@ class ExcelLanguage(TextLanguage):
         """Return a cell."""
         return f"{letters(column)}{self.row}"
 
-    def product(self, weight: float, column: str) -> str:
-        """Return the product."""
-        return f"{self.number(weight)}*{column}"
-
-    def total(self, left: str, right: str) -> str:
-        """Return the sum."""
-        return f"{left}+{right}"
-
-    def reaches(self, total: str, threshold: float) -> str:
-        """Return a comparison."""
-        return f"{total}>={self.number(threshold)}"
-
     def proposition(self, source: Source, proposition: Proposition) -> str:
         """Return whether a proposition holds; without the count, empty cells would be taken for 0."""
         cells = [self.column(source, column) for column in proposition.columns]

@@ -106,6 +106,14 @@ class TextLanguage(Language[str]):
     def bounded(self, score: str, low: float, high: float) -> str:
         """Return a score moved into an interval, as a term that may stand behind a minus."""
 
+    def number(self, value: float) -> str:
+        """Return the shortest decimal that reads back as this double."""
+        return repr(value)
+
+    def reaches(self, total: str, threshold: float) -> str:
+        """Return a comparison, which is false for NaN in most languages."""
+        return f"{total} >= {self.number(threshold)}"
+
     def product(self, weight: float, column: str) -> str:
         """Return the product; it binds more closely than a sum."""
         return f"{self.number(weight)} * {column}"

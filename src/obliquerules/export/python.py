@@ -51,17 +51,9 @@ class PythonLanguage(TextLanguage):
 
     exp = "math.exp"
 
-    def number(self, value: float) -> str:
-        """Return the shortest decimal that reads back as this double."""
-        return repr(value)
-
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
         """Return the variable that holds the value."""
         return f"x{column}"
-
-    def reaches(self, total: str, threshold: float) -> str:
-        """Return a comparison, which is false for NaN."""
-        return f"{total} >= {self.number(threshold)}"
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""

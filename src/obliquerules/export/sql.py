@@ -82,7 +82,7 @@ class Dialect(TextLanguage):
     def reaches(self, total: str, threshold: float) -> str:
         """Return a comparison that is false for NaN, and null for null."""
         if self.infinity is None:
-            return f"{total} >= {self.number(threshold)}"
+            return super().reaches(total, threshold)
         return f"{total} BETWEEN {self.number(threshold)} AND {self.infinity}"
 
     def both(self, conditions: Sequence[str]) -> str:
