@@ -105,7 +105,7 @@ class ExcelTarget(Target):
 
     def engine(self) -> tuple[str, str]:
         """Return the running Python, which can read these formulas."""
-        return "Python in place of Excel", platform.python_version()
+        return "Python", f"{platform.python_version()} in place of Excel"
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all targets
         """Evaluate the formulas as expressions of Python, which they are too; those of rules first, because others use them."""
