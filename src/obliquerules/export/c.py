@@ -16,13 +16,12 @@ import numpy as np
 from obliquerules.export.language import TextLanguage
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
-from obliquerules.export.verification import CannotVerifyError
+from obliquerules.export.verification import CannotVerifyError, ExportError
 
-# Each operation is to be rounded by itself. GCC does not know the pragma, but it knows the option.
-FLAGS = ("-std=c99", "-ffp-contract=off")
+FLAGS = ("-std=c99", "-O2")
 
 TEMPLATE = """\
-/* A rule model. Compile with -ffp-contract=off, so that products and sums are rounded one by one, and link with -lm.
+/* A rule model in C99; link with -lm.
  *
  * Each function takes the values of one row, NAN where a value is missing:
  *
@@ -43,9 +42,13 @@ TEMPLATE = """\
 #if FLT_EVAL_METHOD != 0
 #error "This model needs arithmetic in double precision: FLT_EVAL_METHOD must be 0."
 #endif
-#if !defined(__GNUC__) || defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#endif
+
+/* A product that is rounded by itself: where it is volatile, no compiler may fuse it with the sum that it is part of. */
+static inline double {prefix}product(double weight, double value)
+{{
+    const volatile double product = weight * value;
+    return product;
+}}
 
 static inline void {prefix}contributions(const double *x, double *contributions)
 {{
@@ -91,7 +94,20 @@ int main(void)
 
 
 class CLanguage(TextLanguage):
-    """Expressions of C99."""
+    """Expressions of C99.
+
+    Parameters
+    ----------
+    prefix : str
+        Stands before the names of functions.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+    def product(self, weight: float, column: str) -> str:
+        """Return a call."""
+        return f"{self.prefix}product({self.number(weight)}, {column})"
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
         """Return an entry of the row."""
@@ -129,7 +145,7 @@ class CTarget(Target):
 
     def write(self, source: Source) -> str:
         """Return the text of the header."""
-        language, n_rules = CLanguage(), len(source.ensemble)
+        language, n_rules = CLanguage(self.prefix), len(source.ensemble)
         return TEMPLATE.format(
             columns="\n".join(f" *   x[{column}]  {_safe(source.name(column))}" for column in source.columns),
             prefix=self.prefix,
@@ -149,11 +165,15 @@ class CTarget(Target):
         compiler = shutil.which("cc")
         if compiler is None:
             raise CannotVerifyError("there is no C compiler called 'cc'.")
-        version = subprocess.run([compiler, "-dumpversion"], capture_output=True, text=True, check=True).stdout.strip()
-        return "cc", version
+        asked = subprocess.run([compiler, "-dumpversion"], capture_output=True, text=True, check=False)
+        return "cc", asked.stdout.strip() if asked.returncode == 0 else "of unknown version"
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Compile a program around the header and send the rows through it."""
+        return self.run_with(FLAGS, product, source, X)
+
+    def run_with(self, flags: Sequence[str], product: str, source: Source, X: Matrix) -> Matrix:
+        """Do the same with other options of the compiler."""
         size, width = len(source.output_names()), max(source.n_columns, 1)
         call = f"{self.prefix}contributions(x, outputs + 2);" if source.contributions else ""
         program = PROGRAM.format(width=width, size=size, prefix=self.prefix, contributions=call)
@@ -162,9 +182,18 @@ class CTarget(Target):
             place = Path(name)
             (place / "model.h").write_text(product, encoding="utf-8")
             (place / "program.c").write_text(program, encoding="utf-8")
-            subprocess.run(["cc", *FLAGS, "-o", "program", "program.c", "-lm"], cwd=place, check=True)
-            done = subprocess.run([place / "program"], input=rows.tobytes(), capture_output=True, check=True)
-        return np.frombuffer(done.stdout).reshape(len(X), size)
+            _called(["cc", *flags, "-o", "program", "program.c", "-lm"], place)
+            computed = _called([str(place / "program")], place, rows.tobytes())
+        return np.frombuffer(computed).reshape(len(X), size)
+
+
+def _called(command: list[str], place: Path, given: bytes | None = None) -> bytes:
+    """Return what a program writes; raise if it fails."""
+    done = subprocess.run(command, cwd=place, input=given, capture_output=True, check=False)
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()
+        raise ExportError(f"{Path(command[0]).name} failed on the export with exit code {done.returncode}: {said}")
+    return done.stdout
 
 
 def _safe(name: str) -> str:

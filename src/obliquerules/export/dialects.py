@@ -8,9 +8,13 @@ from decimal import Decimal
 from typing import Any
 
 from obliquerules.export.source import Source
-from obliquerules.export.sql import Dialect, RemoteDialect
+from obliquerules.export.sql import TEMPORARY, Dialect, RemoteDialect
+from obliquerules.export.target import Matrix
 from obliquerules.export.verification import LARGEST, CannotVerifyError
+from obliquerules.rules import Rule
 from obliquerules.rules.proposition import Proposition
+
+SMALLEST_NORMAL = 2.0**-1022
 
 
 class DuckDB(Dialect):
@@ -20,6 +24,10 @@ class DuckDB(Dialect):
     title = "DuckDB"
     infinity = "CAST('Infinity' AS DOUBLE)"
     placeholder = "?"
+
+    def fill(self, cursor: Any, values: Matrix) -> None:
+        """Put rows into the temporary table."""
+        fill_by_arrays(self, cursor, values)
 
     def connect(self) -> Any:
         """Return a database in memory."""
@@ -83,6 +91,10 @@ class PostgreSQL(RemoteDialect):
         """Return a double; without the cast it would be a decimal."""
         return f"'{value!r}'::float8"
 
+    def fill(self, cursor: Any, values: Matrix) -> None:
+        """Put rows into the temporary table."""
+        fill_by_arrays(self, cursor, values)
+
     def product(self, weight: float, column: str) -> str:
         """Return the product, with 0 in place of values for which it vanishes."""
         least = smallest_factor(weight)
@@ -93,11 +105,10 @@ class PostgreSQL(RemoteDialect):
 
     def projection(self, source: Source, proposition: Proposition) -> str:
         """Return the sum of products if no part of it can overflow, else what IEEE arithmetic makes of it."""
-        share = LARGEST / (2.0 * len(proposition.columns))
-        tests = []
-        for weight, column in zip(proposition.weights, proposition.columns, strict=True):
-            most = share / max(abs(weight), 1.0)
-            tests.append(f"{self.column(source, column)} BETWEEN {self.number(-most)} AND {self.number(most)}")
+        tests = [
+            f"{self.column(source, column)} BETWEEN {self.number(-most)} AND {self.number(most)}"
+            for column, most in safe_sizes(proposition).items()
+        ]
         plain = super().projection(source, proposition)
         return f"CASE WHEN {' AND '.join(tests)} THEN {plain} ELSE ({self._saturating(source, proposition)}) END"
 
@@ -152,7 +163,31 @@ class Spark(RemoteDialect):
         return f"{super().number(value)}D"
 
 
-class BigQuery(RemoteDialect):
+class FailingDialect(RemoteDialect):
+    """The SQL of a database that stops with an error where a result overflows.
+
+    So that it need not, what a rule adds is null for values so large that a sum might overflow; then so is the score.
+    """
+
+    def contribution(self, source: Source, rule: Rule) -> str:
+        """Return what a rule adds, or null."""
+        sizes: dict[int, float] = {}
+        for proposition in rule.condition:
+            for column, most in safe_sizes(proposition).items():
+                sizes[column] = min(most, sizes.get(column, most))
+        plain = super().contribution(source, rule)
+        if not sizes:
+            return plain
+        # Not by ABS, which fails for the least of the whole numbers that a column may hold.
+        beyond = [
+            f"{self.column(source, column)} {sign} {self.number(bound)}"
+            for column, most in sizes.items()
+            for sign, bound in ((">", most), ("<", -most))
+        ]
+        return f"CASE WHEN {' OR '.join(beyond)} THEN NULL ELSE {plain} END"
+
+
+class BigQuery(FailingDialect):
     """BigQuery, in which no comparison with NaN holds."""
 
     name = "bigquery"
@@ -180,8 +215,8 @@ class Snowflake(RemoteDialect):
         return f"'{value!r}'::FLOAT"
 
 
-class TSQL(RemoteDialect):
-    """T-SQL, which has neither NaN nor infinity; a sum that overflows fails."""
+class TSQL(FailingDialect):
+    """T-SQL, which has neither NaN nor infinity nor numbers below 2.2e-308."""
 
     name = "tsql"
     title = "T-SQL"
@@ -190,6 +225,30 @@ class TSQL(RemoteDialect):
     def quoted(self, name: str) -> str:
         """Return a name in brackets."""
         return "[" + name.replace("]", "]]") + "]"
+
+    def number(self, value: float) -> str:
+        """Return the number."""
+        if 0.0 < abs(value) < SMALLEST_NORMAL:
+            raise ValueError(f"The model has the number {value!r}, which is too small for T-SQL.")
+        return super().number(value)
+
+
+def fill_by_arrays(dialect: Dialect, cursor: Any, values: Matrix) -> None:
+    """Put numbered rows into the temporary table by one statement with an array for each column."""
+    types = ["INTEGER", *[dialect.double] * values.shape[1]]
+    arrays = ", ".join(f"unnest(CAST({dialect.placeholder} AS {kind}[]))" for kind in types)
+    cursor.execute(f"INSERT INTO {TEMPORARY} SELECT {arrays}", [list(range(len(values))), *values.T.tolist()])
+
+
+def safe_sizes(proposition: Proposition) -> dict[int, float]:
+    """Return for each column a size up to which no product, and no part of the sum, can overflow.
+
+    >>> safe_sizes(Proposition([0, 3], [0.5, 100.0], 1.0))
+    {0: 4.49423283715579e+307, 3: 4.49423283715579e+305}
+    """
+    share = LARGEST / (2.0 * len(proposition.columns))
+    sizes = [share / max(abs(weight), 1.0) for weight in proposition.weights]
+    return dict(zip(proposition.columns, sizes, strict=True))
 
 
 def _powers_of_two(value: float) -> str:

@@ -6,21 +6,29 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from obliquerules.export.source import Source
+from obliquerules.export.source import LINKS, Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
+from obliquerules.losses import LOSSES
 from obliquerules.rules.document import decode_content, document_text, ensemble_content, parse_document
+
+LOSS_OF_LINK = {link: LOSSES[name] for name, link in LINKS.items()}
+
+
+def model_document(source: Source) -> str:
+    """Return the text of a document with the rules and the link."""
+    return document_text(ensemble_content(source.ensemble) | {"link": source.link})
 
 
 @dataclass(frozen=True)
 class JsonTarget(Target):
-    """The rules as `RuleEnsemble.save` writes them; `load_model` reads them back."""
+    """The rules as `RuleEnsemble.save` writes them, and the link; `load_model` reads the rules back."""
 
     name = "json"
 
     def write(self, source: Source) -> str:
         """Return the text of the document."""
-        return document_text(ensemble_content(source.ensemble))
+        return model_document(source)
 
     def engine(self) -> tuple[str, str]:
         """Return this library, which reads the document again."""
@@ -28,8 +36,9 @@ class JsonTarget(Target):
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Read the document and evaluate it."""
-        ensemble = decode_content(parse_document(product.encode("utf-8"), "the export"))
-        return Source(ensemble, source.loss, source.contributions).outputs(X)
+        document = parse_document(product.encode("utf-8"), "the export")
+        loss = LOSS_OF_LINK[document.get("link").text()]
+        return Source(decode_content(document), loss, source.contributions).outputs(X)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from obliquerules.export.language import Language
-from obliquerules.export.source import Source
+from obliquerules.export.source import POSITION, Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.losses import LARGEST_EXPONENT
@@ -102,7 +103,7 @@ class FrameTarget(Target):
     def write(self, source: Source) -> FrameScorer:
         """Return the expressions."""
         names = source.output_names(self.prefix)
-        source.check_names(names)
+        source.check_names((*names, POSITION))
         language = FrameLanguage()
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
         score = language.score(source.ensemble.intercept, contributions)
@@ -117,14 +118,20 @@ class FrameTarget(Target):
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Add the outputs to a frame of each library; each must have what the model gives."""
-        columns: dict[str, Any] = {source.name(column): X[:, column] for column in source.columns}
-        columns["\0position"] = np.arange(len(X))  # a frame without columns would have no rows either
         computed = np.empty((0, 0))
         for library in installed_libraries():
-            frame = nw.from_native(product(LIBRARIES[library](columns)), eager_only=True)
-            computed = np.column_stack([frame[name].to_numpy() for name in product.names])
+            computed = outputs_of(product, source, X, library)
             compare(source, X, computed)
         return computed
+
+
+def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> Matrix:
+    """Return what a scorer adds to a frame of one library."""
+    columns: dict[str, Any] = {source.name(column): X[:, column] for column in source.columns}
+    columns[POSITION] = np.arange(len(X))  # a frame without columns would have no rows, and a lazy one may reorder them
+    scored = nw.from_native(scorer(LIBRARIES[library].make(columns)))
+    frame = (scored.collect() if isinstance(scored, nw.LazyFrame) else scored).sort(POSITION)
+    return np.column_stack([frame[name].to_numpy() for name in scorer.names])
 
 
 def _pandas(columns: dict[str, Any]) -> Any:
@@ -145,10 +152,34 @@ def _pyarrow(columns: dict[str, Any]) -> Any:
     return pyarrow.table(columns)
 
 
-# Each makes a frame of columns.
-LIBRARIES: dict[str, Callable[[dict[str, Any]], Any]] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+def _duckdb(columns: dict[str, Any]) -> Any:
+    import duckdb
+
+    return duckdb.from_arrow(_pyarrow(columns))
+
+
+def _dask(columns: dict[str, Any]) -> Any:
+    frames: Any = importlib.import_module("dask.dataframe")
+    return frames.from_pandas(_pandas(columns), npartitions=2)
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library of data frames: how it makes a frame of columns, and the packages without which it cannot."""
+
+    make: Callable[[dict[str, Any]], Any]
+    packages: tuple[str, ...]
+
+
+LIBRARIES = {
+    "pandas": Library(_pandas, ("pandas",)),
+    "polars": Library(_polars, ("polars",)),
+    "pyarrow": Library(_pyarrow, ("pyarrow",)),
+    "duckdb": Library(_duckdb, ("duckdb", "pyarrow")),
+    "dask": Library(_dask, ("dask", "pandas", "pyarrow")),
+}
 
 
 def installed_libraries() -> list[str]:
     """Return the libraries of data frames that can be imported."""
-    return [name for name in LIBRARIES if find_spec(name) is not None]
+    return [name for name, library in LIBRARIES.items() if all(find_spec(package) is not None for package in library.packages)]

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from obliquerules.export.document import model_document
 from obliquerules.export.language import Language
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules.document import document_text, ensemble_content
 
 # Versions that runtimes of the last years read.
 OPSET, IR_VERSION = 17, 8
@@ -102,7 +102,7 @@ class GraphLanguage(Language[str]):
 class OnnxTarget(Target):
     """A graph from X, doubles of shape (n, n_features), to score, prediction and on request rule_0, rule_1, ..., of shape (n,).
 
-    The rules are also in its metadata, under ``obliquerules``, as the JSON that a saved ensemble has.
+    The rules and the link are also in its metadata, under ``obliquerules``, as the JSON that `JsonTarget` writes.
     """
 
     name = "onnx"
@@ -126,9 +126,7 @@ class OnnxTarget(Target):
         )
         opset = onnx.helper.make_opsetid("", OPSET)
         model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION, producer_name="obliquerules")
-        onnx.helper.set_model_props(
-            model, {"obliquerules": document_text(ensemble_content(source.ensemble)), "link": source.link}
-        )
+        onnx.helper.set_model_props(model, {"obliquerules": model_document(source)})
         onnx.checker.check_model(model)
         return bytes(model.SerializeToString(deterministic=True))
 

@@ -15,6 +15,8 @@ from obliquerules.rules.style import column_names
 
 # What leads from a score to a prediction under each loss.
 LINKS = {"squared": "identity", "logistic": "logistic", "poisson": "exponential"}
+# The column of a table or frame in which rows are numbered while a product is verified.
+POSITION = "obliquerules_position"
 
 
 @dataclass(frozen=True)

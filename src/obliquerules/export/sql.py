@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from obliquerules.export.language import TextLanguage
-from obliquerules.export.source import Source
+from obliquerules.export.source import POSITION, Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError, ExportError
 
-# The rows of a product go through a table of this name while it is verified, and are numbered in its first column.
+# The rows of a product go through a table of this name while it is verified.
 TEMPORARY = "obliquerules_rows"
-POSITION = "obliquerules_position"
 
 QUERY = """\
 SELECT scored.*,
@@ -102,6 +101,12 @@ class Dialect(TextLanguage):
         least, most = self.number(low), self.number(high)
         return f"(CASE WHEN {score} < {least} THEN {least} WHEN {score} > {most} THEN {most} ELSE {score} END)"
 
+    def fill(self, cursor: Any, values: Matrix) -> None:
+        """Put numbered rows of values into the temporary table."""
+        places = ", ".join([str(self.placeholder)] * (1 + values.shape[1]))
+        rows = [[position, *row] for position, row in enumerate(values.tolist())]
+        cursor.executemany(f"INSERT INTO {TEMPORARY} VALUES ({places})", rows)
+
     @abstractmethod
     def connect(self) -> Any:
         """Return a connection to an empty database; raise CannotVerifyError if there is none."""
@@ -130,7 +135,8 @@ class SqlTarget(Target):
     prefix : str, default=""
         Stands before the names of the outputs.
     connection : connection of a database driver, optional
-        Where the query is verified, on a temporary table; DuckDB and SQLite need none. Nothing is committed on it.
+        Where the query is verified, on a temporary table; DuckDB and SQLite need none. Nothing is committed on it, but
+        Snowflake commits what is open whenever a table is made.
     """
 
     name = "sql"
@@ -200,17 +206,15 @@ class SqlTarget(Target):
                 rows = self._fetched(connection.cursor(), query, source, X)
             except Exception as error:  # each driver has its own
                 raise ExportError(f"{self._language.title} refused the export: {error}") from error
-        computed = np.array(sorted(rows), dtype=np.float64)[:, 1 + len(source.columns) :]
-        return computed[:, [0, -1, *range(1, computed.shape[1] - 1)]]  # the prediction is the last
+        return np.array(rows, dtype=np.float64)
 
     def _fetched(self, cursor: Any, query: str, source: Source, X: Matrix) -> list[Any]:
         language = self._language
         columns = "".join(f", {language.quote(source.name(column))} {language.double}" for column in source.columns)
         cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({POSITION} INTEGER{columns})")
-        values = ", ".join([str(language.placeholder)] * (1 + len(source.columns)))
-        rows = [[position, *row] for position, row in enumerate(X[:, list(source.columns)].tolist())]
-        cursor.executemany(f"INSERT INTO {TEMPORARY} VALUES ({values})", rows)
-        cursor.execute(query)
-        fetched = list(cursor.fetchall())
+        language.fill(cursor, X[:, list(source.columns)])
+        outputs = ", ".join(f"product.{language.quote(name)}" for name in source.output_names(self.prefix))
+        cursor.execute(f"SELECT {outputs} FROM (\n{query}) AS product ORDER BY product.{POSITION}")
+        fetched = [tuple(row) for row in cursor.fetchall()]
         cursor.execute(f"DROP TABLE {TEMPORARY}")
-        return [tuple(row) for row in fetched]
+        return fetched

@@ -24,6 +24,8 @@ EXTREMES = tuple(
     for sign in (1.0, -1.0)
 )
 N_MIXED = 150
+# So many rows go through an export at a time, however many the user gives.
+BLOCK = 100_000
 
 
 class ExportError(ValueError):
@@ -117,8 +119,8 @@ def _neighbours(value: float) -> Iterator[float]:
             yield near
 
 
-def compare(source: Source, X: Matrix, computed: Matrix) -> None:
-    """Raise if what an export computed for each row of X differs from what the model gives."""
+def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0) -> None:
+    """Raise if what an export computed for each row of X, counted from ``first``, differs from what the model gives."""
     expected = source.outputs(X)
     if computed.shape != expected.shape:
         raise ExportError(f"The export gives outputs of shape {computed.shape}, where the model has {expected.shape}.")
@@ -131,7 +133,7 @@ def compare(source: Source, X: Matrix, computed: Matrix) -> None:
         got, wanted = float(computed[row, output]), float(expected[row, output])
         n_different = int((~equal.all(axis=1)).sum())
         raise ExportError(
-            f"The export differs from the model in {n_different} of {len(X)} rows. In row {row}, with {values}, "
+            f"The export differs from the model in {n_different} of {len(X)} rows. In row {first + row}, with {values}, "
             f"its {source.output_names()[output]} is {got!r} instead of {wanted!r}."
         )
 
@@ -139,8 +141,8 @@ def compare(source: Source, X: Matrix, computed: Matrix) -> None:
 def verify(source: Source, X: Matrix, run: Callable[[Source, Matrix], Matrix]) -> int:
     """Compare an export with the model, rule by rule too, on given rows and on telling ones; return the number of rows."""
     rows = np.vstack([X, telling_rows(source)])
-    compare(source, rows, run(source, rows))
-    if not source.contributions:
-        detailed = source.with_contributions()
-        compare(detailed, rows, run(detailed, rows))
+    for asked in [source] if source.contributions else [source, source.with_contributions()]:
+        for first in range(0, len(rows), BLOCK):
+            block = rows[first : first + BLOCK]
+            compare(asked, block, run(asked, block), first)
     return len(rows)
