@@ -18,6 +18,7 @@ from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
 from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.document import (
+    MOST_UNNAMED_COLUMNS,
     Field,
     ModelFileError,
     decode_content,
@@ -27,7 +28,7 @@ from obliquerules.rules.document import (
     read_document,
     write_document,
 )
-from obliquerules.rules.stored_path import MOST_UNNAMED_COLUMNS, decode_path
+from obliquerules.rules.stored_path import decode_path
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
     kind.__name__: kind
