@@ -31,7 +31,7 @@ def postgres():
     user = _unprivileged()
     if os.getuid() == 0 and user is None:
         pytest.skip("PostgreSQL does not run as root, and there is no other user to run it")
-    pg8000 = pytest.importorskip("pg8000.dbapi")
+    psycopg = pytest.importorskip("psycopg")
     place = Path(tempfile.mkdtemp(prefix="postgres"))
     if user is not None:
         shutil.chown(place, user)
@@ -48,9 +48,7 @@ def postgres():
         call("initdb", "-D", place / "data", "-U", "tester", "-A", "trust", "-E", "UTF8", "--no-sync")
         call("pg_ctl", "-D", place / "data", "-w", "-l", place / "log", "-o", options, "start")
         try:
-            with contextlib.closing(
-                pg8000.connect(user="tester", host="127.0.0.1", port=port, database="postgres")
-            ) as connection:
+            with psycopg.connect(user="tester", host="127.0.0.1", port=port, dbname="postgres") as connection:
                 yield connection
         finally:
             call("pg_ctl", "-D", place / "data", "-w", "-m", "immediate", "stop")

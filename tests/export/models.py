@@ -5,7 +5,7 @@ import math
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
 
-HOSTILE = ['a"; DROP TABLE data; --', "it's `b` [c]", "\\x */ ??/ é\t{0}"]
+HOSTILE = ['a"; DROP TABLE data; --', "it's `b` [c]", "\\x */ ??/ é\t{0} %s"]
 
 ORDINARY = RuleEnsemble(
     [

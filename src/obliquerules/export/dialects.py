@@ -17,17 +17,28 @@ from obliquerules.rules.proposition import Proposition
 SMALLEST_NORMAL = 2.0**-1022
 
 
-class DuckDB(Dialect):
+class ArrayDialect(Dialect):
+    """The SQL of a database that has arrays, so that a table is filled by one statement and not row by row."""
+
+    def array(self, values: list[Any]) -> Any:
+        """Return an array as the driver takes it."""
+        return values
+
+    def fill(self, cursor: Any, values: Matrix) -> None:
+        """Put numbered rows of values into the temporary table."""
+        types = ["INTEGER", *[self.double] * values.shape[1]]
+        arrays = ", ".join(f"unnest(CAST({self.placeholder} AS {kind}[]))" for kind in types)
+        columns = [list(range(len(values))), *values.T.tolist()]
+        cursor.execute(f"INSERT INTO {TEMPORARY} SELECT {arrays}", [self.array(column) for column in columns])
+
+
+class DuckDB(ArrayDialect):
     """DuckDB, which orders NaN above infinity."""
 
     name = "duckdb"
     title = "DuckDB"
     infinity = "CAST('Infinity' AS DOUBLE)"
     placeholder = "?"
-
-    def fill(self, cursor: Any, values: Matrix) -> None:
-        """Put rows into the temporary table."""
-        fill_by_arrays(self, cursor, values)
 
     def connect(self) -> Any:
         """Return a database in memory."""
@@ -68,7 +79,7 @@ class SQLite(Dialect):
         return sqlite3.connect(":memory:")
 
 
-class PostgreSQL(RemoteDialect):
+class PostgreSQL(ArrayDialect, RemoteDialect):
     """PostgreSQL, which orders NaN above infinity, and fails where a result overflows or a product vanishes.
 
     So that it need not, values whose products are certain to behave are told from others, which go a longer way.
@@ -91,9 +102,9 @@ class PostgreSQL(RemoteDialect):
         """Return a double; without the cast it would be a decimal."""
         return f"'{value!r}'::float8"
 
-    def fill(self, cursor: Any, values: Matrix) -> None:
-        """Put rows into the temporary table."""
-        fill_by_arrays(self, cursor, values)
+    def array(self, values: list[Any]) -> str:
+        """Return an array as text, which drivers need not take apart."""
+        return f"{{{','.join(map(repr, values))}}}"
 
     def product(self, weight: float, column: str) -> str:
         """Return the product, with 0 in place of values for which it vanishes."""
@@ -231,13 +242,6 @@ class TSQL(FailingDialect):
         if 0.0 < abs(value) < SMALLEST_NORMAL:
             raise ValueError(f"The model has the number {value!r}, which is too small for T-SQL.")
         return super().number(value)
-
-
-def fill_by_arrays(dialect: Dialect, cursor: Any, values: Matrix) -> None:
-    """Put numbered rows into the temporary table by one statement with an array for each column."""
-    types = ["INTEGER", *[dialect.double] * values.shape[1]]
-    arrays = ", ".join(f"unnest(CAST({dialect.placeholder} AS {kind}[]))" for kind in types)
-    cursor.execute(f"INSERT INTO {TEMPORARY} SELECT {arrays}", [list(range(len(values))), *values.T.tolist()])
 
 
 def safe_sizes(proposition: Proposition) -> dict[int, float]:
