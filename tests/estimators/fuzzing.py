@@ -9,6 +9,7 @@ import copy
 import json
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -170,8 +171,9 @@ def too_long(*_: object) -> None:
 
 
 def megabytes() -> float:
-    """Return the most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Return the most memory that this process has had; what getrusage says may be that of the process that started it."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
 
 def limit_memory() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from obliquerules.cli.model_file import add_model, read_estimator
+from obliquerules.cli.model_file import add_model, inputs, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_result
+from obliquerules.cli.table import add_table, read_table
 
 if TYPE_CHECKING:
-    from obliquerules.estimators.rule_model import RuleModel
     from obliquerules.export.target import Export
 
 # All but frames, which are for programs in Python.
@@ -29,6 +29,8 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument("--table", help="the name of the table, for sql (default: data)")
     reader.add_argument("--prefix", help="what stands before names of outputs (sql) and functions (c)")
     reader.add_argument("--row", type=int, help="the row of the sheet, for excel (default: 2)")
+    reader.add_argument("--exact", action="store_true", default=None, help="write every number in full, for latex")
+    add_table(reader, "--data", "a table on whose rows to compare as well")
     add_at(reader)
     add_output(reader, "write to this file (default: standard output)")
     return reader
@@ -40,9 +42,7 @@ def main(arguments: Sequence[str]) -> None:
     check_output(options.output, options.force)
     if options.output is None and options.to == "onnx":
         raise ValueError("--output must name a file: an ONNX graph is no text for standard output.")
-    given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "row")}
-    given = {name: value for name, value in given.items() if value is not None}
-    exported = _exported(read_estimator(options.model, options.at), options.to, options.contributions, given)
+    exported = _exported(options)
     verification = str(exported.verification)
     say(f"{verification[0].upper()}{verification[1:]}")
     if options.output is None:
@@ -52,11 +52,16 @@ def main(arguments: Sequence[str]) -> None:
         exported.save(options.output)
 
 
-def _exported(model: RuleModel, to: str, contributions: bool, options: dict[str, Any]) -> Export:
+def _exported(options: argparse.Namespace) -> Export:
     """Return the export; one that differs from the model is no fault of what was given."""
     from obliquerules.export.verification import ExportError
 
+    table = None if options.data is None else read_table(options.data, options.delimiter)
+    model = read_estimator(options.model, options.at)
+    rows = None if table is None else inputs(model, table)
+    given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "row", "exact")}
+    given = {name: value for name, value in given.items() if value is not None}
     try:
-        return model.export(to, contributions=contributions, **options)
+        return model.export(options.to, rows, contributions=options.contributions, **given)
     except ExportError as error:
         raise WorkFailedError(str(error)) from error
