@@ -7,13 +7,19 @@ SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test check bench paper docs clean
+.PHONY: demo test test-exports fuzz check bench paper docs clean
 
 demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed  ## the whole test suite, on all processors
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto
+
+test-exports: $(VENV)/installed  ## every export against the model on a million rows (OBLIQUERULES_DATA names the data directory)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m exports -v tests/export/test_agreement.py
+
+fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py
 
 check: $(VENV)/installed  ## style, types, direction of imports
 	$(BIN)/ruff check .

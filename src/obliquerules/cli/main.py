@@ -19,6 +19,7 @@ COMMANDS = {
     "predict": "predict the target of each row of a table",
     "explain": "say which rules made the prediction of each row",
     "edit": "drop, add, replace and lock rules, and fit their weights anew",
+    "export": "write a model in another language, once it is known to compute the same",
     "benchmark": "run the protocol of the paper",
 }
 

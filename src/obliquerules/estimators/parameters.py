@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import reprlib
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -22,10 +23,20 @@ def check_whole(name: str, value: Any, least: int) -> None:
 
 def check_real(name: str, value: Any, least: float, below: float = math.inf) -> None:
     """Raise unless the value is a finite number from ``least`` up to, not including, ``below``."""
-    finite = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not finite or not least <= float(value) < below:
+    number = _as_double(value)
+    if not math.isfinite(number) or not least <= number < below:
         bounds = f" of at least {least:g}" if math.isinf(below) else f" from {least:g} to below {below:g}"
-        raise ValueError(f"{name} must be a finite number{'' if math.isinf(least) else bounds}; got {value!r}.")
+        raise ValueError(f"{name} must be a finite number{'' if math.isinf(least) else bounds}; got {reprlib.repr(value)}.")
+
+
+def _as_double(value: Any) -> float:
+    """Return a number as a double, which is infinite for a whole number beyond all doubles; NaN for anything else."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def check_option(name: str, value: Any, options: Collection[str]) -> None:

@@ -18,17 +18,17 @@ from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
 from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.document import (
+    MOST_UNNAMED_COLUMNS,
     Field,
     ModelFileError,
-    decode_ensemble,
-    decode_names,
+    decode_content,
     decode_rule,
     encode_ensemble,
     encode_rule,
     read_document,
     write_document,
 )
-from obliquerules.rules.stored_path import MOST_UNNAMED_COLUMNS, decode_path
+from obliquerules.rules.stored_path import decode_path
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
     kind.__name__: kind
@@ -109,7 +109,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     document = read_document(path)
     kind = document.get("kind")
     if kind.value == "ensemble":
-        return decode_ensemble(document.get("ensemble"), decode_names(document.get("feature_names")))
+        return decode_content(document)
     if kind.value == "estimator":
         return _decode_estimator(document)
     kind.fail("'estimator' or 'ensemble'")

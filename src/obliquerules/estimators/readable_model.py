@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.encoding import checked_weights
 from obliquerules.estimators.parameters import check_real, check_whole
+from obliquerules.export.registry import export
+from obliquerules.export.target import Export
 from obliquerules.inspection.change_search import Room, Wish
 from obliquerules.inspection.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.explanation import Explanation, explain
@@ -88,6 +90,50 @@ class ReadableModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships 
         """
         check_is_fitted(self)
         return ensemble_text(self.ensemble_, format, exact=exact, wording=self._wording())
+
+    def export(self, to: str, X: Any = None, *, contributions: bool = False, **options: Any) -> Export:
+        """Return `ensemble_` in another language, once it is known to compute the same.
+
+        The export is run on the rows of X and on generated ones, which hit thresholds, miss them by one double, and hold
+        extreme and missing values. Rules fire on the same rows, scores are equal to the last bit, predictions to 12 digits.
+
+        Parameters
+        ----------
+        to : {"python", "c", "sql", "frame", "onnx", "excel", "json", "latex"}
+            ``"python"``: a module of the standard library alone. ``"c"``: a header of C99. ``"sql"``: a query. ``"frame"``: an
+            object that adds outputs to data frames of pandas, polars, pyarrow, DuckDB and Dask. ``"onnx"``: a graph in doubles.
+            ``"excel"``: formulas. ``"json"``: the rules, which `load_model` reads. ``"latex"``: a table.
+        X : data frame or array of shape (n_samples, n_features), optional
+            Rows on which to compare the export with this model, besides generated ones.
+        contributions : bool, default=False
+            Also give what each rule adds to the score.
+        **options
+            ``dialect``, ``table``, ``prefix`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for ``"c"`` and
+            ``"frame"``. ``row`` for ``"excel"``. ``exact`` for ``"latex"``.
+
+        Returns
+        -------
+        Export
+            Its `content` is the product, its `verification` says what ran it, on how many rows. `save` writes a file.
+
+        Raises
+        ------
+        ExportError
+            If the export computes anything else than the model; the message names the first row that differs.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> exported = model.export("sql", X, dialect="sqlite", table="patients")
+        >>> exported.verification.engine, exported.verification.mismatches
+        ('SQLite', 0)
+        """
+        check_is_fitted(self)
+        rows = None if X is None else self._matrix(X)
+        return export(self.ensemble_, self._loss(), to, rows, contributions=contributions, **options)
 
     def rule_table(self, X: Any, y: Any = None, sample_weight: Any = None) -> RuleTable:
         """Say for each rule of `ensemble_` how many rows it covers, what it adds on average, and what these rows are like.

@@ -19,6 +19,10 @@ FORMAT = "obliquerules"
 VERSION = (1, 1)
 # A model is a page of text, its path of some hundred rules a few megabytes. What is larger would only fill the memory.
 MAX_BYTES = 32_000_000
+# Objects and lists of a model; empty ones would take twenty times the memory of their text.
+MAX_CONTAINERS = 2_000_000
+# A model on columns without names may speak of any column: a short file must not ask for rows that fill the memory.
+MOST_UNNAMED_COLUMNS = 10**6
 _REQUIRED: Any = object()
 
 
@@ -97,10 +101,15 @@ def _shown(value: Any) -> str:
 
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     """Write a document, replacing the file in one step."""
+    write_text(path, document_text(content))
+
+
+def document_text(content: dict[str, Any]) -> str:
+    """Return a document as the text of its file."""
     text = json.dumps(header() | content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if len(text.encode("utf-8")) > MAX_BYTES:
         raise ValueError(f"The model takes more than {MAX_BYTES // 10**6} MB, which could not be read back; save fewer rules.")
-    write_text(path, text)
+    return text
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -109,7 +118,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], raw: bytes) -> None:
-    """Write bytes in the same way."""
+    """Write bytes as `write_text` writes a text."""
     target = Path(os.path.realpath(path))  # what a link leads to, so that the link stays one
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
@@ -133,20 +142,36 @@ def header() -> dict[str, Any]:
 def read_document(path: str | os.PathLike[str]) -> Field:
     """Read a document; nothing in it is ever executed."""
     with open(path, "rb") as file:
-        raw = file.read(MAX_BYTES + 1)
+        return parse_document(file.read(MAX_BYTES + 1), os.fspath(path))
+
+
+def parse_document(raw: bytes, where: str) -> Field:
+    """Read a document from the bytes of its file, which complaints call ``where``."""
     if len(raw) > MAX_BYTES:
-        raise ModelFileError(f"{os.fspath(path)} is larger than {MAX_BYTES // 10**6} MB, which no model is.")
+        raise ModelFileError(f"{where} is larger than {MAX_BYTES // 10**6} MB, which no model is.")
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        if raw.count(b"[") + raw.count(b"{") > MAX_CONTAINERS:
+            raise ValueError(f"it has more than {MAX_CONTAINERS} objects and lists")
+        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{os.fspath(path)} is not a complete JSON document: {error}") from error
-    document = Field(value, os.fspath(path))
+        raise ModelFileError(f"{where} is not a complete JSON document: {error}") from error
+    document = Field(value, where)
     _check_version(document)
     return document
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number that JSON knows")
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise if a field stands in it twice, because readers differ in which one they take."""
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has the field {_shown(double)} twice")
+    return entries
 
 
 def _check_version(document: Field) -> None:
@@ -162,6 +187,21 @@ def _check_version(document: Field) -> None:
         )
     if int(parts[0]) < 1:
         field.fail("a version of 1.0 or later")
+
+
+def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the content of the document of an ensemble by itself."""
+    names = None if ensemble.feature_names is None else list(ensemble.feature_names)
+    if names is None and any(rule.condition.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
+        raise ValueError(
+            f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
+        )
+    return {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
+
+
+def decode_content(document: Field) -> RuleEnsemble:
+    """Return the ensemble whose document has `ensemble_content`."""
+    return decode_ensemble(document.get("ensemble"), decode_names(document.get("feature_names")))
 
 
 def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
@@ -186,7 +226,7 @@ def encode_rule(rule: Rule) -> dict[str, Any]:
 
 def decode_ensemble(field: Field, feature_names: Sequence[str] | None) -> RuleEnsemble:
     """Return the ensemble that `encode_ensemble` wrote."""
-    n_columns = 2**31 if feature_names is None else len(feature_names)
+    n_columns = MOST_UNNAMED_COLUMNS if feature_names is None else len(feature_names)
     rules = [decode_rule(rule, n_columns) for rule in field.get("rules").items()]
     intercept = field.get("intercept").number()
     if not math.isfinite(sum((abs(rule.weight) for rule in rules), abs(intercept))):

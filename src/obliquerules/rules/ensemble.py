@@ -229,10 +229,9 @@ class RuleEnsemble:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble as JSON with exact numbers; `load_model` reads it back."""
-        from obliquerules.rules.document import encode_ensemble, write_document
+        from obliquerules.rules.document import ensemble_content, write_document
 
-        names = None if self.feature_names is None else list(self.feature_names)
-        write_document(path, {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(self)})
+        write_document(path, ensemble_content(self))
 
     def to_text(self, format: str = "plain", *, exact: bool = False) -> str:  # noqa: A002  # the word users look for
         r"""Return the ensemble as text.

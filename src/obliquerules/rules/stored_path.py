@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from obliquerules.rules.document import Field, decode_ensemble, decode_names
+from obliquerules.rules.document import MOST_UNNAMED_COLUMNS, Field, decode_ensemble, decode_names
 from obliquerules.rules.ensemble import RuleEnsemble
 
 # Columns without names get them on reading, in each member of the path: a short file must not fill the memory that way.
-MOST_UNNAMED_COLUMNS = 10**6
 MOST_NAMES_ON_PATH = 10**9
 
 

@@ -1,0 +1,67 @@
+"""The command ``obliquerules export``: write a model in another language, once it is known to compute the same."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from obliquerules.cli.model_file import add_model, inputs, read_estimator
+from obliquerules.cli.output import add_output, check_output, writing
+from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_result
+from obliquerules.cli.table import add_table, read_table
+
+if TYPE_CHECKING:
+    from obliquerules.export.target import Export
+
+# All but frames, which are for programs in Python.
+FORMS = ("sql", "onnx", "python", "c", "excel", "json", "latex")
+DIALECTS = ("duckdb", "sqlite", "postgres", "spark", "bigquery", "snowflake", "tsql")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments."""
+    reader = command_parser("export", "Write a model in another language, once it is known to compute the same.")
+    add_model(reader)
+    reader.add_argument("--to", choices=FORMS, required=True, help="what to write")
+    reader.add_argument("--contributions", action="store_true", help="also give what each rule adds to the score")
+    reader.add_argument("--dialect", choices=DIALECTS, help="the database, for sql (default: duckdb)")
+    reader.add_argument("--table", help="the name of the table, for sql (default: data)")
+    reader.add_argument("--prefix", help="what stands before names of outputs (sql) and functions (c)")
+    reader.add_argument("--row", type=int, help="the row of the sheet, for excel (default: 2)")
+    reader.add_argument("--exact", action="store_true", default=None, help="write every number in full, for latex")
+    add_table(reader, "--data", "a table on whose rows to compare as well")
+    add_at(reader)
+    add_output(reader, "write to this file (default: standard output)")
+    return reader
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the command."""
+    options = parser().parse_args(arguments)
+    check_output(options.output, options.force)
+    if options.output is None and options.to == "onnx":
+        raise ValueError("--output must name a file: an ONNX graph is no text for standard output.")
+    exported = _exported(options)
+    verification = str(exported.verification)
+    say(f"{verification[0].upper()}{verification[1:]}")
+    if options.output is None:
+        write_result(exported.content)
+        return
+    with writing(options.output):
+        exported.save(options.output)
+
+
+def _exported(options: argparse.Namespace) -> Export:
+    """Return the export; one that differs from the model is no fault of what was given."""
+    from obliquerules.export.verification import ExportError
+
+    table = None if options.data is None else read_table(options.data, options.delimiter)
+    model = read_estimator(options.model, options.at)
+    rows = None if table is None else inputs(model, table)
+    given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "row", "exact")}
+    given = {name: value for name, value in given.items() if value is not None}
+    try:
+        return model.export(options.to, rows, contributions=options.contributions, **given)
+    except ExportError as error:
+        raise WorkFailedError(str(error)) from error

@@ -1,0 +1,185 @@
+"""Data frames: a model as expressions of narwhals, for pandas, polars, pyarrow, DuckDB and Dask."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from obliquerules.export.language import Language
+from obliquerules.export.source import POSITION, Source
+from obliquerules.export.target import Matrix, Target
+from obliquerules.export.verification import CannotVerifyError, compare
+from obliquerules.losses import LARGEST_EXPONENT
+
+
+class FrameLanguage(Language[nw.Expr]):
+    """Expressions of narwhals."""
+
+    def number(self, value: float) -> nw.Expr:
+        """Return a literal."""
+        return nw.lit(value, dtype=nw.Float64)
+
+    def column(self, source: Source, column: int) -> nw.Expr:
+        """Return a column as doubles."""
+        return nw.col(source.name(column)).cast(nw.Float64)
+
+    def product(self, weight: float, column: nw.Expr) -> nw.Expr:
+        """Return the product."""
+        return column * weight
+
+    def total(self, left: nw.Expr, right: nw.Expr) -> nw.Expr:
+        """Return the sum."""
+        return left + right
+
+    def reaches(self, total: nw.Expr, threshold: float) -> nw.Expr:
+        """Return a comparison that is false for NaN also where NaN is held to be larger than infinity."""
+        return (total >= threshold) & (total <= math.inf)
+
+    def both(self, conditions: Sequence[nw.Expr]) -> nw.Expr:
+        """Join conditions."""
+        return functools.reduce(lambda left, right: left & right, conditions)
+
+    def choice(self, condition: nw.Expr, weight: float) -> nw.Expr:
+        """Return a choice; null counts as false."""
+        return nw.when(condition).then(self.number(weight)).otherwise(self.number(0.0))
+
+    def logistic(self, score: nw.Expr) -> nw.Expr:
+        """Return the link."""
+        return self.number(1.0) / (self._exp(score * -1.0) + 1.0)
+
+    def exponential(self, score: nw.Expr) -> nw.Expr:
+        """Return the link."""
+        return self._exp(score)
+
+    def _exp(self, term: nw.Expr) -> nw.Expr:
+        low, high = self.number(-LARGEST_EXPONENT), self.number(LARGEST_EXPONENT)
+        bounded = nw.when(term > LARGEST_EXPONENT).then(high).otherwise(term)
+        return nw.when(term < -LARGEST_EXPONENT).then(low).otherwise(bounded).exp()
+
+
+@dataclass(frozen=True)
+class FrameScorer:
+    """A model that adds its outputs to data frames.
+
+    Attributes
+    ----------
+    expressions : tuple of narwhals.Expr
+        One for each output, in the order of their names.
+    names : tuple of str
+        The names of the outputs.
+    """
+
+    expressions: tuple[nw.Expr, ...] = field(repr=False)
+    names: tuple[str, ...]
+
+    def __call__(self, frame: Any) -> Any:
+        """Return a frame, eager or lazy, with the outputs as further columns."""
+        outputs = [expression.alias(name) for expression, name in zip(self.expressions, self.names, strict=True)]
+        return nw.to_native(nw.from_native(frame).with_columns(*outputs))
+
+
+@dataclass(frozen=True)
+class FrameTarget(Target):
+    """An object that adds score and prediction, and on request what each rule adds, to a data frame.
+
+    Parameters
+    ----------
+    prefix : str, default=""
+        Stands before the names of the outputs.
+    """
+
+    name = "frame"
+    prefix: str = ""
+
+    def write(self, source: Source) -> FrameScorer:
+        """Return the expressions."""
+        names = source.output_names(self.prefix)
+        source.check_names((*names, POSITION))
+        language = FrameLanguage()
+        contributions = [language.contribution(source, rule) for rule in source.ensemble]
+        score = language.score(source.ensemble.intercept, contributions)
+        wanted = contributions if source.contributions else []
+        return FrameScorer((score, language.prediction(source, score), *wanted), names)
+
+    def engine(self) -> tuple[str, str]:
+        """Return narwhals, and the libraries of data frames that are installed."""
+        if not installed_libraries():
+            raise CannotVerifyError(f"none of {', '.join(LIBRARIES)} is installed.")
+        return "narwhals", f"{version('narwhals')} with {', '.join(installed_libraries())}"
+
+    def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
+        """Add the outputs to a frame of each library; each must have what the model gives."""
+        computed = np.empty((0, 0))
+        for library in installed_libraries():
+            computed = outputs_of(product, source, X, library)
+            compare(source, X, computed)
+        return computed
+
+
+def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> Matrix:
+    """Return what a scorer adds to a frame of one library."""
+    columns: dict[str, Any] = {source.name(column): X[:, column] for column in source.columns}
+    columns[POSITION] = np.arange(len(X))  # a frame without columns would have no rows, and a lazy one may reorder them
+    scored = nw.from_native(scorer(LIBRARIES[library].make(columns)))
+    frame = (scored.collect() if isinstance(scored, nw.LazyFrame) else scored).sort(POSITION)
+    return np.column_stack([frame[name].to_numpy() for name in scorer.names])
+
+
+def _pandas(columns: dict[str, Any]) -> Any:
+    import pandas
+
+    return pandas.DataFrame(columns)
+
+
+def _polars(columns: dict[str, Any]) -> Any:
+    import polars
+
+    return polars.DataFrame(columns)
+
+
+def _pyarrow(columns: dict[str, Any]) -> Any:
+    import pyarrow
+
+    return pyarrow.table(columns)
+
+
+def _duckdb(columns: dict[str, Any]) -> Any:
+    import duckdb
+
+    return duckdb.from_arrow(_pyarrow(columns))
+
+
+def _dask(columns: dict[str, Any]) -> Any:
+    frames: Any = importlib.import_module("dask.dataframe")
+    return frames.from_pandas(_pandas(columns), npartitions=2)
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library of data frames: how it makes a frame of columns, and the packages without which it cannot."""
+
+    make: Callable[[dict[str, Any]], Any]
+    packages: tuple[str, ...]
+
+
+LIBRARIES = {
+    "pandas": Library(_pandas, ("pandas",)),
+    "polars": Library(_polars, ("polars",)),
+    "pyarrow": Library(_pyarrow, ("pyarrow",)),
+    "duckdb": Library(_duckdb, ("duckdb", "pyarrow")),
+    "dask": Library(_dask, ("dask", "pandas", "pyarrow")),
+}
+
+
+def installed_libraries() -> list[str]:
+    """Return the libraries of data frames that can be imported."""
+    return [name for name, library in LIBRARIES.items() if all(find_spec(package) is not None for package in library.packages)]

@@ -1,0 +1,81 @@
+"""Registry: the targets of exports, and the function that exports to one of them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from obliquerules.export.source import Source
+from obliquerules.export.target import Export, Target
+from obliquerules.losses import Loss
+from obliquerules.rules import RuleEnsemble
+
+# The module of this package and the class in it; it is imported when it is asked for.
+TARGETS: dict[str, str] = {
+    "python": "python.PythonTarget",
+    "c": "c.CTarget",
+    "sql": "sql.SqlTarget",
+    "frame": "frame.FrameTarget",
+    "onnx": "onnx_graph.OnnxTarget",
+    "excel": "excel.ExcelTarget",
+    "json": "document.JsonTarget",
+    "latex": "document.LatexTarget",
+}
+
+
+def find_target(to: str, **options: Any) -> Target:
+    """Return a target with its options."""
+    if to not in TARGETS:
+        raise ValueError(f"to must be one of {', '.join(map(repr, TARGETS))}; got {to!r}.")
+    module, name = TARGETS[to].split(".")
+    kind = getattr(importlib.import_module(f"obliquerules.export.{module}"), name)
+    known = list(inspect.signature(kind).parameters)
+    for option in options:
+        if option not in known:
+            offered = f"may have {', '.join(known)}" if known else "has no options"
+            raise ValueError(f"An export to {to!r} has no option {option!r}; it {offered}.")
+    target: Target = kind(**options)
+    return target
+
+
+def export(
+    ensemble: RuleEnsemble, loss: Loss, to: str, X: ArrayLike | None = None, *, contributions: bool = False, **options: Any
+) -> Export:
+    r"""Return an ensemble in another language, once it is known to compute the same.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+    loss : Loss
+        Says what prediction belongs to a score.
+    to : str
+        One of `TARGETS`.
+    X : array or data frame of shape (n_samples, n_features), optional
+        Rows on which to compare the export with the model, besides generated ones.
+    contributions : bool, default=False
+        Also give what each rule adds to the score.
+    **options
+        What the target takes.
+
+    Raises
+    ------
+    ExportError
+        If the export computes anything else than the model; the message names the first row that differs.
+
+    Examples
+    --------
+    >>> from obliquerules import RuleEnsemble
+    >>> from obliquerules.losses import LOSSES
+    >>> ensemble = RuleEnsemble.parse("+1.5 if True\n-2 if age >= 50", ["age", "bmi"])
+    >>> exported = export(ensemble, LOSSES["logistic"], "python")
+    >>> print(exported.verification)  # doctest: +ELLIPSIS
+    verified with Python 3... on ... rows, no mismatch
+    """
+    target = find_target(to, **options)
+    source = Source(ensemble, loss, contributions)
+    rows = np.empty((0, source.n_columns)) if X is None else ensemble._matrix(X)[:, : source.n_columns]
+    return target.export(source, rows)

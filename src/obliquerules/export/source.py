@@ -1,0 +1,107 @@
+"""Source: what is exported, which is rules, the link of their score, and the outputs that are wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.losses import Loss
+from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.style import column_names
+
+# What leads from a score to a prediction under each loss.
+LINKS = {"squared": "identity", "logistic": "logistic", "poisson": "exponential"}
+# The column of a table or frame in which rows are numbered while a product is verified.
+POSITION = "obliquerules_position"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model to be exported.
+
+    Attributes
+    ----------
+    ensemble : RuleEnsemble
+    loss : Loss
+        Says what the link makes of a score.
+    contributions : bool
+        Whether what each rule adds is wanted, besides the score and the prediction.
+    """
+
+    ensemble: RuleEnsemble
+    loss: Loss
+    contributions: bool = False
+
+    def __post_init__(self) -> None:
+        if self.loss.name not in LINKS:
+            raise ValueError(
+                f"A model with loss='{self.loss.name}' cannot be exported; the loss must be one of {', '.join(LINKS)}."
+            )
+        if not math.isfinite(sum((abs(rule.weight) for rule in self.ensemble), abs(self.ensemble.intercept))):
+            raise ValueError("The ensemble has weights whose sum is too large for a number, so that it cannot be exported.")
+
+    @property
+    def link(self) -> str:
+        """One of identity, logistic and exponential."""
+        return LINKS[self.loss.name]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that occur in rules, in ascending order."""
+        return tuple(
+            sorted({column for rule in self.ensemble for proposition in rule.condition for column in proposition.columns})
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns an X has."""
+        names = self.ensemble.feature_names
+        return max(self.columns, default=-1) + 1 if names is None else len(names)
+
+    def name(self, column: int) -> str:
+        """Return the name of a column."""
+        return column_names([column], self.ensemble.feature_names)[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns that occur in rules."""
+        return tuple(self.name(column) for column in self.columns)
+
+    def check_names(self, reserved: Sequence[str] = (), *, ignore_case: bool = False) -> None:
+        """Raise if a target that finds columns by their names could not tell them apart, from each other or from outputs."""
+        taken = {_key(name, ignore_case): name for name in reserved}
+        outputs = set(taken)
+        for name in self.names:
+            key = _key(name, ignore_case)
+            if key in outputs:
+                raise ValueError(f"The column {name!r} is called like an output of the export; give outputs another prefix.")
+            if key in taken:
+                raise ValueError(
+                    f"The columns {taken[key]!r} and {name!r} have the same name; the export could not tell them apart."
+                )
+            taken[key] = name
+
+    def output_names(self, prefix: str = "") -> tuple[str, ...]:
+        """Return the names of the outputs: score, prediction, and rule_0, rule_1, ... if they are wanted."""
+        rules = [f"rule_{index}" for index in range(len(self.ensemble))] if self.contributions else []
+        return tuple(f"{prefix}{name}" for name in ("score", "prediction", *rules))
+
+    def with_contributions(self) -> Source:
+        """Return the same with what each rule adds."""
+        return replace(self, contributions=True)
+
+    def outputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the outputs that the model has for each row, in the order of their names."""
+        score = self.ensemble(X)
+        columns = [score, self.loss.inverse_link(score)]
+        if self.contributions:
+            columns += [rule(X) for rule in self.ensemble]
+        return np.column_stack(columns)
+
+
+def _key(name: str, ignore_case: bool) -> str:
+    return name.casefold() if ignore_case else name

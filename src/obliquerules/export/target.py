@@ -1,0 +1,84 @@
+"""Target: something that a model is exported to, which writes a product and knows how to run it."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.export.source import Source
+from obliquerules.export.verification import CannotVerifyError, Verification, verify
+from obliquerules.rules.document import write_bytes
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Export:
+    """A model in another language, and what was done to make sure that it is the same model.
+
+    Attributes
+    ----------
+    to : str
+        The target.
+    content : str, bytes or FrameScorer
+        The product.
+    verification : Verification
+        With what, and on how many rows, the product was compared with the model.
+    """
+
+    to: str
+    content: Any = field(repr=False)
+    verification: Verification
+
+    def __str__(self) -> str:
+        return self.content if isinstance(self.content, str) else repr(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the product to a file, in one step."""
+        if not isinstance(self.content, (str, bytes)):
+            raise TypeError(f"A {type(self.content).__name__} is used in Python and is not written to a file.")
+        write_bytes(path, self.content.encode("utf-8") if isinstance(self.content, str) else self.content)
+
+
+class Target(ABC):
+    """A kind of product; its options are the parameters of its class.
+
+    Attributes
+    ----------
+    name : str
+        The name of the target, as `export` takes it.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def write(self, source: Source) -> Any:
+        """Return the product."""
+
+    @abstractmethod
+    def engine(self) -> tuple[str, str]:
+        """Return the name and version of what can run the product; raise CannotVerifyError if there is no such thing here."""
+
+    @abstractmethod
+    def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
+        """Return the outputs of a product for each row of X, in the order of `Source.output_names`."""
+
+    def export(self, source: Source, X: Matrix) -> Export:
+        """Write the product, and make sure that it computes what the model does."""
+        product = self.write(source)
+        return Export(self.name, product, self._verified(source, product, X))
+
+    def _verified(self, source: Source, product: Any, X: Matrix) -> Verification:
+        def run(asked: Source, rows: Matrix) -> Matrix:
+            return self.run(product if asked == source else self.write(asked), asked, rows)
+
+        try:
+            engine, version = self.engine()
+        except CannotVerifyError as error:
+            return Verification(reason=str(error))
+        return Verification(engine, version, verify(source, X, run))

@@ -1,0 +1,148 @@
+"""Verification: rows on which a mistake would show, and the comparison of an export with the model on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.export.source import Source
+from obliquerules.rules.proposition import Proposition
+
+Matrix = NDArray[np.float64]
+
+# How far the prediction of an export may be from that of the model: exponentials differ in their last digits.
+LINK_TOLERANCE = 1e-12
+LARGEST = float(np.finfo(np.float64).max)
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
+EXTREMES = tuple(
+    sign * size
+    for size in (0.0, SMALLEST, 1e-310, 1e-300, 1e-20, 1.0, 1e20, 1e300, LARGEST / 2.0, LARGEST, math.inf, math.nan)
+    for sign in (1.0, -1.0)
+)
+N_MIXED = 150
+# So many rows go through an export at a time, however many the user gives.
+BLOCK = 100_000
+
+
+class ExportError(ValueError):
+    """An export that does not compute what the model computes; it is not handed over."""
+
+
+class CannotVerifyError(Exception):
+    """What would run the export is not there; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was done to make sure that an export computes what the model computes.
+
+    Attributes
+    ----------
+    engine : str or None
+        What ran the export; None if nothing did.
+    version : str
+        Of the engine.
+    rows : int
+        The number of rows compared.
+    mismatches : int
+        The number of rows with another rule that fires, another score, or a prediction more than 1e-12 away; always 0,
+        because an export with a mismatch is refused.
+    reason : str
+        Why nothing was compared, if so.
+
+    Examples
+    --------
+    >>> print(Verification("DuckDB", "1.4.0", 320))
+    verified with DuckDB 1.4.0 on 320 rows, no mismatch
+    """
+
+    engine: str | None = None
+    version: str = ""
+    rows: int = 0
+    mismatches: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.engine is None:
+            return f"not verified: {self.reason}"
+        return f"verified with {self.engine} {self.version} on {self.rows} rows, no mismatch"
+
+
+def telling_rows(source: Source) -> Matrix:
+    """Return rows that hit thresholds, miss them by one or two doubles, or hold extreme or missing values; always the same."""
+    generator = np.random.default_rng(0)
+    rows = [np.zeros(source.n_columns)]
+    for rule in source.ensemble:
+        for proposition in rule.condition:
+            rows += _rows_at(proposition, source, generator)
+    extremes = np.array(EXTREMES)
+    for column in source.columns:
+        for value in EXTREMES:
+            row = rows[generator.integers(len(rows))].copy()
+            row[column] = value
+            rows.append(row)
+    for _ in range(N_MIXED if source.columns else 0):
+        row = rows[generator.integers(len(rows))].copy()
+        mixed = generator.random(source.n_columns) < 0.5
+        row[mixed] = generator.choice(extremes, size=int(mixed.sum()))
+        rows.append(row)
+    return np.array(rows).reshape(len(rows), source.n_columns)
+
+
+def _rows_at(proposition: Proposition, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
+    """Yield rows on both sides of a threshold, as close to it as doubles can be."""
+    share = 1.0 / len(proposition.columns)
+    for moved, weight in zip(proposition.columns, proposition.weights, strict=True):
+        row = np.zeros(source.n_columns)
+        for column, other in zip(proposition.columns, proposition.weights, strict=True):
+            scale = share * proposition.threshold / other
+            row[column] = scale * generator.uniform(0.5, 1.5) if math.isfinite(scale) and scale else generator.normal()
+        row[moved] = 0.0
+        with np.errstate(all="ignore"):
+            hit = float((proposition.threshold - proposition.project(row[None, :])[0]) / weight)
+        for value in _neighbours(hit):
+            row[moved] = value
+            yield row.copy()
+
+
+def _neighbours(value: float) -> Iterator[float]:
+    """Yield a number and the two doubles on either side of it."""
+    yield value
+    for direction in (-math.inf, math.inf):
+        near = value
+        for _ in range(2):
+            near = math.nextafter(near, direction)
+            yield near
+
+
+def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0) -> None:
+    """Raise if what an export computed for each row of X, counted from ``first``, differs from what the model gives."""
+    expected = source.outputs(X)
+    if computed.shape != expected.shape:
+        raise ExportError(f"The export gives outputs of shape {computed.shape}, where the model has {expected.shape}.")
+    # As numbers: 0.0 and -0.0 are the same, and nothing is NaN.
+    equal = computed == expected
+    equal[:, 1] |= np.abs(computed[:, 1] - expected[:, 1]) <= LINK_TOLERANCE * np.maximum(1.0, np.abs(expected[:, 1]))
+    if not equal.all():
+        row, output = np.argwhere(~equal)[0]
+        values = {source.name(column): float(X[row, column]) for column in source.columns}
+        got, wanted = float(computed[row, output]), float(expected[row, output])
+        n_different = int((~equal.all(axis=1)).sum())
+        raise ExportError(
+            f"The export differs from the model in {n_different} of {len(X)} rows. In row {first + row}, with {values}, "
+            f"its {source.output_names()[output]} is {got!r} instead of {wanted!r}."
+        )
+
+
+def verify(source: Source, X: Matrix, run: Callable[[Source, Matrix], Matrix]) -> int:
+    """Compare an export with the model, rule by rule too, on given rows and on telling ones; return the number of rows."""
+    rows = np.vstack([X, telling_rows(source)])
+    for asked in [source] if source.contributions else [source, source.with_contributions()]:
+        for first in range(0, len(rows), BLOCK):
+            block = rows[first : first + BLOCK]
+            compare(asked, block, run(asked, block), first)
+    return len(rows)

@@ -1,0 +1,88 @@
+"""Every target computes what the model computes, on telling rows and for hostile models, and is refused if it does not."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.export.registry import TARGETS, export, find_target
+from obliquerules.export.source import Source
+from obliquerules.export.verification import ExportError
+from obliquerules.losses import LOSSES
+
+from ..rules.strategies import ensembles, matrices
+from .models import MODELS, ORDINARY
+
+# What runs here; the options of each target that are tried.
+RUNNING = {
+    "python": ("python", {}),
+    "c": ("c", {}),
+    "DuckDB": ("sql", {"dialect": "duckdb"}),
+    "SQLite": ("sql", {"dialect": "sqlite"}),
+    "frame": ("frame", {}),
+    "ONNX": ("onnx", {}),
+    "Excel": ("excel", {}),
+    "JSON": ("json", {}),
+}
+SLOW_TO_START = {"c"}
+
+
+def exported(model, kind, **more):
+    ensemble, loss = MODELS[model]
+    to, options = RUNNING[kind]
+    return export(ensemble, loss, to, **options, **more)
+
+
+def test_every_target_is_tried():
+    assert {to for to, _ in RUNNING.values()} | {"latex"} == set(TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"), [pair for pair in itertools.product(MODELS, RUNNING) if pair != ("extreme", "Excel")]
+)
+def test_there_is_no_mismatch(model, kind):
+    verification = exported(model, kind).verification
+    assert verification.engine is not None
+    assert verification.version
+    assert verification.rows > 0
+    assert verification.mismatches == 0
+
+
+@pytest.mark.parametrize("kind", RUNNING)
+def test_contributions_are_given_on_request(kind):
+    to, options = RUNNING[kind]
+    source = Source(ORDINARY, LOSSES["logistic"], contributions=True)
+    target = find_target(to, **options)
+    X = np.array([[0.0, 0.0, 0.0], [1.0, 5.0, -3.0], [np.nan, 9.0, 1.0]])
+    computed = target.run(target.write(source), source, X)
+    assert computed[:, 2:].tolist() == [[-3.85, 0.0, 0.0], [-3.85, 0.1 + 0.2, 0.0], [0.0, 0.0, 0.0]]
+    assert computed[:, 0].tolist() == ORDINARY(X).tolist()
+
+
+@pytest.mark.parametrize("kind", sorted(set(RUNNING) - SLOW_TO_START))
+@settings(max_examples=15)
+@given(st.data())
+def test_any_model_on_any_rows(kind, data):
+    drawn = data.draw(ensembles())
+    to, options = RUNNING[kind]
+    ensemble = RuleEnsemble(drawn.rules, drawn.intercept)
+    X = data.draw(matrices(st.floats() | st.integers(-4, 4).map(float)))
+    loss = LOSSES[data.draw(st.sampled_from(sorted(LOSSES)))]
+    assert export(ensemble, loss, to, X, **options).verification.rows > len(X)
+
+
+@pytest.mark.parametrize("kind", RUNNING)
+def test_a_product_that_differs_is_refused(kind):
+    to, options = RUNNING[kind]
+    target = find_target(to, **options)
+    source = Source(ORDINARY, LOSSES["logistic"])
+    condition = ORDINARY.rules[0].condition.propositions[0]
+    moved = Proposition(condition.columns, condition.weights, np.nextafter(condition.threshold, 1.0))
+    other = Source(
+        RuleEnsemble([Rule(-3.85, Conjunction([moved])), *ORDINARY.rules[1:]], 1.79, ORDINARY.feature_names), LOSSES["logistic"]
+    )
+    with pytest.raises(ExportError, match=r"In row \d+, with \{'variance'.*its score is .* instead of"):
+        target._verified(source, target.write(other), np.empty((0, 3)))
