@@ -247,8 +247,8 @@ class TSQL(FailingDialect):
 def safe_sizes(proposition: Proposition) -> dict[int, float]:
     """Return for each column a size up to which no product, and no part of the sum, can overflow.
 
-    >>> safe_sizes(Proposition([0, 3], [0.5, 100.0], 1.0))
-    {0: 4.49423283715579e+307, 3: 4.49423283715579e+305}
+    >>> {column: f"{size:.1e}" for column, size in safe_sizes(Proposition([0, 3], [0.5, 100.0], 1.0)).items()}
+    {0: '4.5e+307', 3: '4.5e+305'}
     """
     share = LARGEST / (2.0 * len(proposition.columns))
     sizes = [share / max(abs(weight), 1.0) for weight in proposition.weights]
