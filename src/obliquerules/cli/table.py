@@ -95,11 +95,10 @@ def _listed(names: Sequence[str], most: int = 20) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def add_table(parser: argparse.ArgumentParser, name: str = "data") -> None:
+def add_table(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """Let a command read a table."""
-    parser.add_argument(
-        name, metavar="DATA", help=f"a table with a header: {', '.join(SUFFIXES)}; '-' is CSV on standard input"
-    )
+    help_text = f"a table with a header: {', '.join(SUFFIXES)}; '-' is CSV on standard input"
+    parser.add_argument("data", metavar="DATA", nargs="?" if optional else None, help=help_text)
     parser.add_argument("--delimiter", metavar="C", help="what parts the values of CSV (default: the header tells , ; or tab)")
 
 

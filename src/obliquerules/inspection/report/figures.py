@@ -1,0 +1,139 @@
+"""Figures: what the workbench says about rows: counts and targets by group, and how good each size is on all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from obliquerules.inspection.report.groups import conditions_of, grouped_rows
+from obliquerules.inspection.report.subject import Rows, Subject
+from obliquerules.losses import Loss
+from obliquerules.rules import Conjunction
+from obliquerules.rules.numbers import rounded_to
+
+Vector = NDArray[np.float64]
+
+# Figures on all rows are rounded to so many digits: in full, they would tell about the few rows that are in no group.
+FIGURE_DIGITS = 4
+MEDIAN_DIGITS = 3
+COVERAGE_DECIMALS = 3
+
+
+def figures(subject: Subject, rows: Rows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
+    """Return all that the workbench says about rows, none of which is in it."""
+    spoken, labels = grouped_rows(subject.ensembles, sizes, subject.present, rows.X, rows.least)
+    told = conditions_of(subject.ensembles[size] for size in spoken)
+    shown = conditions_of(subject.ensembles[size] for size in sizes)
+    return {
+        "name": rows.name,
+        "rows": len(rows.y),
+        "least": rows.least,
+        "spoken": [size in spoken for size in sizes],
+        "conditions": [conditions.index(condition) for condition in told],
+        "groups": group_table(subject.loss, rows, labels, told),
+        "rest": _rest(subject, rows, sizes, labels),
+        "coverage": {str(conditions.index(condition)): _coverage(condition, rows) for condition in shown},
+        "measures": [
+            [_short(value) for value in measures(subject.loss, rows.y, ensemble(rows.X), rows.weight)]
+            for ensemble in subject.ensembles
+        ],
+        "medians": _medians(rows, shown),
+    }
+
+
+def group_table(loss: Loss, rows: Rows, labels: NDArray[np.intp], shown: Sequence[Conjunction]) -> dict[str, Any]:
+    """Return for each group which conditions hold, its number of rows, their weight, and sums of targets.
+
+    The total loss of a group with n rows of weight w, target sum t and the score f is the loss of its mean target at f, times
+    w, and the spread, which does not depend on f.
+    """
+    n = int(labels.max(initial=-1)) + 1
+    in_group = labels >= 0
+    group, y, weight = labels[in_group], rows.y[in_group], rows.weight[in_group]
+    total = np.bincount(group, weight, minlength=n)
+    target = np.bincount(group, weight * y, minlength=n)
+    first = np.flatnonzero(in_group)[np.unique(group, return_index=True)[1]]
+    holds = np.column_stack([condition(rows.X[first]) for condition in shown]) if shown else np.empty((len(first), 0), bool)
+    table: dict[str, Any] = {
+        "patterns": [_as_hex(pattern) for pattern in holds],
+        "rows": np.bincount(group, minlength=n).tolist(),
+        "weight": total.tolist(),
+        "target": target.tolist(),
+    }
+    if loss.name in SPREADS:
+        within = weight * SPREADS[loss.name](y, (target / total)[group])
+        table["spread"] = np.bincount(group, within, minlength=n).tolist()
+    return table
+
+
+def _squared_spread(y: Vector, mean: Vector) -> Vector:
+    return (y - mean) ** 2
+
+
+def _poisson_spread(y: Vector, mean: Vector) -> Vector:
+    return np.asarray(xlogy(y, y) - xlogy(y, mean), dtype=np.float64)
+
+
+# What a row costs more than the mean target of its group does. The logistic loss of labels has nothing of the kind.
+SPREADS: dict[str, Callable[[Vector, Vector], Vector]] = {"squared": _squared_spread, "poisson": _poisson_spread}
+
+
+def _as_hex(pattern: NDArray[np.bool_]) -> str:
+    """Return bits as text, four to a character, the first condition first."""
+    bits = "".join("01"[int(holds)] for holds in pattern)
+    return "".join(f"{int(bits[start : start + 4].ljust(4, '0'), 2):x}" for start in range(0, len(bits), 4))
+
+
+def _coverage(condition: Conjunction, rows: Rows) -> float:
+    return round(float(rows.weight[condition(rows.X)].sum() / rows.weight.sum()), COVERAGE_DECIMALS)
+
+
+def _rest(subject: Subject, rows: Rows, sizes: Sequence[int], labels: NDArray[np.intp]) -> dict[str, Any] | None:
+    """Return what is said about the rows that are in no group: how many they are, their target, and the mean prediction."""
+    rest = labels < 0
+    if not rest.any():
+        return None
+    weight = rows.weight[rest]
+    predictions = [subject.loss.inverse_link(subject.ensembles[size](rows.X[rest])) for size in sizes]
+    return {
+        "rows": int(np.count_nonzero(rest)),
+        "target": rounded_to(float(np.average(rows.y[rest], weights=weight)), FIGURE_DIGITS),
+        "predicted": [rounded_to(float(np.average(mean, weights=weight)), FIGURE_DIGITS) for mean in predictions],
+    }
+
+
+def _medians(rows: Rows, shown: Sequence[Conjunction]) -> dict[str, float]:
+    """Return a typical value of each variable that is used, in few digits, so that it is no row's."""
+    columns = sorted({column for condition in shown for proposition in condition for column in proposition.columns})
+    if len(rows.y) < rows.least:
+        return {}
+    return {str(column): rounded_to(float(np.median(rows.X[:, column])), MEDIAN_DIGITS) for column in columns}
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else rounded_to(value, FIGURE_DIGITS)
+
+
+def measures(loss: Loss, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
+    """Return what the workbench measures for a loss, the risk first; None where a measure is not defined."""
+    risk = float(np.average(loss.value(y, score), weights=weight))
+    if loss.name == "logistic":
+        wrong = (score > 0.0) != (y > 0.5)
+        return [risk, float(np.average(wrong, weights=weight)), area_under_curve(y, score, weight)]
+    constant = np.full(len(y), loss.best_constant(y, weight))
+    least = float(np.average(loss.value(y, constant), weights=weight))
+    explained = None if least <= 0.0 else 1.0 - risk / least
+    return [float(np.sqrt(2.0 * risk)) if loss.name == "squared" else 2.0 * risk, explained]
+
+
+def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
+    """Return the share of pairs of rows, one of each class, that the score puts in order; equal scores count half."""
+    position = np.unique(score, return_inverse=True)[1].ravel()
+    positive, negative = np.bincount(position, weight * y), np.bincount(position, weight * (1.0 - y))
+    pairs = float(positive.sum() * negative.sum())
+    below = np.cumsum(negative) - negative
+    return None if pairs == 0.0 else float((positive * (below + 0.5 * negative)).sum() / pairs)
