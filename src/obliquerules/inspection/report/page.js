@@ -611,13 +611,15 @@ function usedColumns() {
 function renderForm() {
   const fields = usedColumns().map((column) => {
     const input = element("input", { type: "number", step: "any", inputmode: "decimal", id: `value-${column}`, value: state.values.get(String(column)) ?? "" });
-    input.addEventListener("input", () => {
-      state.values.set(String(column), input.value);
-      renderCase();
-    });
+    for (const event of ["input", "change"]) input.addEventListener(event, () => typeValue(column, input.value));
     return element("label", { for: `value-${column}` }, element("span", {}, nameElement(column)), input);
   });
   byId("case").replaceChildren(...(fields.length ? fields : ["At this size the model is a constant: no value is asked for."]));
+}
+
+function typeValue(column, text) {
+  state.values.set(String(column), text);
+  renderCase();
 }
 
 /** Return the value of a column as it was typed; NaN if nothing was. */
