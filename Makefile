@@ -16,7 +16,7 @@ demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
 test: $(VENV)/installed  ## the whole test suite, on all processors
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto
 
-test-browser: $(VENV)/browser $(AXE)  ## the workbench in headless Chromium, which is installed if it may be
+test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in headless Chromium, which is installed if it may be
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m browser tests/browser
 
 check: $(VENV)/installed  ## style, types, direction of imports
@@ -57,11 +57,11 @@ $(VENV)/documented: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[docs]'
 	touch $@
 
-$(VENV)/browser: $(VENV)/installed
+$(VENV)/browser: $(VENV)/dependencies
 	.ci/install-browser
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[browser]'
 	touch $@
 
-$(AXE): $(VENV)/browser
+$(AXE): | $(VENV)/browser
 	npm install --silent --no-audit --no-fund --prefix build/browser axe-core@4.14.0
 	touch $@

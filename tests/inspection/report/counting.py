@@ -24,8 +24,10 @@ def group_scores(data, position, off=()):
 
 
 def mean_loss(data, position, off=()):
-    """Return the mean loss over all rows in groups."""
-    table = {name: np.array(column) for name, column in data["figures"]["groups"].items() if name != "patterns"}
+    """Return the mean loss over all rows of which it is told which conditions hold."""
+    groups = data["figures"]["groups"]
+    told = len(groups["patterns"])
+    table = {name: np.array(column[:told]) for name, column in groups.items() if name != "patterns"}
     mean, score = table["target"] / table["weight"], group_scores(data, position, off)
     spread = table.get("spread", 0.0) * (0.5 if data["loss"] == "squared" else 1.0)
     return float((table["weight"] * LOSSES[data["loss"]].value(mean, score) + spread).sum() / table["weight"].sum())

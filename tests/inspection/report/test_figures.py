@@ -19,7 +19,7 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.inspection.report.figures import area_under_curve, measures
 from obliquerules.losses import LOSSES
 
-from .counting import holding, mean_loss
+from .counting import group_scores, holding, mean_loss
 from .reading import payload
 
 KINDS = ("classifier", "squared", "poisson")
@@ -77,7 +77,7 @@ def test_what_is_not_defined_is_none():
 def test_every_subset_of_rules_has_the_loss_of_the_edited_model(kind, tmp_path):
     model, X, y = fitted(kind)
     report = written(model, tmp_path, X, y, min_count=1)
-    assert report["figures"]["rest"] is None
+    assert len(report["figures"]["groups"]["patterns"]) == len(report["figures"]["groups"]["rows"])
     assert all(report["figures"]["spoken"])
     for size, ensemble in zip(report["sizes"], (model.path_[index] for index in report["sizes"]), strict=True):
         editing = model.at(ensemble.complexity).edit(X, y)
@@ -95,19 +95,36 @@ def test_rows_that_are_spoken_for_are_counted_exactly(kind, tmp_path):
     model, X, y = fitted(kind)
     report = written(model, tmp_path, X, y, min_count=8)
     figures = report["figures"]
-    assert figures["rest"]["rows"] >= 8
+    told = len(figures["groups"]["patterns"])
+    assert told < len(figures["groups"]["rows"])
     assert min(figures["groups"]["rows"]) >= 8
-    assert sum(figures["groups"]["rows"]) + figures["rest"]["rows"] == len(X)
+    assert sum(figures["groups"]["rows"]) == len(X)
     # Which rows are spoken for is found out from what the file does not say: the pattern of each row.
     conditions = list(dict.fromkeys(rule.condition for ensemble in model.path_ for rule in ensemble))
     bits = np.column_stack([conditions[index](X.to_numpy()) for index in figures["conditions"]])
     groups = [[condition in holds for condition in figures["conditions"]] for holds in holding(figures)]
     kept = np.array([row.tolist() in groups for row in bits])
-    assert kept.sum() == len(X) - figures["rest"]["rows"]
+    assert kept.sum() == sum(figures["groups"]["rows"][:told])
     editing = model.edit(X[kept], y[kept]).drop(1)
     assert mean_loss(report, model.path_.index(model.ensemble_), [1]) == pytest.approx(
         editing.log.steps[-1].loss_after, rel=1e-12
     )
+
+
+@every_kind
+@pytest.mark.parametrize("complexity", [5, 99])
+def test_mean_predictions_and_targets_of_groups_are_those_of_all_rows(kind, complexity, tmp_path):
+    model, X, y = fitted(kind)
+    model = model.at(complexity)
+    report = written(model, tmp_path, X, y)
+    figures, loss = report["figures"], model._loss()
+    weight, target = np.array(figures["groups"]["weight"]), np.array(figures["groups"]["target"])
+    assert target.sum() == pytest.approx(model._coded(y).sum(), rel=1e-12)
+    for size, spoken, predicted in zip(report["sizes"], figures["spoken"], figures["predicted"], strict=True):
+        told = loss.inverse_link(group_scores(report, size)).tolist() if spoken else []
+        assert len(told) + len(predicted) == len(weight)
+        expected = loss.inverse_link(model.path_[size](X.to_numpy())).sum()
+        assert (weight * np.array(told + predicted)).sum() == pytest.approx(expected, rel=1e-3)
 
 
 @every_kind

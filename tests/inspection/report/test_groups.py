@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.report.groups import MOST_GROUPS, conditions_of, grouped_rows, spread_sizes, without_small_groups
+from obliquerules.inspection.report.groups import (
+    MOST_GROUPS,
+    chunks,
+    conditions_of,
+    grouped_rows,
+    spread_sizes,
+    without_small_groups,
+)
 
 
 def ensemble(*thresholds):
@@ -61,19 +68,43 @@ def test_an_edited_ensemble_stands_where_its_complexity_says():
 def test_sizes_share_one_table():
     X = np.repeat(np.arange(20.0), 10)[:, None]
     path = [ensemble(), ensemble(10.0), ensemble(9.5), ensemble(5.0)]
-    spoken, labels = grouped_rows(path, [0, 1, 2, 3], 1, X, 10)
-    assert spoken == [0, 1, 2, 3]
+    grouping = grouped_rows(path, [0, 1, 2, 3], 1, X, 10)
+    assert grouping.spoken == [0, 1, 2, 3]
     for condition in conditions_of(path):
         holds = condition(X)
-        for group in range(labels.max() + 1):
-            assert len(set(holds[labels == group])) == 1
+        for group in range(grouping.told):
+            assert len(set(holds[grouping.labels == group])) == 1
 
 
 def test_a_size_whose_groups_would_be_too_small_is_not_spoken_for():
     X = np.arange(40.0)[:, None]
     path = [ensemble(), ensemble(20.0), ensemble(*range(1, 40))]
-    spoken, labels = grouped_rows(path, [0, 1, 2], 1, X, 5)
-    assert spoken == [0, 1]
-    assert counts(labels).tolist() == [20, 20]
-    spoken, labels = grouped_rows(path, [0, 1, 2], 2, X, 5)  # not even if it is the present one
-    assert spoken == [0, 1]
+    grouping = grouped_rows(path, [0, 1, 2], 1, X, 5)
+    assert grouping.spoken == [0, 1]
+    assert counts(grouping.labels).tolist() == [20, 20]
+    grouping = grouped_rows(path, [0, 1, 2], 2, X, 5)  # not even if it is the present one, whose score splits the groups
+    assert grouping.spoken == [0, 1]
+    assert counts(grouping.labels).tolist() == [5] * 8
+    assert grouping.told == 8
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 3), st.integers(0, 99))
+def test_no_group_is_small(n_rows, least, present, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 1)).round(1)
+    path = [ensemble(), ensemble(0.2), ensemble(-0.3, 0.4), ensemble(*np.linspace(-1.0, 1.0, 9))]
+    grouping = grouped_rows(path, [0, 1, 2, 3], present, X, least)
+    sizes = counts(grouping.labels)
+    assert set(grouping.labels) == set(range(len(sizes)))
+    assert sizes.min() >= min(least, n_rows)
+    assert grouping.told <= len(sizes)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.integers(1, 9))
+def test_chunks_have_enough_rows_of_like_scores(scores, least):
+    score = np.array(scores, dtype=float)
+    chunk = chunks(score, least)
+    assert counts(chunk).min() >= min(least, len(scores))
+    assert (np.diff(chunk[np.argsort(score, kind="stable")]) >= 0).all()
+    for value in set(scores):
+        assert len(set(chunk[score == value])) == 1

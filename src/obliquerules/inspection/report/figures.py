@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from obliquerules.inspection.report.groups import conditions_of, grouped_rows
+from obliquerules.inspection.report.groups import Grouping, conditions_of, grouped_rows
 from obliquerules.inspection.report.subject import Rows, Subject
 from obliquerules.losses import Loss
 from obliquerules.rules import Conjunction
@@ -25,17 +25,17 @@ COVERAGE_DECIMALS = 3
 
 def figures(subject: Subject, rows: Rows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
     """Return all that the workbench says about rows, none of which is in it."""
-    spoken, labels = grouped_rows(subject.ensembles, sizes, subject.present, rows.X, rows.least)
-    told = conditions_of(subject.ensembles[size] for size in spoken)
+    grouping = grouped_rows(subject.ensembles, sizes, subject.present, rows.X, rows.least)
+    told = conditions_of(subject.ensembles[size] for size in grouping.spoken)
     shown = conditions_of(subject.ensembles[size] for size in sizes)
     return {
         "name": rows.name,
         "rows": len(rows.y),
         "least": rows.least,
-        "spoken": [size in spoken for size in sizes],
+        "spoken": [size in grouping.spoken for size in sizes],
         "conditions": [conditions.index(condition) for condition in told],
-        "groups": group_table(subject.loss, rows, labels, told),
-        "rest": _rest(subject, rows, sizes, labels),
+        "groups": group_table(subject.loss, rows, grouping, told),
+        "predicted": [_predicted(subject, rows, grouping, size) for size in sizes],
         "coverage": {str(conditions.index(condition)): _coverage(condition, rows) for condition in shown},
         "measures": [
             [_short(value) for value in measures(subject.loss, rows.y, ensemble(rows.X), rows.weight)]
@@ -45,29 +45,34 @@ def figures(subject: Subject, rows: Rows, sizes: Sequence[int], conditions: Sequ
     }
 
 
-def group_table(loss: Loss, rows: Rows, labels: NDArray[np.intp], shown: Sequence[Conjunction]) -> dict[str, Any]:
-    """Return for each group which conditions hold, its number of rows, their weight, and sums of targets.
+def group_table(loss: Loss, rows: Rows, grouping: Grouping, told: Sequence[Conjunction]) -> dict[str, Any]:
+    """Return for each group its number of rows, their weight, and sums of targets; for the first ones what conditions hold.
 
-    The total loss of a group with n rows of weight w, target sum t and the score f is the loss of its mean target at f, times
-    w, and the spread, which does not depend on f.
+    The total loss of a group of weight w, with the target sum t, at the score f, is w times the loss of the mean target t / w
+    at f, and the spread, which does not depend on f.
     """
-    n = int(labels.max(initial=-1)) + 1
-    in_group = labels >= 0
-    group, y, weight = labels[in_group], rows.y[in_group], rows.weight[in_group]
-    total = np.bincount(group, weight, minlength=n)
-    target = np.bincount(group, weight * y, minlength=n)
-    first = np.flatnonzero(in_group)[np.unique(group, return_index=True)[1]]
-    holds = np.column_stack([condition(rows.X[first]) for condition in shown]) if shown else np.empty((len(first), 0), bool)
+    group = grouping.labels
+    total, target = np.bincount(group, rows.weight), np.bincount(group, rows.weight * rows.y)
+    first = np.unique(group, return_index=True)[1][: grouping.told]
+    holds = np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *(condition(rows.X[first]) for condition in told)])
     table: dict[str, Any] = {
         "patterns": [_as_hex(pattern) for pattern in holds],
-        "rows": np.bincount(group, minlength=n).tolist(),
+        "rows": np.bincount(group).tolist(),
         "weight": total.tolist(),
         "target": target.tolist(),
     }
     if loss.name in SPREADS:
-        within = weight * SPREADS[loss.name](y, (target / total)[group])
-        table["spread"] = np.bincount(group, within, minlength=n).tolist()
+        within = rows.weight * SPREADS[loss.name](rows.y, (target / total)[group])
+        table["spread"] = np.bincount(group, within).tolist()
     return table
+
+
+def _predicted(subject: Subject, rows: Rows, grouping: Grouping, size: int) -> list[float]:
+    """Return the mean prediction, at a size, for each group for which that does not follow from the conditions that hold."""
+    first = grouping.told if size in grouping.spoken else 0
+    mean = subject.loss.inverse_link(subject.ensembles[size](rows.X))
+    totals = np.bincount(grouping.labels, rows.weight * mean) / np.bincount(grouping.labels, rows.weight)
+    return [rounded_to(float(value), FIGURE_DIGITS) for value in totals[first:]]
 
 
 def _squared_spread(y: Vector, mean: Vector) -> Vector:
@@ -90,20 +95,6 @@ def _as_hex(pattern: NDArray[np.bool_]) -> str:
 
 def _coverage(condition: Conjunction, rows: Rows) -> float:
     return round(float(rows.weight[condition(rows.X)].sum() / rows.weight.sum()), COVERAGE_DECIMALS)
-
-
-def _rest(subject: Subject, rows: Rows, sizes: Sequence[int], labels: NDArray[np.intp]) -> dict[str, Any] | None:
-    """Return what is said about the rows that are in no group: how many they are, their target, and the mean prediction."""
-    rest = labels < 0
-    if not rest.any():
-        return None
-    weight = rows.weight[rest]
-    predictions = [subject.loss.inverse_link(subject.ensembles[size](rows.X[rest])) for size in sizes]
-    return {
-        "rows": int(np.count_nonzero(rest)),
-        "target": rounded_to(float(np.average(rows.y[rest], weights=weight)), FIGURE_DIGITS),
-        "predicted": [rounded_to(float(np.average(mean, weights=weight)), FIGURE_DIGITS) for mean in predictions],
-    }
 
 
 def _medians(rows: Rows, shown: Sequence[Conjunction]) -> dict[str, float]:

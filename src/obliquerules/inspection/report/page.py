@@ -1,4 +1,4 @@
-"""Page: a payload, a script and a style sheet as one HTML file that asks for nothing else."""
+"""Page: a payload, the scripts and the style sheet of ``parts`` as one HTML file that asks for nothing else."""
 
 from __future__ import annotations
 
@@ -10,12 +10,28 @@ import json
 import re
 from typing import Any
 
+# In the order in which they stand in the page, as one script.
+SCRIPTS = (
+    "data",
+    "arithmetic",
+    "measures",
+    "words",
+    "elements",
+    "chart",
+    "calibration",
+    "figures",
+    "rules",
+    "case",
+    "model_file",
+    "page",
+)
 POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
 
 
 def page(payload: dict[str, Any], version: str) -> str:
     """Return the file."""
-    style, script = _part("page.css"), _part("page.js")
+    style = _part("page.css")
+    script = "\n".join(['"use strict";', *(_part(f"{name}.js") for name in SCRIPTS)])
     values = {
         "policy": POLICY.format(script=_digest(script), style=_digest(style)),
         "title": html.escape(payload["title"]),
@@ -35,7 +51,7 @@ def embedded(payload: dict[str, Any]) -> str:
 
 
 def _part(name: str) -> str:
-    return importlib.resources.files("obliquerules.inspection.report").joinpath(name).read_text("utf-8")
+    return importlib.resources.files("obliquerules.inspection.report").joinpath("parts", name).read_text("utf-8")
 
 
 def _digest(text: str) -> str:
