@@ -16,7 +16,7 @@ Labels = NDArray[np.intp]
 MOST_GROUPS = 1000
 # A size is spoken for if at least this share of all rows stays in groups, and this share of those that the first one leaves.
 KEPT_OF_ALL = 0.5
-KEPT_OF_FIRST = 0.8
+KEPT_OF_FIRST = 0.9
 # Where groups are made by score, about so many are made.
 MOST_POINTS = 20
 

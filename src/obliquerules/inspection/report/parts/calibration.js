@@ -46,9 +46,9 @@ const INTERVALS = {
   },
 };
 const INTERVAL_WORDS = {
-  logistic: "Bars are 95 % intervals.",
+  logistic: "Bars are 95\u00a0% intervals.",
   squared: "Bars are one standard deviation of the rows.",
-  poisson: "Bars are 95 % intervals of a Poisson mean.",
+  poisson: "Bars are 95\u00a0% intervals of a Poisson mean.",
 };
 
 function wilson(p, n) {

@@ -38,8 +38,7 @@ function restWords() {
   return (
     `To protect ${counted(restRows, "row")} with rare combinations of conditions, they are merged into groups with ` +
     "like predictions. With all rules on, the figures at the top and the calibration are of all rows, in four digits. " +
-    `With rules switched off they are exact for the other ${kept} rows, and so is the last column of the rules. ` +
-    "Rare combinations are often the harder cases."
+    `With rules switched off they are exact for the other ${kept} rows; rare combinations are often the harder cases.`
   );
 }
 

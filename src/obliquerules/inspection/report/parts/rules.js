@@ -10,7 +10,7 @@ function renderRules() {
     ["condition", "if"],
   ];
   if (figures) headings.push(["covers", "holds for"]);
-  if (groupsHere()) headings.push(["purity", visible(data.words.target)]);
+  if (purityIsKnown()) headings.push(["purity", visible(data.words.target)]);
   const head = element(
     "tr",
     {},
@@ -38,7 +38,7 @@ function ruleRow(rule, index, largest) {
     ),
   ];
   if (figures) cells.push(element("td", { class: "covers" }, ...coverageNodes(rule)));
-  if (groupsHere()) cells.push(purityCell(rule));
+  if (purityIsKnown()) cells.push(purityCell(rule));
   return element("tr", { class: off ? "off" : null, id }, ...cells);
 }
 
@@ -59,6 +59,11 @@ function coverageNodes({ condition }) {
   return [
     element("div", { class: "share" }, bar(["track", 0, 100], ["share", 0, 100 * share]), element("span", {}, percent(share))),
   ];
+}
+
+/** Without the rows with rare combinations, the mean target of those for which a rule holds would mislead. */
+function purityIsKnown() {
+  return groupsHere() && !restRows;
 }
 
 /** The mean target of the rows for which a rule holds. */

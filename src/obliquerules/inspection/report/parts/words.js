@@ -34,13 +34,13 @@ function signed(number) {
 }
 
 function percent(share) {
-  return `${(100 * share).toFixed(1)} %`;
+  return `${(100 * share).toFixed(1)}\u00a0%`;
 }
 function counted(number, what) {
   return `${number.toLocaleString("en-GB")} ${number === 1 ? what : `${what}s`}`;
 }
 function pretty(text) {
-  return text.replaceAll(">=", "≥").replaceAll("<=", "≤").replaceAll("-", "−");
+  return text.replaceAll(">= ", "≥\u00a0").replaceAll("<= ", "≤\u00a0").replaceAll("-", "−");
 }
 function withCapital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
