@@ -124,6 +124,11 @@ def test_a_case_on_a_threshold_a_missing_value_and_rules_that_are_off(workbench)
     row[gone] = np.nan
     assert page.answer()[1] == edited.ensemble_(row[None, :])[0]
     assert "a value is missing" in page.text("waterfall")
+    page.find(f"value-{gone}").send_keys("-")
+    assert page.text("case-warning") == "1 field cannot be read as a number, and counts as missing."
+    assert page.answer()[1] == edited.ensemble_(row[None, :])[0]
+    page.find(f"value-{gone}").send_keys("\ue003")  # backspace
+    assert page.text("case-warning") == ""
     single = next(p for rule in edited.ensemble_ for p in rule.condition if len(p.columns) == 1)
     row[single.columns[0]] = single.threshold / single.weights[0]
     page.type_case({single.columns[0]: row[single.columns[0]]})

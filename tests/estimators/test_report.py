@@ -70,6 +70,7 @@ def test_max_sizes(tmp_path):
         ({"max_sizes": 2.5}, "max_sizes must be a whole number of at least 1; got 2.5."),
         ({"title": "\ud800"}, r"title must be text; got '\\ud800'."),
         ({"data_name": ""}, "data_name must be text; got ''."),
+        ({"min_count": 151}, "X must have at least min_count=151 rows with weight; got 150."),
         ({"y": None}, "X and y must be given together."),
         ({"y": ["yes", "no"]}, "y must have one entry for each of the 150 rows of X; got shape .2,.."),
         ({"y": ["maybe"] * 150}, "y must hold the labels that the model was fitted to, .'no', 'yes'.."),

@@ -213,9 +213,9 @@ class RuleModel(ReadableModel):
         at each size, calibration, and a form that explains the prediction for a case. Rules can be switched off, with figures
         that follow, and the edited model can be downloaded as a file that `load_model` reads.
 
-        No row is in the file. Figures come from one table that counts rows by the rules that hold, in groups of at least
-        ``min_count`` rows. Rows in smaller groups are merged into a rest, and the file says how many they are: figures with
-        rules switched off are exact on the other rows.
+        No row is in the file. Figures come from one table that counts rows by the conditions that hold, in groups of at least
+        ``min_count`` rows. Rows with rare combinations of conditions are merged with others of like predictions: with all
+        rules on they count, with rules switched off figures are exact on the other rows, and the page says on how many.
 
         Parameters
         ----------
@@ -229,8 +229,8 @@ class RuleModel(ReadableModel):
         data_name : str, default="rows"
             What the rows are called on the page, such as ``"test rows"``.
         min_count : int, default=5
-            The least number of rows in a group. With 1, all figures are exact on all rows, and groups may be single rows:
-            which rules hold for them, and their target.
+            The least number of rows in a group. With 1, all figures are exact on all rows, and a group may be a single row:
+            which conditions hold for it, and its target.
         max_sizes : int, default=12
             The largest number of sizes that the slider offers. At a size whose conditions would leave too few rows in groups
             of ``min_count``, there are no figures with rules switched off, and the page says so.
@@ -266,6 +266,8 @@ class RuleModel(ReadableModel):
         matrix = self._matrix(X)
         target, weight = self._coded_rows(y, len(matrix)), checked_weights(sample_weight, len(matrix))
         counted = weight > 0.0
+        if np.count_nonzero(counted) < least:
+            raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(counted)}.")
         complaint = self._loss().complaint(target[counted])
         if complaint is not None:
             raise ValueError(f"y {complaint}.")

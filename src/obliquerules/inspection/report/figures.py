@@ -100,8 +100,6 @@ def _coverage(condition: Conjunction, rows: Rows) -> float:
 def _medians(rows: Rows, shown: Sequence[Conjunction]) -> dict[str, float]:
     """Return a typical value of each variable that is used, in few digits, so that it is no row's."""
     columns = sorted({column for condition in shown for proposition in condition for column in proposition.columns})
-    if len(rows.y) < rows.least:
-        return {}
     return {str(column): rounded_to(float(np.median(rows.X[:, column])), MEDIAN_DIGITS) for column in columns}
 
 

@@ -59,7 +59,7 @@ class Grouping:
 def grouped_rows(
     ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: NDArray[np.float64], least: int
 ) -> Grouping:
-    """Put rows in groups of at least ``least`` (or in one, if they are fewer), for all sizes alike.
+    """Put rows, of which there are at least ``least``, in groups of at least that many, for all sizes alike.
 
     All sizes share the groups, so that nothing is learned by subtracting the figures of one size from those of another. Each
     further condition makes groups smaller. The present size comes first and the others by their distance from it, and one

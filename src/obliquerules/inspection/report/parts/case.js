@@ -44,6 +44,12 @@ function renderCase() {
   if (data.loss === "logistic")
     byId("answer-bar").replaceChildren(bar(["track", 0, 100], ["plus", 0, 100 * prediction], ["zero", 49.8, 50.2]));
   renderWaterfall(total);
+  say("case-warning", warningWords());
+}
+
+function warningWords() {
+  const wrong = document.querySelectorAll("#case input:invalid").length;
+  return wrong ? `${counted(wrong, "field")} cannot be read as a number, and counts as missing.` : "";
 }
 
 /** One line for each amount that is added, on one scale, and the total. */
