@@ -62,6 +62,24 @@ def test_the_slider_shows_every_size(kind, workbench):
         assert page.figure("rules") == str(len(at.ensemble_))
         assert len(page.driver.find_elements("css selector", "#rules tbody tr")) == 1 + len(at.ensemble_)
         assert page.measures() == pytest.approx(figures_of(at, X, y), rel=1e-12, abs=1e-12)
+        assert not page.run("return /NaN|undefined|Infinity|null/.exec(document.querySelector('main').innerHTML)")
+
+
+@every_kind
+@pytest.mark.parametrize("least", [1, 5])
+def test_calibration_is_of_all_rows(kind, least, workbench):
+    model, X, y = fitted(kind)
+    page = workbench.open(model, X, y, min_count=least)
+    target = y == model.classes_[1] if kind == "logistic" else y
+    for index in range(len(page.payload["sizes"])):
+        page.choose(index)
+        at = member(model, page, index)
+        mean = at.predict_proba(X)[:, 1] if kind == "logistic" else at.predict(X)
+        points = page.run("return calibrationPoints(predictedGroups())")
+        assert sum(point["rows"] for point in points) == len(X)
+        assert sum(point["weight"] * point["predicted"] for point in points) == pytest.approx(mean.sum(), rel=1e-3)
+        assert sum(point["weight"] * point["observed"] for point in points) == pytest.approx(target.sum(), rel=1e-12)
+        assert len(page.driver.find_elements("css selector", "#calibration-table tbody tr")) == len(points)
 
 
 @every_kind

@@ -2,6 +2,8 @@
 
 import pytest
 
+from obliquerules.cli.main import main
+
 from ..inspection.report.reading import payload
 from .executable import refused, run
 
@@ -24,11 +26,16 @@ def test_without_data_and_smaller(place):
     assert report["sizes"] == [0]
 
 
+@pytest.mark.parametrize("options", [["data.csv"], ["--target", "state"]])
+def test_a_table_needs_a_target_and_a_target_a_table(place, options):
+    assert "DATA and --target must be given together" in refused(
+        "report", "model.json", *options, "-o", "wrong.html", cwd=place
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["data.csv"], "DATA and --target must be given together"),
-        (["--target", "state"], "DATA and --target must be given together"),
         (["data.csv", "--target", "stat"], "has no column 'stat'"),
         (["data.csv", "--target", "age"], "y must hold the labels that the model was fitted to, ['sick', 'well']."),
         (["data.csv", "--target", "state", "--min-count", "0"], "min_count must be a whole number of at least 1; got 0."),
@@ -36,8 +43,12 @@ def test_without_data_and_smaller(place):
         (["--title", " "], "title must be text; got ' '."),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(place, options, sentence):
-    assert sentence in refused("report", "model.json", *options, "-o", "wrong.html", cwd=place)
+def test_what_is_wrong_is_said_in_one_sentence(place, options, sentence, monkeypatch, capsys):
+    monkeypatch.chdir(place)
+    assert main(["report", "model.json", *options, "-o", "wrong.html"]) == 2
+    told = capsys.readouterr()
+    assert sentence in told.err
+    assert (told.out, told.err.count("\n")) == ("", 1)
     assert not (place / "wrong.html").exists()
 
 

@@ -45,8 +45,10 @@ def _subject(model: RuleModel, title: str) -> Subject:
 
 def _words(model: RuleModel) -> dict[str, Any]:
     """Return what the model calls its score, its prediction, the mean of targets, and its classes."""
+    wording = model._wording()
     return {
-        "score": model._wording().total,
+        "score": wording.total,
+        "plural": wording.plural,
         "mean": model._mean_words(),
         "target": model._target_words(),
         "labels": [model._label(0), model._label(1)] if isinstance(model, RuleClassifier) else None,

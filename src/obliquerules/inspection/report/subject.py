@@ -27,7 +27,7 @@ class Subject:
         The position of the ensemble that predicts.
     loss : Loss
     words : dict
-        What things are called: ``score``, ``mean``, ``target``, and ``labels`` of the classes or None.
+        What things are called: ``score`` (and whether that is ``plural``), ``mean``, ``target``, ``labels`` of classes or None.
     file : dict
         The content of the model file but for the ensembles and edits.
     edits : dict or None

@@ -52,46 +52,46 @@ function warningWords() {
   return wrong ? `${counted(wrong, "field")} cannot be read as a number, and counts as missing.` : "";
 }
 
-/** One line for each amount that is added, on one scale, and the total. */
+/** One line for each amount that is added, on one scale, and the total; behind them the rules that add nothing. */
 function renderWaterfall(total) {
-  const off = switchedOff();
-  const rules = current()
-    .rules.map((rule, index) => ({ ...rule, index }))
-    .filter(({ index }) => !off.has(index));
+  const rules = current().rules.filter((_, index) => !switchedOff().has(index));
   const fired = rules.filter(({ condition }) => conditionHolds(condition, caseValue));
   const ends = fired.reduce((levels, { weight }) => [...levels, levels.at(-1) + weight], [current().intercept]);
-  const [low, high] = padded([0, ...ends], 0.04);
-  const place = (value) => (100 * (value - low)) / (high - low || 1);
-  const line = (amount, kind, from, to, ...why) =>
-    waterfallRow(
-      kind,
-      amount,
-      bar(
-        ["zero", place(0) - 0.2, place(0) + 0.2],
-        [kind === "total" ? "total" : amount < 0 ? "minus" : "plus", place(from), place(to)],
-      ),
-      why,
-    );
+  const place = placeBetween(...padded([0, ...ends], 0.04));
   const lines = [
-    line(ends[0], "start", 0, ends[0], "to start with"),
+    waterfallRow("start", ends[0], stepBar(place, ends[0] < 0 ? "minus" : "plus", 0, ends[0]), ["to start with"]),
     ...fired.map(({ weight, condition }, index) =>
-      line(weight, "fired", ends[index], ends[index + 1], ...becauseNodes(condition)),
+      waterfallRow(
+        "fired",
+        weight,
+        stepBar(place, weight < 0 ? "minus" : "plus", ends[index], ends[index + 1]),
+        becauseNodes(condition),
+      ),
     ),
-    line(total, "total", 0, total, `in all, the ${visible(data.words.score)}`),
+    waterfallRow("total", total, stepBar(place, "total", 0, total), [`in all, the ${visible(data.words.score)}`]),
     ...rules
       .filter((rule) => !fired.includes(rule))
       .map(({ weight, condition }) => waterfallRow("missed", weight, null, unmetNodes(condition))),
   ];
-  const heading = element(
-    "tr",
-    {},
-    ...["adds", "", "why"].map((text) =>
-      text
-        ? element("th", { scope: "col", class: text === "adds" ? "amount" : "why" }, text)
-        : element("td", { class: "steps" }),
-    ),
-  );
-  byId("waterfall").replaceChildren(element("thead", { class: "unseen" }, heading), element("tbody", {}, ...lines));
+  byId("waterfall").replaceChildren(waterfallHeading(), element("tbody", {}, ...lines));
+}
+
+/** Return what gives the place of a value on a bar. */
+function placeBetween(low, high) {
+  return (value) => (100 * (value - low)) / (high - low || 1);
+}
+
+function stepBar(place, kind, from, to) {
+  return bar(["zero", place(0) - 0.2, place(0) + 0.2], [kind, place(from), place(to)]);
+}
+
+function waterfallHeading() {
+  const cells = [
+    element("th", { scope: "col", class: "amount" }, "adds"),
+    element("td", { class: "steps" }),
+    element("th", { scope: "col", class: "why" }, "why"),
+  ];
+  return element("thead", { class: "unseen" }, element("tr", {}, ...cells));
 }
 
 function waterfallRow(kind, amount, picture, why) {

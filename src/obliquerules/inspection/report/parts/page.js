@@ -16,7 +16,7 @@ function renderWords() {
   );
   say(
     "rules-note",
-    `The ${visible(data.words.score)} is the sum of what these add. ` +
+    `The ${visible(data.words.score)} ${data.words.plural ? "are" : "is"} the sum of what these add. ` +
       "Switch a rule off to see what the model is without it; the other weights stay as they are.",
   );
   say("take-note", "The file holds this model at this size, without the rules that are off. In Python, load_model reads it.");
