@@ -14,6 +14,7 @@ from sklearn.metrics import (
     zero_one_loss,
 )
 
+from obliquerules.losses import LOSSES
 from obliquerules.rules.numbers import readable
 
 from .models import HOSTILE, KINDS, fitted, hostile
@@ -127,6 +128,8 @@ def test_a_case_has_the_prediction_of_the_model(kind, workbench):
         prediction, score = page.answer()
         assert prediction == pytest.approx(predict(X.iloc[[row]])[0], rel=1e-12, abs=1e-12)
         assert score == model.ensemble_(X.iloc[[row]])[0]  # to the last bit
+        page.find(f"value-{page.columns()[0]}").send_keys("\ue007")  # Enter, which must send nothing
+        assert page.answer() == (prediction, score)
 
 
 def test_a_case_on_a_threshold_a_missing_value_and_rules_that_are_off(workbench):
@@ -240,6 +243,23 @@ def test_numbers_are_written_as_the_library_writes_them(workbench):
     numbers += (10.0 ** rng.uniform(-12, 14, 300) * rng.choice([-1, 1], 300)).tolist()
     numbers += (rng.normal(size=200) * 100).round(2).tolist()
     assert page.run("return arguments[0].map(readable)", numbers) == [readable(number) for number in numbers]
+
+
+@every_kind
+def test_losses_are_those_of_the_library_for_any_score(kind, workbench):
+    model, _, _ = fitted(kind)
+    page, loss = workbench.open(model), LOSSES[kind]
+    for score in (-800.0, -30.0, -0.5, 0.0, 3.0, 40.0, 599.0, 650.0, 800.0):
+        for y in (0.0, 1.0):
+            told = page.run("return GROUP_LOSSES[arguments[0]](arguments[1], arguments[2])", kind, score, group_of(y))
+            assert told == pytest.approx(float(loss.value(np.array([y]), np.array([score]))[0]), rel=1e-12)
+            mean = page.run("return inverseLink(arguments[0])", score)
+            assert mean == pytest.approx(float(loss.inverse_link(np.array([score]))[0]), rel=1e-12)
+
+
+def group_of(y):
+    """Return a group of one row with this target."""
+    return {"weight": 1.0, "target": y, "spread": 0.0}
 
 
 def test_without_rows(workbench):

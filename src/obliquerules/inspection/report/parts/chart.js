@@ -125,11 +125,16 @@ function drawMembers({ svg, x, y, bottom }, lines, stops) {
     circle.addEventListener("click", () => chooseSize(index));
     svg.append(circle);
   });
+  if (switchedOff().size && groupsHere() && !restRows) drawEdited({ svg, x, y, bottom });
+}
+
+/** Show where the model is without the rules that are off. */
+function drawEdited({ svg, x, y, bottom }) {
   const off = switchedOff();
-  if (off.size && groupsHere() && !restRows) {
-    const [cx, cy] = [x(complexity(current(), off)), y(MEASURES[0].of(scoredGroups(current(), off)))];
-    if (cy > 20 && cy < bottom) svg.append(drawn("circle", { class: "edited", cx, cy, r: 6 }));
-  }
+  const [cx, cy] = [x(complexity(current(), off)), y(MEASURES[0].of(scoredGroups(current(), off)))];
+  if (cy < 20 || cy > bottom) return;
+  svg.append(drawn("circle", { class: "edited", cx, cy, r: 6 }));
+  svg.append(drawn("text", { class: "second-key", x: cx, y: cy - 12, "text-anchor": "middle" }, "rules off"));
 }
 
 /** Name the lines, if there are two. */
