@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, TGBClassifier
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, RuleEnsemble, TGBClassifier
 
 KINDS = ("logistic", "squared", "poisson")
 HOSTILE = (
@@ -31,6 +31,19 @@ def fitted(kind):
     if kind == "squared":
         return LLTBoostRegressorCV(max_rules=6, random_state=0).fit(X, y), X, y
     return LLTBoostRegressor(loss="poisson", max_rules=5, random_state=0).fit(X, y // 10), X, y // 10
+
+
+def holding(ensemble, loss):
+    """Return a model that holds one given ensemble and nothing else, with rows and targets."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)).round(2), rng.integers(0, 2, 80)
+    names = ensemble.feature_names or ("x0", "x1", "x2")
+    X = pd.DataFrame(X, columns=list(names))
+    model = LLTBoostClassifier(max_rules=1) if loss.name == "logistic" else LLTBoostRegressor(loss=loss.name, max_rules=1)
+    model.fit(X, y)
+    model.ensemble_ = RuleEnsemble(ensemble.rules, ensemble.intercept, names)
+    model.path_ = (model.ensemble_,)
+    return model, X, y
 
 
 @functools.cache

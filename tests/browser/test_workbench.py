@@ -17,7 +17,8 @@ from sklearn.metrics import (
 from obliquerules.losses import LOSSES
 from obliquerules.rules.numbers import readable
 
-from .models import HOSTILE, KINDS, fitted, hostile
+from ..export.models import MODELS as ODD
+from .models import HOSTILE, KINDS, fitted, holding, hostile
 
 pytestmark = pytest.mark.browser
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -214,6 +215,20 @@ def test_labels_of_every_type_come_back(workbench):
         page = workbench.open(type(model)(max_rules=1, random_state=0).fit(X, np.array(labels)[(y == "benign").astype(int)]))
         assert page.download().classes_.tolist() == labels
         assert type(page.download().classes_.tolist()[0]) is type(labels[0])
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_models(name, workbench):
+    model, X, y = holding(*ODD[name])
+    page = workbench.open(model, X, y, min_count=1)
+    for row in range(3):
+        page.type_case({column: X.iloc[row, column] for column in page.columns()})
+        assert page.answer()[1] == model.ensemble_(X.iloc[[row]])[0]
+    for rule in range(len(model.ensemble_)):
+        page.toggle(rule)
+    assert page.answer()[1] == model.ensemble_.intercept
+    assert page.download().ensemble_ == model.ensemble_[:0]
+    assert not page.run("return /NaN|undefined/.exec(document.querySelector('main').innerHTML)")
 
 
 def test_hostile_names_are_text(workbench):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -67,12 +68,12 @@ def group_table(loss: Loss, rows: Rows, grouping: Grouping, told: Sequence[Conju
     return table
 
 
-def _predicted(subject: Subject, rows: Rows, grouping: Grouping, size: int) -> list[float]:
+def _predicted(subject: Subject, rows: Rows, grouping: Grouping, size: int) -> list[float | None]:
     """Return the mean prediction, at a size, for each group for which that does not follow from the conditions that hold."""
     first = grouping.told if size in grouping.spoken else 0
     mean = subject.loss.inverse_link(subject.ensembles[size](rows.X))
     totals = np.bincount(grouping.labels, rows.weight * mean) / np.bincount(grouping.labels, rows.weight)
-    return [rounded_to(float(value), FIGURE_DIGITS) for value in totals[first:]]
+    return [_short(float(value)) for value in totals[first:]]
 
 
 def _squared_spread(y: Vector, mean: Vector) -> Vector:
@@ -104,12 +105,16 @@ def _medians(rows: Rows, shown: Sequence[Conjunction]) -> dict[str, float]:
 
 
 def _short(value: float | None) -> float | None:
-    return None if value is None else rounded_to(value, FIGURE_DIGITS)
+    return None if value is None or not math.isfinite(value) else rounded_to(value, FIGURE_DIGITS)
 
 
 def measures(loss: Loss, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
-    """Return what the workbench measures for a loss, the risk first; None where a measure is not defined."""
-    risk = float(np.average(loss.value(y, score), weights=weight))
+    """Return what the workbench measures for a loss, the risk first; None where a measure is not defined.
+
+    A risk beyond the largest double is infinite.
+    """
+    with np.errstate(over="ignore"):
+        risk = float(np.average(loss.value(y, score), weights=weight))
     if loss.name == "logistic":
         wrong = (score > 0.0) != (y > 0.5)
         return [risk, float(np.average(wrong, weights=weight)), area_under_curve(y, score, weight)]

@@ -8,7 +8,7 @@ function predictedGroups() {
   const scored = groupsHere() ? scoredGroups(current(), off).map((g) => ({ ...g, predicted: inverseLink(g.score) })) : [];
   const given = figures.predicted[state.size];
   const others = allGroups.slice(allGroups.length - given.length).map((g, index) => ({ ...g, predicted: given[index] }));
-  return off.size ? scored : [...scored, ...others];
+  return (off.size ? scored : [...scored, ...others]).filter(({ predicted }) => predicted !== null);
 }
 
 /** Merge groups with like predictions until there are few points, of about the same weight. */

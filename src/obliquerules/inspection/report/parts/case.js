@@ -57,7 +57,7 @@ function renderWaterfall(total) {
   const rules = current().rules.filter((_, index) => !switchedOff().has(index));
   const fired = rules.filter(({ condition }) => conditionHolds(condition, caseValue));
   const ends = fired.reduce((levels, { weight }) => [...levels, levels.at(-1) + weight], [current().intercept]);
-  const place = placeBetween(...padded([0, ...ends], 0.04));
+  const place = scale(padded([0, ...ends], 0.04), 0, 100);
   const lines = [
     waterfallRow("start", ends[0], stepBar(place, ends[0] < 0 ? "minus" : "plus", 0, ends[0]), ["to start with"]),
     ...fired.map(({ weight, condition }, index) =>
@@ -74,11 +74,6 @@ function renderWaterfall(total) {
       .map(({ weight, condition }) => waterfallRow("missed", weight, null, unmetNodes(condition))),
   ];
   byId("waterfall").replaceChildren(waterfallHeading(), element("tbody", {}, ...lines));
-}
-
-/** Return what gives the place of a value on a bar. */
-function placeBetween(low, high) {
-  return (value) => (100 * (value - low)) / (high - low || 1);
 }
 
 function stepBar(place, kind, from, to) {

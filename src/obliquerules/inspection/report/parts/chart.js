@@ -11,6 +11,8 @@ function ticks(low, high, most) {
 }
 
 const PAPER_WIDTH = 380;
+// What is larger is not drawn to scale, so that differences of numbers are numbers.
+const LARGEST_DRAWN = 1e300;
 
 /** Return the scales of a chart of the given ranges, and its svg with axes drawn. */
 function chart(host, height, [x0, x1], [y0, y1], xName, yName, write = readable) {
@@ -18,8 +20,8 @@ function chart(host, height, [x0, x1], [y0, y1], xName, yName, write = readable)
   const labels = ticks(y0, y1, 5).map((value) => [value, pretty(write(value))]);
   const left = 18 + 7 * Math.max(...labels.map(([, text]) => text.length));
   const [right, top, bottom] = [22, 26, 44];
-  const x = (value) => left + ((value - x0) / (x1 - x0 || 1)) * (width - left - right);
-  const y = (value) => height - bottom - ((value - y0) / (y1 - y0 || 1)) * (height - top - bottom);
+  const x = scale([x0, x1], left, width - right);
+  const y = scale([y0, y1], height - bottom, top);
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   for (const [value, text] of labels) {
     svg.append(drawn("line", { class: "axis", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
@@ -43,8 +45,19 @@ function percentAxis(share) {
   return `${Math.round(100 * share)} %`;
 }
 
+/** Return what gives the place of a value between two ends; what is far outside is drawn just outside. */
+function scale([low, high], start, end) {
+  return (value) => {
+    const share = Math.max(-1, Math.min(2, (value - low) / (high - low || 1)));
+    return start + (Number.isNaN(share) ? 0 : share) * (end - start);
+  };
+}
+
+/** Return a range with some room around values. */
 function padded(values, share = 0.06) {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const bounded = values.filter((value) => Math.abs(value) <= LARGEST_DRAWN);
+  if (!bounded.length) return [0, 1];
+  const [low, high] = [Math.min(...bounded), Math.max(...bounded)];
   const room = (high - low || Math.abs(high) || 1) * share;
   return [low - room, high + room];
 }
@@ -56,7 +69,7 @@ function pathOf(points) {
 /** Return what the curve of sizes shows: lines of [complexity, height] along the path. */
 function curveLines() {
   const path = pathMembers().map((ensemble) => complexity(ensemble));
-  const along = (heights) => path.map((size, index) => [size, heights[index]]);
+  const along = (heights) => path.map((size, index) => [size, heights[index]]).filter(([, height]) => height !== null);
   const lines = {};
   if (figures) lines.rows = along(figures.measures.map(([risk]) => risk));
   if (data.crossValidated) {

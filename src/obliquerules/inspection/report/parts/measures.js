@@ -21,7 +21,8 @@ function scoredGroups(ensemble, off) {
 }
 
 function meanLoss(scored) {
-  return sum(scored, (g) => GROUP_LOSSES[data.loss](g.score, g)) / sum(scored, (g) => g.weight);
+  const total = sum(scored, (g) => GROUP_LOSSES[data.loss](g.score, g));
+  return Math.min(total, Number.MAX_VALUE) / sum(scored, (g) => g.weight);
 }
 
 function errorRate(scored) {
@@ -45,7 +46,8 @@ function explained(scored) {
   const mean = sum(scored, (g) => g.target) / sum(scored, (g) => g.weight);
   const constant = data.loss === "poisson" ? Math.log(mean) : mean;
   const least = meanLoss(scored.map((g) => ({ ...g, score: constant })));
-  return least > 0 ? 1 - meanLoss(scored) / least : null;
+  const share = 1 - meanLoss(scored) / least;
+  return least > 0 && Number.isFinite(share) ? share : null;
 }
 
 function mergedByScore(scored) {
