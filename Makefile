@@ -2,18 +2,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
+AXE := build/browser/node_modules/axe-core/axe.min.js
 SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test test-exports fuzz check bench paper docs clean
+.PHONY: demo test test-browser test-exports fuzz check bench paper docs clean
 
 demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed  ## the whole test suite, on all processors
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto
+
+test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in headless Chromium, which is installed if it may be
+	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m browser tests/browser
 
 test-exports: $(VENV)/installed  ## every export against the model on a million rows (OBLIQUERULES_DATA names the data directory)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m exports -v tests/export/test_agreement.py
@@ -61,4 +65,13 @@ $(VENV)/documented: $(VENV)/installed
 
 $(VENV)/compared: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[bench,plots]'
+	touch $@
+
+$(VENV)/browser: $(VENV)/dependencies
+	.ci/install-browser
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[browser]'
+	touch $@
+
+$(AXE): | $(VENV)/browser
+	npm install --silent --no-audit --no-fund --prefix build/browser axe-core@4.14.0
 	touch $@

@@ -10,7 +10,7 @@ from obliquerules.cli.model_file import add_model, inputs, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, add_json, command_parser, say, write_json, write_result
 from obliquerules.cli.table import add_table, read_table
-from obliquerules.cli.training import add_training, complete_rows, roles, weights
+from obliquerules.cli.training import add_training, coded_target, complete_rows, roles, weights
 
 if TYPE_CHECKING:
     from obliquerules.cli.table import Table
@@ -78,8 +78,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _started(model: RuleModel, table: Table, options: argparse.Namespace) -> Editing:
     rows = complete_rows(table, [*(model.ensemble_.feature_names or ()), *roles(options)], options.drop_rows)
-    target = table[options.target]
-    y = target.labels(rows) if hasattr(model, "classes_") else target.as_numbers("The target")[rows]
+    y = coded_target(model, table, rows, options)
     return model.edit(inputs(model, table, rows), y, weights(table, rows, options))
 
 

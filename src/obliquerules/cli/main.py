@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "say which rules made the prediction of each row",
     "edit": "drop, add, replace and lock rules, and fit their weights anew",
     "export": "write a model in another language, once it is known to compute the same",
+    "report": "write the workbench of a model, one HTML file",
     "benchmark": "run the protocol of the paper",
 }
 

@@ -95,9 +95,12 @@ def _listed(names: Sequence[str], most: int = 20) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def add_table(parser: argparse.ArgumentParser, name: str = "data", what: str = "a table with a header") -> None:
-    """Let a command read a table."""
-    parser.add_argument(name, metavar="DATA", help=f"{what}: {', '.join(SUFFIXES)}; '-' is CSV on standard input")
+def add_table(
+    parser: argparse.ArgumentParser, name: str = "data", what: str = "a table with a header", *, optional: bool = False
+) -> None:
+    """Let a command read a table; an option, which starts with dashes, is never asked for."""
+    help_text = f"{what}: {', '.join(SUFFIXES)}; '-' is CSV on standard input"
+    parser.add_argument(name, metavar="DATA", nargs="?" if optional else None, help=help_text)
     parser.add_argument("--delimiter", metavar="C", help="what parts the values of CSV (default: the header tells , ; or tab)")
 
 

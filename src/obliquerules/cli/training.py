@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.cli.table import Column, Table
+
+if TYPE_CHECKING:
+    from obliquerules.estimators.rule_model import RuleModel
 
 CLASSIFICATION, REGRESSION, COUNTS = "classification", "regression", "counts"
 TASKS = (CLASSIFICATION, REGRESSION, COUNTS)
@@ -54,9 +57,9 @@ class TrainingData:
         ]
 
 
-def add_training(parser: argparse.ArgumentParser) -> None:
+def add_training(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Let a command take a target from a table."""
-    parser.add_argument("--target", required=True, metavar="NAME", help="the column to predict")
+    parser.add_argument("--target", required=required, metavar="NAME", help="the column to predict")
     parser.add_argument("--weight", metavar="NAME", help="a column of weights: a row of weight 2 counts like two rows")
     parser.add_argument("--drop-rows", action="store_true", help="leave out rows with missing values")
 
@@ -69,6 +72,12 @@ def roles(options: argparse.Namespace) -> list[str]:
 def weights(table: Table, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[np.float64] | None:
     """Return the weights of the rows, if there are any."""
     return None if options.weight is None else table[options.weight].as_numbers("The weight")[rows]
+
+
+def coded_target(model: RuleModel, table: Table, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[Any]:
+    """Return the targets of the rows, of the kind that a model was fitted to."""
+    target = table[options.target]
+    return target.labels(rows) if hasattr(model, "classes_") else target.as_numbers("The target")[rows]
 
 
 def training_data(table: Table, options: argparse.Namespace) -> TrainingData:

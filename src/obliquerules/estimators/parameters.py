@@ -45,6 +45,12 @@ def check_option(name: str, value: Any, options: Collection[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
 
 
+def check_text(name: str, value: Any) -> None:
+    """Raise unless the value is text that says something and can be written to a file."""
+    if not isinstance(value, str) or not value.strip() or value.encode("utf-8", "replace").decode("utf-8") != value:
+        raise ValueError(f"{name} must be text; got {value!r}.")
+
+
 def check_flag(name: str, value: Any) -> None:
     """Raise unless the value is True or False."""
     if not isinstance(value, (bool, np.bool_)):

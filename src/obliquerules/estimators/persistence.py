@@ -50,11 +50,16 @@ LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "i
 
 def save_estimator(model: RuleModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator: its parameters, names, labels and whole path."""
+    write_document(path, encode_estimator(model) | _encode_path(model))
+
+
+def encode_estimator(model: RuleModel) -> dict[str, Any]:
+    """Return what a file says about a fitted estimator, but for its ensembles and edits."""
     model._check_parameters()
     names = getattr(model, "feature_names_in_", None)
     if names is None and model.n_features_in_ > MOST_UNNAMED_COLUMNS:
         raise ValueError(f"A model on more than {MOST_UNNAMED_COLUMNS} columns can only be saved if the columns have names.")
-    content = {
+    return {
         "kind": "estimator",
         "estimator": type(model).__name__,
         "parameters": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
@@ -63,7 +68,6 @@ def save_estimator(model: RuleModel, path: str | os.PathLike[str]) -> None:
         "classes": _encode_labels(model.classes_) if hasattr(model, "classes_") else None,
         "n_iter": model.n_iter_,
     }
-    write_document(path, content | _encode_path(model))
 
 
 def _encode_path(model: RuleModel) -> dict[str, Any]:
@@ -74,12 +78,16 @@ def _encode_path(model: RuleModel) -> dict[str, Any]:
     """
     path = [encode_ensemble(ensemble) for ensemble in model.path_]
     if model.edits_ is None:
-        return {"chosen": _position(model.ensemble_, model), "path": path}
-    edits = {"start": _position(model.edits_.start, model), "steps": [_encode_step(step) for step in model.edits_]}
-    return {"chosen": len(path), "path": [*path, encode_ensemble(model.ensemble_)], "edits": edits}
+        return {"chosen": position_on_path(model.ensemble_, model), "path": path}
+    return {"chosen": len(path), "path": [*path, encode_ensemble(model.ensemble_)], "edits": encode_edits(model.edits_, model)}
 
 
-def _position(member: RuleEnsemble, model: RuleModel) -> int:
+def encode_edits(edits: EditLog, model: RuleModel) -> dict[str, Any]:
+    """Return the log of edits as a file has it."""
+    return {"start": position_on_path(edits.start, model), "steps": [_encode_step(step) for step in edits]}
+
+
+def position_on_path(member: RuleEnsemble, model: RuleModel) -> int:
     """Return where an ensemble stands in the path."""
     for index, ensemble in enumerate(model.path_):
         if ensemble is member or ensemble == member:

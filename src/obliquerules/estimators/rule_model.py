@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from obliquerules.boosting.sample import Sample
 from obliquerules.encoding import NamedMatrix, check_columns, check_finite, check_size, checked_weights, misplaced_column
 from obliquerules.estimators.editing import Editing, EditLog
-from obliquerules.estimators.parameters import check_option, check_whole
+from obliquerules.estimators.parameters import check_option, check_text, check_whole
 from obliquerules.estimators.readable_model import ReadableModel
 from obliquerules.inspection.change_search import Wish
+from obliquerules.inspection.report.subject import Rows
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.stored_path import default_names, largest_within
@@ -193,6 +194,84 @@ class RuleModel(ReadableModel):
         """Return which rules fire together, with a column of ones before them, and which of these patterns each row has."""
         fires, pattern = np.unique(self.ensemble_.fires(X), axis=0, return_inverse=True)
         return np.column_stack([np.ones(len(fires)), fires]), pattern.ravel()
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        title: str | None = None,
+        data_name: str = "rows",
+        min_count: int = 5,
+        max_sizes: int = 12,
+    ) -> None:
+        """Write the workbench of this model: one HTML file to read it, score cases, and try what happens without a rule.
+
+        The file works in any browser, with nothing else: no network, no other file. It has a slider along the path, the rules
+        at each size, calibration, and a form that explains the prediction for a case. Rules can be switched off, with figures
+        that follow, and the edited model can be downloaded as a file that `load_model` reads.
+
+        No row is in the file. Figures come from one table that counts rows by the conditions that hold, in groups of at least
+        ``min_count`` rows. Rows with rare combinations of conditions are merged with others of like predictions: with all
+        rules on they count, with rules switched off figures are exact on the other rows, and the page says on how many.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; it is replaced in one step.
+        X, y : data frame or array of shape (n_samples, n_features), and targets, optional
+            Rows to measure the model on, best those that it was not fitted to. Without them there are no figures.
+        sample_weight : array of shape (n_samples,), optional
+        title : str, optional
+            The heading of the page.
+        data_name : str, default="rows"
+            What the rows are called on the page, such as ``"test rows"``.
+        min_count : int, default=5
+            The least number of rows in a group. With 1, all figures are exact on all rows, and a group may be a single row:
+            which conditions hold for it, and its target.
+        max_sizes : int, default=12
+            The largest number of sizes that the slider offers. At a size whose conditions would leave too few rows in groups
+            of ``min_count``, there are no figures with rules switched off, and the page says so.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     model.report(Path(directory) / "model.html", X, y, title="Diabetes after one year")
+        ...     Path(directory, "model.html").read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        from obliquerules.estimators.reporting import write_report
+
+        check_is_fitted(self)
+        check_whole("min_count", min_count, 1)
+        check_whole("max_sizes", max_sizes, 1)
+        rows = self._report_rows(X, y, sample_weight, data_name, int(min_count))
+        write_report(self, path, rows, title, int(max_sizes))
+
+    def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> Rows | None:
+        """Return the rows that a report speaks of; those without weight count for nothing."""
+        check_text("data_name", name)
+        if (X is None) != (y is None):
+            raise ValueError("X and y must be given together.")
+        if X is None:
+            return None
+        matrix = self._matrix(X)
+        target, weight = self._coded_rows(y, len(matrix)), checked_weights(sample_weight, len(matrix))
+        counted = weight > 0.0
+        if np.count_nonzero(counted) < least:
+            raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(counted)}.")
+        complaint = self._loss().complaint(target[counted])
+        if complaint is not None:
+            raise ValueError(f"y {complaint}.")
+        return Rows(matrix[counted], target[counted], weight[counted], name, least)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""

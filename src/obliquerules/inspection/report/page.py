@@ -1,0 +1,59 @@
+"""Page: a payload, the scripts and the style sheet of ``parts`` as one HTML file that asks for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import importlib.resources
+import json
+import re
+from typing import Any
+
+# In the order in which they stand in the page, as one script.
+SCRIPTS = (
+    "data",
+    "arithmetic",
+    "measures",
+    "words",
+    "elements",
+    "chart",
+    "calibration",
+    "figures",
+    "rules",
+    "case",
+    "model_file",
+    "page",
+)
+POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
+
+
+def page(payload: dict[str, Any], version: str) -> str:
+    """Return the file."""
+    style = _part("page.css")
+    script = "\n".join(['"use strict";', *(_part(f"{name}.js") for name in SCRIPTS)])
+    values = {
+        "policy": POLICY.format(script=_digest(script), style=_digest(style)),
+        "title": html.escape(payload["title"]),
+        "version": html.escape(version),
+        "style": style,
+        "script": script,
+        "payload": embedded(payload),
+    }
+    # In one pass, so that what stands in a value is never taken for a place to fill.
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], _part("page.html"))
+
+
+def embedded(payload: dict[str, Any]) -> str:
+    """Return JSON that can stand in a script element: without the character with which a tag could begin."""
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _part(name: str) -> str:
+    return importlib.resources.files("obliquerules.inspection.report").joinpath("parts", name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return the hash by which a browser knows that a script or style is the one that was meant."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"

@@ -1,0 +1,136 @@
+// Calibration: what was predicted against what was observed, in groups of rows.
+
+const MOST_POINTS = 10;
+
+/** Return groups with their mean prediction; with rules switched off, only those of which it is told what holds. */
+function predictedGroups() {
+  const off = switchedOff();
+  const scored = groupsHere() ? scoredGroups(current(), off).map((g) => ({ ...g, predicted: inverseLink(g.score) })) : [];
+  const given = figures.predicted[state.size];
+  const others = allGroups.slice(allGroups.length - given.length).map((g, index) => ({ ...g, predicted: given[index] }));
+  return (off.size ? scored : [...scored, ...others]).filter(({ predicted }) => predicted !== null);
+}
+
+/** Merge groups with like predictions until there are few points, of about the same weight. */
+function calibrationPoints(predicted) {
+  const sorted = [...predicted].sort((a, b) => a.predicted - b.predicted);
+  const share = sum(sorted, (g) => g.weight) / MOST_POINTS;
+  const bins = [];
+  let before = 0;
+  for (const group of sorted) {
+    const bin = sorted.length <= MOST_POINTS ? group.predicted : Math.floor((before + group.weight / 2) / share);
+    before += group.weight;
+    if (bins.at(-1)?.bin === bin) bins.at(-1).parts.push(group);
+    else bins.push({ bin, parts: [group] });
+  }
+  return bins.map(({ parts }) => calibrationPoint(parts));
+}
+
+function calibrationPoint(parts) {
+  const [rows, weight] = [sum(parts, (g) => g.rows), sum(parts, (g) => g.weight)];
+  const observed = sum(parts, (g) => g.target) / weight;
+  const predicted = sum(parts, (g) => g.weight * g.predicted) / weight;
+  return { rows, weight, observed, predicted, interval: INTERVALS[data.loss](observed, rows, parts, weight) };
+}
+
+const NORMAL_QUANTILE = 1.959963984540054;
+const INTERVALS = {
+  logistic: (p, n) => wilson(p, n),
+  squared: (mean, n, parts, weight) => {
+    const deviation = Math.sqrt(sum(parts, (g) => g.spread + g.weight * (g.target / g.weight - mean) ** 2) / weight);
+    return [mean - deviation, mean + deviation];
+  },
+  poisson: (mean, n) => {
+    const error = NORMAL_QUANTILE * Math.sqrt(mean / n);
+    return [Math.max(0, mean - error), mean + error];
+  },
+};
+const INTERVAL_WORDS = {
+  logistic: "Bars are 95\u00a0% intervals.",
+  squared: "Bars are one standard deviation of the rows.",
+  poisson: "Bars are 95\u00a0% intervals of a Poisson mean.",
+};
+
+function wilson(p, n) {
+  const z2 = NORMAL_QUANTILE ** 2;
+  const centre = (p + z2 / (2 * n)) / (1 + z2 / n);
+  const half = (NORMAL_QUANTILE / (1 + z2 / n)) * Math.sqrt((p * (1 - p)) / n + z2 / (4 * n * n));
+  return [Math.max(0, centre - half), Math.min(1, centre + half)];
+}
+
+function drawCalibration() {
+  byId("calibration-card").hidden = !figures;
+  document.querySelector(".pair").classList.toggle("single", !figures);
+  if (!figures) return;
+  const points = calibrationPoints(predictedGroups());
+  byId("calibration-details").hidden = !points.length;
+  byId("calibration").replaceChildren(...(points.length ? [calibrationPicture(points)] : []));
+  say(
+    "calibration-note",
+    points.length
+      ? "Each point is a group of rows with like predictions. On the dashed line, what is predicted is what happens. " +
+          INTERVAL_WORDS[data.loss]
+      : unspokenWords(),
+  );
+  tabulateCalibration(points);
+}
+
+function calibrationPicture(points) {
+  const share = data.loss === "logistic";
+  const range = share ? [0, 1] : padded(points.flatMap(({ predicted, interval }) => [predicted, ...interval]));
+  const what = share ? "share" : "mean";
+  const picture = chart(
+    byId("calibration"),
+    300,
+    range,
+    range,
+    `predicted ${what}`,
+    `observed ${what}`,
+    share ? percentAxis : readable,
+  );
+  drawPoints(picture, points, range);
+  picture.svg.setAttribute(
+    "aria-label",
+    `Observed against predicted in ${counted(points.length, "group")} of rows; the table below has the numbers.`,
+  );
+  return picture.svg;
+}
+
+function drawPoints({ svg, x, y }, points, [low, high]) {
+  svg.append(drawn("line", { class: "ideal", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }));
+  const heaviest = Math.max(...points.map(({ weight }) => weight));
+  for (const { predicted, interval } of points) {
+    svg.append(
+      drawn("line", { class: "interval", x1: x(predicted), x2: x(predicted), y1: y(interval[0]), y2: y(interval[1]) }),
+    );
+  }
+  for (const { predicted, observed, weight } of points) {
+    svg.append(
+      drawn("circle", { class: "point", cx: x(predicted), cy: y(observed), r: 3.5 + 5 * Math.sqrt(weight / heaviest) }),
+    );
+  }
+}
+
+function unspokenWords() {
+  return figures
+    ? `At this size, too few rows share a combination of rules for groups of ${figures.least} or more, ` +
+        "so there are no figures with rules switched off."
+    : "";
+}
+
+function tabulateCalibration(points) {
+  const write = data.loss === "logistic" ? percent : readable;
+  const line = ({ rows, predicted, observed, interval }) => [
+    rows,
+    write(predicted),
+    write(observed),
+    interval.map(write).join(" to "),
+  ];
+  const lines = points.map((point) => element("tr", {}, ...line(point).map((text) => element("td", {}, pretty(String(text))))));
+  const heading = element(
+    "tr",
+    {},
+    ...["rows", "predicted", "observed", "interval"].map((text) => element("th", { scope: "col" }, text)),
+  );
+  byId("calibration-table").replaceChildren(element("thead", {}, heading), element("tbody", {}, ...lines));
+}

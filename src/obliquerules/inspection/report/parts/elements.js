@@ -1,0 +1,58 @@
+// Elements of the page. Text is only ever set as text: no name and no label is read as markup or code.
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Make an element; attributes are set as such, children are elements or text. */
+function element(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+function drawn(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+function say(id, text) {
+  byId(id).textContent = text;
+}
+
+function nameElement(column) {
+  const name = plainName(column);
+  const shown = shownName(column);
+  return element("b", { title: shown === name ? null : name.slice(0, 2000) }, element("bdi", {}, shown));
+}
+
+function propositionNodes([, , , pieces]) {
+  return pieces.map((piece) => (typeof piece === "number" ? nameElement(piece) : pretty(piece)));
+}
+
+/** Return a condition as nodes, its propositions joined by "and". */
+function conditionNodes(condition) {
+  const nodes = data.conditions[condition].flatMap((proposition, index) => [
+    ...(index ? [element("span", { class: "and" }, " and ")] : []),
+    ...propositionNodes(proposition),
+  ]);
+  return nodes.length ? nodes : ["always"];
+}
+
+/** A bar of rectangles on a width of 100: each has a class, a start and an end. */
+function bar(...parts) {
+  const rectangles = parts.map(([kind, from, to]) => {
+    const thin = kind === "zero";
+    const width = Math.max(Math.abs(to - from), thin ? 0.4 : 0.8);
+    const [y, height] = { zero: [0, 10], track: [2, 6] }[kind] ?? [1, 8];
+    return drawn("rect", { class: kind, x: Math.min(from, to, 100 - width), width, y, height, rx: 0 });
+  });
+  return drawn(
+    "svg",
+    { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    ...rectangles,
+  );
+}

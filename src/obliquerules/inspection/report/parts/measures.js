@@ -1,0 +1,77 @@
+// Measures, exact from the groups of rows.
+
+/** The loss of a group whose rows all have the score f. */
+const GROUP_LOSSES = {
+  logistic: (f, g) => g.weight * (Math.max(f, 0) + Math.log1p(Math.exp(-Math.abs(f)))) - g.target * f,
+  squared: (f, g) => 0.5 * (g.spread + g.weight * (g.target / g.weight - f) ** 2),
+  poisson: (f, g) => {
+    const bounded = Math.min(f, LARGEST_EXPONENT);
+    const excess = g.weight * Math.exp(bounded) - g.target;
+    const entropy = g.target > 0 ? g.target * Math.log(g.target / g.weight) : 0;
+    return g.spread + excess + (entropy - g.target * bounded) + excess * (f - bounded);
+  },
+};
+
+function sum(items, value) {
+  return items.reduce((total, item) => total + value(item), 0);
+}
+
+function scoredGroups(ensemble, off) {
+  return groupsHere().map((group) => ({ ...group, score: score(ensemble, off, (condition) => group.holds.has(condition)) }));
+}
+
+function meanLoss(scored) {
+  const total = sum(scored, (g) => GROUP_LOSSES[data.loss](g.score, g));
+  return Math.min(total, Number.MAX_VALUE) / sum(scored, (g) => g.weight);
+}
+
+function errorRate(scored) {
+  return sum(scored, (g) => (g.score > 0 ? g.weight - g.target : g.target)) / sum(scored, (g) => g.weight);
+}
+
+/** Return the share of pairs of rows, one of each class, that the score puts in order; equal scores count half. */
+function areaUnderCurve(scored) {
+  let below = 0;
+  let ordered = 0;
+  for (const { target, weight } of mergedByScore(scored)) {
+    ordered += target * (below + 0.5 * (weight - target));
+    below += weight - target;
+  }
+  const pairs = below * sum(scored, (g) => g.target);
+  return pairs > 0 ? ordered / pairs : null;
+}
+
+/** Return what share of the loss of the best constant the rules take away. */
+function explained(scored) {
+  const mean = sum(scored, (g) => g.target) / sum(scored, (g) => g.weight);
+  const constant = data.loss === "poisson" ? Math.log(mean) : mean;
+  const least = meanLoss(scored.map((g) => ({ ...g, score: constant })));
+  const share = 1 - meanLoss(scored) / least;
+  return least > 0 && Number.isFinite(share) ? share : null;
+}
+
+function mergedByScore(scored) {
+  const merged = [];
+  for (const { score: value, weight, target } of [...scored].sort((a, b) => a.score - b.score)) {
+    const last = merged.at(-1);
+    if (last && last.score === value) Object.assign(last, { weight: last.weight + weight, target: last.target + target });
+    else merged.push({ score: value, weight, target });
+  }
+  return merged;
+}
+
+const MEASURES = {
+  logistic: [
+    { name: "log loss", of: meanLoss, write: readable },
+    { name: "errors", of: errorRate, write: percent },
+    { name: "area under the ROC curve", short: "AUC", of: areaUnderCurve, write: readable },
+  ],
+  squared: [
+    { name: "root mean squared error", short: "RMSE", of: (scored) => Math.sqrt(2 * meanLoss(scored)), write: readable },
+    { name: "variance explained", short: "R²", of: explained, write: percent },
+  ],
+  poisson: [
+    { name: "mean Poisson deviance", short: "mean deviance", of: (scored) => 2 * meanLoss(scored), write: readable },
+    { name: "deviance explained", of: explained, write: percent },
+  ],
+}[data.loss];

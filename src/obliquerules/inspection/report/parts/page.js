@@ -1,0 +1,83 @@
+// The page as a whole.
+
+function renderWords() {
+  say("estimator", file.estimator);
+  say(
+    "lead",
+    `The ${visible(data.words.mean)}, from rules that can be read and checked. Choose a size, switch rules off, score a case.`,
+  );
+  if (figures) say("case-start", "The values to start with are medians.");
+  say(
+    "curve-note",
+    figures
+      ? `One fit, every size. The line is the ${MEASURES[0].name} on ${allRowsWords()}; ` +
+          "choose a size with the slider, or one of the large dots."
+      : "One fit, every size: choose one with the slider.",
+  );
+  say(
+    "rules-note",
+    `The ${visible(data.words.score)} ${data.words.plural ? "are" : "is"} the sum of what these add. ` +
+      "Switch a rule off to see what the model is without it; the other weights stay as they are.",
+  );
+  say("take-note", "The file holds this model at this size, without the rules that are off. In Python, load_model reads it.");
+  say("about", aboutWords());
+}
+
+function aboutWords() {
+  const exact = "Rules and scores are those of the model, to the last bit.";
+  if (!figures) return `No rows were given when this page was made, so it does not say how good the model is. ${exact}`;
+  const basis =
+    `${exact} Figures come from one table that counts ${allRowsWords()} by the conditions that hold. ` +
+    "No row is in this file.";
+  const small = figures.least > 1 ? ` No group in the table has fewer than ${figures.least} rows.` : "";
+  return `${basis}${small} ${restRows ? restWords() : "Figures are exact with any rules switched off."}`;
+}
+
+function restWords() {
+  const kept = (figures.rows - restRows).toLocaleString("en-GB");
+  return (
+    `To protect ${counted(restRows, "row")} with rare combinations of conditions, they are merged into groups with ` +
+    "like predictions. With all rules on, the figures at the top and the calibration are of all rows, in four digits. " +
+    `With rules switched off they are exact for the other ${kept} rows; rare combinations are often the harder cases.`
+  );
+}
+
+function render({ form = false, focus = null } = {}) {
+  renderSize();
+  renderFigures();
+  redraw();
+  renderRules();
+  if (form) renderForm();
+  renderCase();
+  if (focus) byId(focus).focus();
+}
+
+function redraw() {
+  drawCurve();
+  drawCalibration();
+}
+
+function start() {
+  renderWords();
+  render({ form: true });
+  byId("size").addEventListener("input", (event) => chooseSize(Number(event.target.value)));
+  byId("all-on").addEventListener("click", () => {
+    state.off.delete(state.size);
+    render({ focus: "rules-heading" });
+  });
+  byId("case").addEventListener("submit", (event) => event.preventDefault());
+  byId("download").addEventListener("click", download);
+  byId("print").addEventListener("click", () => window.print());
+  window.addEventListener("resize", redraw);
+  for (const [event, paper] of [
+    ["beforeprint", true],
+    ["afterprint", false],
+  ]) {
+    window.addEventListener(event, () => {
+      state.paper = paper;
+      redraw();
+    });
+  }
+}
+
+start();

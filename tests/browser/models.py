@@ -1,0 +1,55 @@
+"""Models for the browser: one for each loss, on data that ship with scikit-learn, and one with hostile names."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, RuleEnsemble, TGBClassifier
+
+KINDS = ("logistic", "squared", "poisson")
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    """' " ` &lt; \\ {{payload}}""",
+    "🩺 emoji 👩‍⚕️",
+    "\u202emirrored\u202c \u200f",
+    "10 kB " * 1700,
+    "\u200f",
+)
+
+
+@functools.cache
+def fitted(kind):
+    """Return a model, rows and targets."""
+    if kind == "logistic":
+        X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        y = y.map({0: "malignant", 1: "benign"})
+        return LLTBoostClassifier(max_rules=6, random_state=0).fit(X, y), X, y
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    if kind == "squared":
+        return LLTBoostRegressorCV(max_rules=6, random_state=0).fit(X, y), X, y
+    return LLTBoostRegressor(loss="poisson", max_rules=5, random_state=0).fit(X, y // 10), X, y // 10
+
+
+def holding(ensemble, loss):
+    """Return a model that holds one given ensemble and nothing else, with rows and targets."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)).round(2), rng.integers(0, 2, 80)
+    names = ensemble.feature_names or ("x0", "x1", "x2")
+    X = pd.DataFrame(X, columns=list(names))
+    model = LLTBoostClassifier(max_rules=1) if loss.name == "logistic" else LLTBoostRegressor(loss=loss.name, max_rules=1)
+    model.fit(X, y)
+    model.ensemble_ = RuleEnsemble(ensemble.rules, ensemble.intercept, names)
+    model.path_ = (model.ensemble_,)
+    return model, X, y
+
+
+@functools.cache
+def hostile():
+    """Return a model whose names and labels are hostile."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, len(HOSTILE))).round(3), columns=list(HOSTILE))
+    y = np.where((X > 0.0).sum(axis=1) + rng.normal(size=300) > 3.5, "</script><b>yes", "'\"<!-- no")
+    return TGBClassifier(max_rules=10, complexity_penalty=0.2, random_state=0).fit(X, y), X, y

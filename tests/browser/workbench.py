@@ -1,0 +1,87 @@
+"""The workbench as a reader uses it: open it, move the slider, switch rules, type a case, download."""
+
+import time
+
+from obliquerules import load_model
+
+# So long may a file take to arrive, in tenths of a second.
+PATIENCE = 100
+
+
+class Workbench:
+    """A report that is open in the browser."""
+
+    def __init__(self, driver, place):
+        self.driver, self.place = driver, place
+
+    def open(self, model, *data, **options):
+        """Write the report of a model and open it."""
+        path = self.place / "model.html"
+        model.report(path, *data, **options)
+        self.driver.get(path.as_uri())
+        return self
+
+    def run(self, script, *arguments):
+        """Run a script in the page."""
+        return self.driver.execute_script(script, *arguments)
+
+    def find(self, identity):
+        return self.driver.find_element("id", identity)
+
+    def text(self, identity):
+        return self.find(identity).text
+
+    @property
+    def payload(self):
+        return self.run("return JSON.parse(document.getElementById('payload').textContent)")
+
+    def choose(self, index):
+        """Move the slider to one of its sizes, by the keyboard."""
+        slider = self.find("size")
+        slider.send_keys("\ue011")  # Home
+        for _ in range(index):
+            slider.send_keys("\ue014")  # arrow right
+        assert slider.get_property("value") == str(index)
+
+    def toggle(self, rule):
+        """Switch a rule off or on, by the keyboard."""
+        self.find(f"rule-{rule}-switch").send_keys(" ")
+
+    def measures(self):
+        """Return the figures that follow the rules, in full."""
+        nodes = self.driver.find_elements("css selector", "#figures dd[data-value]")
+        return {node.get_attribute("data-measure"): float(node.get_attribute("data-value")) for node in nodes}
+
+    def figure(self, name):
+        """Return a figure as it is shown."""
+        return self.driver.find_element("css selector", f"#figures dd[data-measure='{name}']").text
+
+    def type_case(self, values):
+        """Fill in the form; a value is left out by None."""
+        for column, value in values.items():
+            field = self.find(f"value-{column}")
+            field.clear()
+            if value is not None:
+                field.send_keys(repr(float(value)))
+
+    def columns(self):
+        """Return the columns that the form asks for."""
+        inputs = self.driver.find_elements("css selector", "#case input")
+        return [int(field.get_attribute("id").removeprefix("value-")) for field in inputs]
+
+    def answer(self):
+        """Return prediction and score in full."""
+        node = self.find("answer")
+        return float(node.get_attribute("data-value")), float(node.get_attribute("data-score"))
+
+    def download(self):
+        """Press the button and return the model that arrives."""
+        self.find("download").click()
+        path = self.place / "downloads" / "model.json"
+        for _ in range(PATIENCE):
+            if path.exists():
+                break
+            time.sleep(0.1)
+        model = load_model(path)
+        path.unlink()
+        return model
