@@ -1,6 +1,5 @@
 """A headless Chromium of its own for the tests of the workbench, and what it saw: requests and the console."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -31,7 +30,8 @@ def axe():
 
 @pytest.fixture(scope="session")
 def driver(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium import webdriver  # here, because this file is read by those who have no selenium, too
+
     chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
     assert chromium, "chromium is not installed"
     assert chromedriver, "chromedriver is not installed"
@@ -41,13 +41,8 @@ def driver(tmp_path_factory):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
-    with contextlib.closing(_Quitting(driver)):
-        yield driver
-
-
-class _Quitting:
-    def __init__(self, driver):
-        self.close = driver.quit
+    yield driver
+    driver.quit()
 
 
 @pytest.fixture

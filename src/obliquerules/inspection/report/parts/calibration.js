@@ -11,26 +11,36 @@ function predictedGroups() {
   return (off.size ? scored : [...scored, ...others]).filter(({ predicted }) => predicted !== null);
 }
 
-/** Merge groups with like predictions until there are few points, of about the same weight. */
+/** Merge groups with the same prediction, and like ones until there are few points, of about the same weight. */
 function calibrationPoints(predicted) {
   const sorted = [...predicted].sort((a, b) => a.predicted - b.predicted);
-  const share = sum(sorted, (g) => g.weight) / MOST_POINTS;
-  const bins = [];
+  const same = binned(sorted, (g) => g.predicted).map(calibrationPoint);
+  if (same.length <= MOST_POINTS) return same;
+  const share = sum(same, (point) => point.weight) / MOST_POINTS;
   let before = 0;
-  for (const group of sorted) {
-    const bin = sorted.length <= MOST_POINTS ? group.predicted : Math.floor((before + group.weight / 2) / share);
-    before += group.weight;
-    if (bins.at(-1)?.bin === bin) bins.at(-1).parts.push(group);
-    else bins.push({ bin, parts: [group] });
+  const bins = binned(same, ({ weight }) => {
+    before += weight;
+    return Math.floor((before - weight / 2) / share);
+  });
+  return bins.map((points) => calibrationPoint(points.flatMap(({ parts }) => parts)));
+}
+
+/** Put neighbours of the same bin together. */
+function binned(items, binOf) {
+  const bins = [];
+  for (const item of items) {
+    const bin = binOf(item);
+    if (bins.at(-1)?.bin === bin) bins.at(-1).members.push(item);
+    else bins.push({ bin, members: [item] });
   }
-  return bins.map(({ parts }) => calibrationPoint(parts));
+  return bins.map(({ members }) => members);
 }
 
 function calibrationPoint(parts) {
   const [rows, weight] = [sum(parts, (g) => g.rows), sum(parts, (g) => g.weight)];
   const observed = sum(parts, (g) => g.target) / weight;
   const predicted = sum(parts, (g) => g.weight * g.predicted) / weight;
-  return { rows, weight, observed, predicted, interval: INTERVALS[data.loss](observed, rows, parts, weight) };
+  return { parts, rows, weight, observed, predicted, interval: INTERVALS[data.loss](observed, rows, parts, weight) };
 }
 
 const NORMAL_QUANTILE = 1.959963984540054;
