@@ -72,6 +72,7 @@ def test_the_standing_names_the_rule_learners_that_do_better():
     found = standing(methods, [one for name, size in sizes.items() for one in reaching(name, size)])
     at_the_risk_target = found.rows[0]
     assert at_the_risk_target[1:] == ("Diabetes", "9", "Decision tree (6)")
+    assert found.remark.startswith(f"No other rule learner does better in 1 of {len(found.rows)} cases, and no peer in 1.")
     assert not standing(methods[:2], reaching(LEADER, 9)).rows
 
 
