@@ -100,7 +100,7 @@ def test_a_trend_goes_as_far_as_all_repetitions_do():
 
 def test_quick_is_what_is_not_said():
     quick, full = parse(["--quick", "--repetitions", "2"]), parse([])
-    assert (len(quick.datasets), quick.repetitions, quick.jobs, quick.time_limit) == (4, 2, 2, 15.0)
+    assert (len(quick.datasets), quick.repetitions, quick.jobs, quick.time_limit) == (4, 2, 2, 30.0)
     assert (len(full.datasets), full.repetitions, full.jobs) == (len(DATASETS), 10, 1)
 
 
