@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
 
 def _made(prog: str, arguments: Sequence[str]) -> str:
     command = shlex.join([*prog.split(), *arguments])
-    return f"Made on {date.today().isoformat()} with obliquerules {obliquerules.__version__} by: {command}"
+    return f"Made on {date.today().isoformat()} with obliquerules {obliquerules.__version__} by `{command}`"
 
 
 def _choose(options: argparse.Namespace) -> tuple[list[Method], dict[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from obliquerules.benchmark.figures import Figure
 from obliquerules.benchmark.report import PREFACE
-from obliquerules.benchmark.table import Table, plain, rst_title
+from obliquerules.benchmark.table import Table, rst_title
 
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -28,7 +28,7 @@ def page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width">',
         f"<title>Benchmark of obliquerules</title><style>{STYLE}</style></head><body>",
-        f"<h1>Benchmark of obliquerules</h1>\n<p>{html.escape(PREFACE)}</p>\n<p>{html.escape(made)}</p>",
+        f"<h1>Benchmark of obliquerules</h1>\n<p>{html.escape(PREFACE)}</p>\n<p>{html.escape(made.replace('`', ''))}</p>",
         *(table.html() for table in found),
         *map(_section, drawn),
         "</body></html>",
@@ -38,7 +38,7 @@ def page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
 
 def documentation_page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
     """Return the report as reStructuredText; the pictures are in SVG files beside it."""
-    parts = [rst_title("Measured", "="), PREFACE, plain(made), *(table.rst() for table in found)]
+    parts = [rst_title("Measured", "="), PREFACE, made.replace("`", "``"), *(table.rst() for table in found)]
     for figure in drawn:
         picture = f".. image:: {figure.name}.svg\n   :alt: {figure.title}"
         rules = "::\n\n" + textwrap.indent(figure.text, "   ") if figure.text else ""

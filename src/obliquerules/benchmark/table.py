@@ -47,20 +47,20 @@ class Table:
 
     def rst(self) -> str:
         """Return the table as a section of a page of the documentation."""
-        lines = [[plain(cell) for cell in line] for line in (self.header, *self.rows)]
+        lines = [[_plain(cell) for cell in line] for line in (self.header, *self.rows)]
         body = "\n".join("   * - " + "\n     - ".join(line) for line in lines)
         drawn = f".. list-table::\n   :header-rows: 1\n\n{body}"
-        return "\n\n".join(filter(None, (rst_title(self.title, "-"), drawn, plain(self.remark))))
+        return "\n\n".join(filter(None, (rst_title(self.title, "-"), drawn, _plain(self.remark))))
 
 
 def rst_title(title: str, line: str) -> str:
     """Return a title of reStructuredText, underlined."""
-    return f"{plain(title)}\n{line * len(plain(title))}"
+    return f"{_plain(title)}\n{line * len(_plain(title))}"
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """Return text in which reStructuredText sees no markup."""
-    return re.sub(r"([\\*`|_])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\*`|_]|^-)", r"\\\1", " ".join(text.split()))
 
 
 def _one_line(cell: str) -> str:
