@@ -57,7 +57,7 @@ def test_fit_takes_counts_weights_folds_and_standard_input(counts):
     assert said["estimator"] == "LLTBoostRegressorCV"
     assert said["task"] == "counts"
     assert said["columns"] == ["a", "b"]
-    assert said["columns_left_out"] == {"note": "because it is text, with 1 different values; write it as numbers to use it"}
+    assert said["columns_left_out"] == {"note": "because it is text, the same in every row; write it as numbers to use it"}
     frame = pd.read_csv(directory / "data.csv")
     model = obliquerules.LLTBoostRegressorCV(loss="poisson", max_rules=2, cv=2, n_jobs=1, random_state=0)
     model.fit(frame[["a", "b"]], frame["n"], sample_weight=frame["w"]).save(directory / "same.json")

@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from obliquerules import Conjunction, LLTBoostClassifier, LLTBoostRegressor, Proposition, Rule, load_model
+from obliquerules import (
+    Conjunction,
+    DRNetClassifier,
+    LLTBoostClassifier,
+    LLTBoostRegressor,
+    LTRNetClassifier,
+    Proposition,
+    Rule,
+    load_model,
+)
 
-from .fitted import every_kind, fitted
+from .fitted import data, every_kind, fitted
 
 
 def started(kind):
@@ -234,3 +243,37 @@ def test_models_on_arrays_can_be_edited(make, tmp_path):
     model = make(max_rules=1).fit(X, y).edit(X, y).add("x1 >= 0").refit().model
     model.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").edits_ == model.edits_
+
+
+RULE_SET = {
+    "n_penalties": 1,
+    "min_penalty": 1e-3,
+    "max_penalty": 1e-3,
+    "max_iter": 3000,
+    "phase_length": 500,
+    "random_state": 0,
+}
+NETWORKS = {
+    "LTRNet": LTRNetClassifier(n_penalties=3, n_restarts=2, max_iter=100, random_state=0),
+    "DRNet": DRNetClassifier(describe="yes", **RULE_SET),
+    "DRNet, other class": DRNetClassifier(describe="no", **RULE_SET),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_refit_of_rules_that_nobody_edited_leaves_the_weights_of_a_network_as_they_are(name):
+    X, labels, _ = data()
+    model = NETWORKS[name].fit(X, labels)
+    assert len(model.ensemble_) > 0
+    again = model.edit(X, labels).refit().model.ensemble_
+    for rule, before in zip(again, model.ensemble_, strict=True):
+        assert rule.weight == pytest.approx(before.weight, rel=1e-4)
+    assert again.intercept == pytest.approx(model.ensemble_.intercept, rel=1e-4)
+
+
+def test_a_rule_set_stays_one_when_its_weights_are_refitted():
+    X, labels, _ = data()
+    model = DRNetClassifier(describe="yes", ridge=20.0, **RULE_SET).fit(X, labels)
+    editing = model.edit(X, labels).add("age >= 0.9").refit()
+    fires = editing.ensemble.fires(X.to_numpy()).any(axis=1)
+    np.testing.assert_array_equal(editing.model.predict(X), np.where(fires, "yes", "no"))

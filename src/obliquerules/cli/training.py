@@ -139,7 +139,8 @@ def _unusable(column: Column) -> str | None:
     values = column.texts[~column.missing].tolist()
     if len(set(values)) == len(values) > 1:
         return "because it is text that differs in every row, like an identifier"
-    return f"because it is text, with {len(set(values))} different values; write it as numbers to use it"
+    different = "the same in every row" if len(set(values)) == 1 else f"with {len(set(values))} different values"
+    return f"because it is text, {different}; write it as numbers to use it"
 
 
 def complete_rows(table: Table, names: Sequence[str], drop: bool) -> NDArray[np.bool_]:

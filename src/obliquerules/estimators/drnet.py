@@ -232,12 +232,25 @@ class DRNetClassifier(RuleClassifier):
         loss, names = self._loss(), self._feature_names()
         if fires.any(axis=1).all() or not fires.any():
             return RuleEnsemble((), loss.best_constant(sample.y, sample.weight), names)
-        ridge = self.ridge * loss.curvature(sample.y, sample.weight)
+        constant, *weights = self._or_weights(fires, sample, described).tolist()
+        rules = [Rule(weight, condition) for weight, condition in zip(weights, conditions, strict=True)]
+        return RuleEnsemble(rules, constant, names)
+
+    def _or_weights(self, fires: NDArray[np.bool_], sample: Sample, described: int) -> NDArray[np.float64]:
+        """Return the constant and the weights under which a row is of the described class if and only if a rule fires."""
         target = (sample.y == described).astype(np.float64)
-        constant, *weights = or_weights(fires, target, sample.weight, ridge)
-        sign = 1.0 if described else -1.0
-        rules = [Rule(sign * weight, condition) for weight, condition in zip(weights, conditions, strict=True)]
-        return RuleEnsemble(rules, sign * constant, names)
+        weights = or_weights(fires, target, sample.weight, self._penalty(sample.y, sample.weight))
+        return weights if described else -weights
+
+    def _penalty(self, target: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+        return self.ridge * self._loss().curvature(target, weight)
+
+    def _fitted_weights(self, sample: Sample, start: NDArray[np.float64], fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Fit the weights of an edited rule set as of a learned one, if all rules are for one class and none is locked."""
+        fires, signs = self.ensemble_.fires(sample.X), set(np.sign(start[1:]).tolist()) - {0.0}
+        if fixed.any() or len(signs) != 1 or fires.any(axis=1).all() or not fires.any():
+            return super()._fitted_weights(sample, start, fixed)
+        return self._or_weights(fires, sample, int(signs == {1.0}))
 
     def _worth_their_complexity(self, ensembles: list[RuleEnsemble], sample: Sample) -> Iterator[RuleEnsemble]:
         """Yield the ensembles that have a lower training risk than all less complex ones, in the order of complexity."""

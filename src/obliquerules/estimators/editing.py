@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from obliquerules.boosting.sample import Sample
 from obliquerules.estimators.parameters import check_whole
@@ -15,7 +14,6 @@ from obliquerules.inspection.table import Table, aligned
 from obliquerules.rules import Conjunction, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import NUMBER, PLAIN
-from obliquerules.solvers.rule_weights import weights_of_patterns
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel
@@ -184,9 +182,13 @@ class Editing:
         return self._next("unlock", rule, None, f"unlock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
 
     def refit(self) -> Editing:
-        """Fit the constant and all weights but those of locked rules anew, as `fit` does it."""
+        """Fit the constant and all weights but those of locked rules anew, as `fit` does it.
+
+        The rules of a DRNet remain rules for its class, an added one too, unless one of them is locked or speaks against it.
+        """
         locked = sorted(self.log.locked)
-        weights = self._fitted_weights(np.isin(np.arange(-1, len(self.ensemble)), locked))
+        start = np.array([self.ensemble.intercept, *(rule.weight for rule in self.ensemble)])
+        weights = self.model._fitted_weights(self.sample, start, np.isin(np.arange(-1, len(self.ensemble)), locked))
         rules = [Rule(weight, rule.condition) for weight, rule in zip(weights[1:], self.ensemble, strict=True)]
         return self._next("refit", None, None, f"refit all weights{_but(locked)}", rules, float(weights[0]))
 
@@ -224,15 +226,6 @@ class Editing:
 
     def _text(self, rule: Rule) -> str:
         return rule.describe(self.ensemble.feature_names)
-
-    def _fitted_weights(self, fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the constant and the weights of the rules, the fixed ones as they are."""
-        model, sample = self.model, self.sample
-        start = np.array([self.ensemble.intercept, *(rule.weight for rule in self.ensemble)])
-        ridge = model._penalty(sample.y, sample.weight)
-        return weights_of_patterns(
-            *model._patterns(sample.X), sample.y, sample.weight, model._loss(), ridge, start, fixed=fixed
-        )
 
     def _mean_loss(self, ensemble: RuleEnsemble) -> float:
         value = self.model._loss().value(self.sample.y, ensemble(self.sample.X))

@@ -94,7 +94,7 @@ class LTRNetModel(RuleModel):
     def _grow(self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Self:
         """Train networks at each penalty, and read the path off all of them."""
         sample, loss = Sample.of(X, y, weight), self._loss()
-        rows = Rows(sample.X, sample.y, sample.weight, loss, self.ridge * loss.curvature(sample.y, sample.weight))
+        rows = Rows(sample.X, sample.y, sample.weight, loss, self._penalty(sample.y, sample.weight))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         trained = Parallel(self.n_jobs)(
             delayed(self._drafts)(rows, penalty, np.random.default_rng([seed, index]))
@@ -106,6 +106,9 @@ class LTRNetModel(RuleModel):
         self.path_ = tuple(shortening.ensemble(draft.ensemble(rows, names)) for draft in path)
         self.ensemble_, self.n_iter_ = self.path_[-1], max(n_steps for _, n_steps in trained)
         return self
+
+    def _penalty(self, target: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
+        return self.ridge * self._loss().curvature(target, weight)
 
     def _penalties(self) -> list[float]:
         """Return the L1 penalties, from the largest to the smallest."""

@@ -25,6 +25,7 @@ from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.stored_path import default_names, largest_within
 from obliquerules.rules.text import Wording
+from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
@@ -189,6 +190,11 @@ class RuleModel(ReadableModel):
     def _penalty(self, target: Vector, weight: Vector) -> float:  # noqa: ARG002  # for subclasses
         """Return the ridge under which weights of rules are fitted to these targets: none, unless a subclass has one."""
         return 0.0
+
+    def _fitted_weights(self, sample: Sample, start: NDArray[np.float64], fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the constant and the weights of the rules, fitted as in `fit`; the fixed ones as they are at the start."""
+        ridge = self._penalty(sample.y, sample.weight)
+        return weights_of_patterns(*self._patterns(sample.X), sample.y, sample.weight, self._loss(), ridge, start, fixed=fixed)
 
     def _patterns(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return which rules fire together, with a column of ones before them, and which of these patterns each row has."""

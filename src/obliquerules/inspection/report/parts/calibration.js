@@ -14,7 +14,8 @@ function predictedGroups() {
 /** Merge groups with the same prediction, and like ones until there are few points, of about the same weight. */
 function calibrationPoints(predicted) {
   const sorted = [...predicted].sort((a, b) => a.predicted - b.predicted);
-  const same = binned(sorted, (g) => g.predicted).map(calibrationPoint);
+  // The predictions of merged groups are given in four digits, so these tell which are the same.
+  const same = binned(sorted, (g) => g.predicted.toPrecision(4)).map(calibrationPoint);
   if (same.length <= MOST_POINTS) return same;
   const share = sum(same, (point) => point.weight) / MOST_POINTS;
   let before = 0;

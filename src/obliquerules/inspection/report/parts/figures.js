@@ -65,7 +65,7 @@ function renderSize() {
   slider.max = String(data.sizes.length - 1);
   slider.value = String(state.size);
   slider.setAttribute("aria-valuetext", sizeWords());
-  const chosen = state.size === data.present ? " This is the size that the model has." : "";
+  const chosen = state.size === data.present && !switchedOff().size ? " This is the size that the model has." : "";
   const edited = data.edits && position() === ensembles.length - 1 ? " It was edited by hand." : "";
   say("size-output", `${sizeWords()}.${chosen}${edited}`);
 }
