@@ -82,6 +82,8 @@ def test_calibration_is_of_all_rows(kind, least, workbench):
         assert sum(point["weight"] * point["predicted"] for point in points) == pytest.approx(mean.sum(), rel=1e-3)
         assert sum(point["weight"] * point["observed"] for point in points) == pytest.approx(target.sum(), rel=1e-12)
         assert len(page.driver.find_elements("css selector", "#calibration-table tbody tr")) == len(points)
+        if not len(at.ensemble_):
+            assert len(points) == 1  # whatever groups there are, all rows have the same prediction
 
 
 @every_kind
@@ -89,9 +91,11 @@ def test_rules_switched_off_have_the_figures_of_the_edited_model(kind, workbench
     model, X, y = fitted(kind)
     page = workbench.open(model, X, y, min_count=1)
     off = set()
+    assert "the size that the model has" in page.text("size-output")
     for rule in range(len(model.ensemble_)):
         page.toggle(rule)
         off.add(rule)
+        assert "the size that the model has" not in page.text("size-output")
         assert page.measures() == pytest.approx(figures_of(without(model, X, y, off), X, y), rel=1e-12, abs=1e-12)
         assert page.driver.switch_to.active_element.get_attribute("id") == f"rule-{rule}-switch"
     page.toggle(0)
