@@ -241,7 +241,7 @@ cdef class RuleSearch:
                 break
         return 0
 
-    cdef void judge_children(self, Py_ssize_t depth, Py_ssize_t kind) noexcept:
+    cdef int judge_children(self, Py_ssize_t depth, Py_ssize_t kind) except -1:
         """List the rows of the node in the order of the kind, and take note of the best child."""
         cdef Py_ssize_t i, row, place, count = 0, column = kind // 2
         cdef double value
@@ -264,6 +264,7 @@ cdef class RuleSearch:
             self.members[depth, count] = <int> row
             self.member_group[depth, count] = self.group[column, place]
             count += 1
+        return 0
 
     cdef int descend(self, Py_ssize_t depth, Py_ssize_t kind) except -1:
         """Expand the children of one kind, the weakest cut first, as long as the bound allows."""
@@ -283,10 +284,10 @@ cdef class RuleSearch:
                 return 0
         return 0
 
-    cdef inline void step(self, Py_ssize_t depth, Py_ssize_t kind, int last, int first) noexcept:
+    cdef inline void step(self, Py_ssize_t depth, Py_ssize_t kind, int last, int first) noexcept nogil:
         self.way[depth, 0], self.way[depth, 1], self.way[depth, 2] = <int> kind, last, first
 
-    cdef double bound(self, Py_ssize_t depth) noexcept:
+    cdef double bound(self, Py_ssize_t depth) except? -1.0:
         """Return a value that no subset of the rows inside exceeds."""
         if self.objective.m > 0:
             return self.bound_with_basis(depth)
@@ -305,7 +306,7 @@ cdef class RuleSearch:
                     most = pull * pull / size
         return sqrt(most)
 
-    cdef double bound_with_basis(self, Py_ssize_t depth) noexcept:
+    cdef double bound_with_basis(self, Py_ssize_t depth) except? -1.0:
         """Return the smaller of two bounds.
 
         First, split q into what is constant on each pattern and the rest. The pull is the sum of what the parts pull, and the
