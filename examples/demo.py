@@ -6,19 +6,19 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from obliquerules import LLTBoostClassifier, load_model
+from obliquerules import LLTBoostClassifierCV, load_model
 
 OUTPUT = Path("demo")
 
 
 def learn():
-    """Return a model fitted to half of the patients, and the others to test it on."""
+    """Return a model fitted to half of the patients, its size cross-validated among them, and the other half to test it on."""
     data = load_breast_cancer(as_frame=True)
     diagnosis = data.target.map({0: "malignant", 1: "benign"})
     train, test, train_diagnosis, test_diagnosis = train_test_split(
         data.data, diagnosis, test_size=1 / 2, stratify=diagnosis, random_state=0
     )
-    return LLTBoostClassifier(random_state=0).fit(train, train_diagnosis), test, test_diagnosis
+    return LLTBoostClassifierCV(random_state=0).fit(train, train_diagnosis), test, test_diagnosis
 
 
 def path_table(model, test, diagnosis):
@@ -34,16 +34,19 @@ def path_table(model, test, diagnosis):
 def main():
     """Print the rules and the choice of sizes; write the model and its workbench."""
     model, test, diagnosis = learn()
-    small = model.at(8)
-    print(f"Log-odds of '{model.classes_[1]}', by rules of complexity {small.ensemble_.complexity}:\n\n{small.ensemble_}\n")
+    size = model.ensemble_.complexity
+    print(
+        f"Log-odds of '{model.classes_[1]}', by rules of complexity {size}, chosen by cross-validation:\n\n{model.ensemble_}\n"
+    )
     patient = test.iloc[[0]]
-    print(f"First new patient: {small.predict_proba(patient)[0, 1]:.1%} malignant; truth: {diagnosis.iloc[0]}.\n")
+    print(f"First new patient: {model.predict_proba(patient)[0, 1]:.1%} malignant; truth: {diagnosis.iloc[0]}.\n")
     print(f"One fit gives every size; on {len(test)} patients it has not seen:\n\n{path_table(model, test, diagnosis)}\n")
+    print("Another size may do better on these very patients, but that was not known when the size was chosen.\n")
 
     OUTPUT.mkdir(exist_ok=True)
-    small.save(OUTPUT / "model.json")
-    assert (load_model(OUTPUT / "model.json").decision_function(test) == small.decision_function(test)).all()
-    small.report(OUTPUT / "report.html", test, diagnosis, title="Is this breast mass malignant?", data_name="new patients")
+    model.save(OUTPUT / "model.json")
+    assert (load_model(OUTPUT / "model.json").decision_function(test) == model.decision_function(test)).all()
+    model.report(OUTPUT / "report.html", test, diagnosis, title="Is this breast mass malignant?", data_name="new patients")
     print(f"Wrote {OUTPUT / 'model.json'} (read back and compared) and {OUTPUT / 'report.html'}, to open in a browser.")
 
 

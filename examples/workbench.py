@@ -19,13 +19,13 @@ def main():
     model, test, diagnosis = learn()
     with tempfile.TemporaryDirectory() as directory:
         page = Path(directory, "report.html")
-        model.at(8).report(page, test, diagnosis, title="Is this breast mass malignant?", data_name="new patients")
+        model.report(page, test, diagnosis, title="Is this breast mass malignant?", data_name="new patients")
         profile = f"--user-data-dir={directory}/profile"
         command = [
             shutil.which("chromium"),
             *FLAGS,
             profile,
-            "--window-size=1180,1185",
+            "--window-size=1180,1390",
             f"--screenshot={PICTURE}",
             page.as_uri(),
         ]
