@@ -67,9 +67,6 @@ class BoostedModel(RuleModel):
             return ValidationSelection(self.validation_tolerance, self.objective_tolerance)
         return InformationSelection(self.complexity_penalty)
 
-    def _penalty(self, target: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-        return self.ridge * self._loss().curvature(target, weight)
-
     def _plain_class(self) -> type[BoostedModel]:
         """Return the estimator that grows one path and does nothing else."""
         raise AttributeError(f"{type(self).__name__} does not say which estimator grows its rules.")

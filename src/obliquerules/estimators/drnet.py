@@ -242,9 +242,6 @@ class DRNetClassifier(RuleClassifier):
         weights = or_weights(fires, target, sample.weight, self._penalty(sample.y, sample.weight))
         return weights if described else -weights
 
-    def _penalty(self, target: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-        return self.ridge * self._loss().curvature(target, weight)
-
     def _fitted_weights(self, sample: Sample, start: NDArray[np.float64], fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Fit the weights of an edited rule set as of a learned one, if all rules are for one class and none is locked."""
         fires, signs = self.ensemble_.fires(sample.X), set(np.sign(start[1:]).tolist()) - {0.0}

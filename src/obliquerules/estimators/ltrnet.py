@@ -107,9 +107,6 @@ class LTRNetModel(RuleModel):
         self.ensemble_, self.n_iter_ = self.path_[-1], max(n_steps for _, n_steps in trained)
         return self
 
-    def _penalty(self, target: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
-        return self.ridge * self._loss().curvature(target, weight)
-
     def _penalties(self) -> list[float]:
         """Return the L1 penalties, from the largest to the smallest."""
         return falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)

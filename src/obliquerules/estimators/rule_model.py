@@ -64,6 +64,7 @@ class RuleModel(ReadableModel):
     n_iter_: int
     n_features_in_: int
     edits_: EditLog | None = None
+    ridge: float = 0.0  # for a subclass that has no such parameter
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not what it may be."""
@@ -187,9 +188,9 @@ class RuleModel(ReadableModel):
         """
         return Editing(self, Sample.of(*self._data_like_those_of_fit(X, y, sample_weight)))
 
-    def _penalty(self, target: Vector, weight: Vector) -> float:  # noqa: ARG002  # for subclasses
-        """Return the ridge under which weights of rules are fitted to these targets: none, unless a subclass has one."""
-        return 0.0
+    def _penalty(self, target: Vector, weight: Vector) -> float:
+        """Return the ridge under which weights of rules are fitted to these targets, in units of the loss."""
+        return self.ridge * self._loss().curvature(target, weight)
 
     def _fitted_weights(self, sample: Sample, start: NDArray[np.float64], fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the constant and the weights of the rules, fitted as in `fit`; the fixed ones as they are at the start."""
