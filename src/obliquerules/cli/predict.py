@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> None:
     elif options.output is None:
         write_result(_as_csv(columns))
     if options.output is not None:
-        from obliquerules.rules.document import write_text
+        from obliquerules.rules.whole_files import write_text
 
         with writing(options.output):
             write_text(options.output, _as_csv(columns))
