@@ -119,6 +119,18 @@ def test_the_command_goes_on_with_a_directory_and_refuses_others(capsys, tmp_pat
         main([*arguments, str(tmp_path)])
 
 
+@pytest.mark.parametrize("results", ["", "mine, and no end of the line", "mine\n"])
+def test_the_command_leaves_a_directory_alone_that_is_not_of_a_run(capsys, tmp_path, results):
+    (tmp_path / "results.jsonl").write_text(results, encoding="utf-8")
+    (tmp_path / "report.md").write_text("mine", encoding="utf-8")
+    with pytest.raises((SystemExit, ValueError)):
+        main(["--datasets", "diabetes", "--repetitions", "1", "--methods", "Decision tree", "-o", str(tmp_path)])
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {
+        "results.jsonl": results,
+        "report.md": "mine",
+    }
+
+
 @pytest.mark.skipif(not os.environ.get(VARIABLE), reason=f"needs banknote.csv: {VARIABLE} is not set")
 def test_the_first_figure_shows_four_methods_and_their_rules():
     figure = regions()

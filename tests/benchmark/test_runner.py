@@ -134,22 +134,60 @@ def test_every_cut_of_the_ledger_loses_no_more_than_the_line_that_is_cut(tmp_pat
         assert path.read_bytes() == whole
 
 
-def test_a_ledger_of_something_else_is_refused_and_left_alone(tmp_path):
+@pytest.mark.parametrize("content", [b"my notes\n", b"my notes", b"my\nnotes", b"\n", b"\xff", b'{"format"}', b"{}\n{"])
+def test_a_ledger_of_something_else_is_refused_and_left_alone(tmp_path, content):
     path = tmp_path / "notes"
-    path.write_text("my notes\n", encoding="utf-8")
+    path.write_bytes(content)
     with pytest.raises(ValueError, match="must start with"), open_ledger(path):
         pass
-    assert path.read_text(encoding="utf-8") == "my notes\n"
+    assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("line", ["{}", "[]", "7", "{", '{"dataset":"D"}'])
-def test_a_line_that_is_no_outcome_is_named(tmp_path, line):
+LINE = Outcome(Task("D", "m", "s", 3), (3, 5), {"risk": (0.1, 1 / 3)}, 0.25).line()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("", "{}", "[]", "7", "{", '{"dataset":"D"}', "[" * 100_000, LINE.replace("0.25", "1" * 5000), "my notes"),
+        *(
+            LINE.replace(f'"{name}":', f'"{name}":{value},"_":')
+            for name in ("dataset", "seed", "complexities", "losses", "seconds", "failure")
+            for value in ("[]", "1.5")
+        ),
+        *(LINE.replace('"D"', value) for value in ("1", "[]", "{}", "null", "true")),
+        *(LINE.replace('"seed":3', f'"seed":{value}') for value in ("[]", '"3"', "3.0", "true", "-1", "null")),
+        *(LINE.replace("[3,5]", value) for value in ("7", "[3]", "[3,[]]", '"35"', "[3,0.5]", "{}", "null", "[true,5]")),
+        *(
+            LINE.replace("[0.1,", value)
+            for value in ("[null,", "[NaN,", "[1e999,", '["a",', "[[],", "[0.1,0.2,", "[" + "9" * 400 + ",")
+        ),
+        *(LINE.replace('{"risk":', '{"rusk":'), LINE.replace('{"risk":[0.1,0.3333333333333333]}', "[]")),
+        *(LINE.replace("0.25", value) for value in ("null", '"1"', "[]", "-Infinity", "true")),
+        *(LINE.replace("null", value) for value in ("1", "[]", "false")),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", f"\n{LINE[:20]}"])
+def test_a_line_that_is_no_outcome_is_named_and_nothing_is_cut(tmp_path, line, end):
+    assert line != LINE
     path = tmp_path / "ledger"
     with open_ledger(path):
         pass
-    path.write_text(f"{path.read_text()}{line}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"Line 2 of .* is not an outcome"), open_ledger(path):
+    path.write_text(f"{path.read_text()}{LINE}\n{line}{end}", encoding="utf-8")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"Line 3 of .* is not an outcome"), open_ledger(path):
         pass
+    assert path.read_bytes() == before
+
+
+def test_notes_after_the_last_line_are_left_alone(tmp_path):
+    path = tmp_path / "ledger"
+    with open_ledger(path) as ledger:
+        ledger.add(Outcome.of_line(LINE))
+    path.write_text(f"{path.read_text()}my notes", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"Line 3 of .* neither an outcome nor"), open_ledger(path):
+        pass
+    assert path.read_text(encoding="utf-8").endswith("my notes")
 
 
 def test_two_runs_do_not_write_to_one_ledger(tmp_path):

@@ -1,5 +1,6 @@
 """Whatever is wrong with what a command is given, it says so in one sentence, and leaves all files as they were."""
 
+import json
 import os
 import resource
 import signal
@@ -12,7 +13,7 @@ import pytest
 from obliquerules import Rule, RuleEnsemble
 from obliquerules.cli.main import main
 
-from .executable import COMMAND, ENVIRONMENT, refused, write_csv
+from .executable import COMMAND, ENVIRONMENT, refused, run, write_csv
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 ROWS = [(1, 2.5, 0), (2, 3.5, 1), (3, 0.5, 0), (4, 9.5, 1)]
@@ -150,8 +151,8 @@ EDIT = ("edit", "model.json", "data.csv", "--target", "state", "-o", "edited.jso
         ([*FIT, "-o", "model.json"], "'model.json' is there already: give another name to --output, or --force"),
         ([*FIT, "-o", "nowhere/model.json"], "The directory 'nowhere' does not exist"),
         ([*FIT, "-o", "data.csv/model.json"], "The directory 'data.csv' does not exist"),
-        ([*FIT, "-o", "."], "--output must name a file; '.' is something else."),
-        ([*FIT, "-o", "/dev/full", "--force"], "--output must name a file; '/dev/full' is something else."),
+        ([*FIT, "-o", "."], "--output must name a file; '.' is a directory"),
+        ([*FIT, "-o", "/dev/full", "--force"], "--output must name a file; '/dev/full' is a device"),
         (["benchmark", "--datasets", "diabetes", "-o", "model.json"], "--output must name a directory; 'model.json' is"),
     ],
 )
@@ -170,9 +171,10 @@ def test_a_disk_that_is_full_leaves_the_old_file(place):
     def fill():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
+    (place / "old.json").write_text("old", encoding="utf-8")
     before = {path: path.read_bytes() for path in place.iterdir()}
-    sentence = refused(*EDIT[:-1], "model.json", "--drop", "0", "--force", code=1, cwd=place, preexec_fn=fill)
-    assert sentence == "obliquerules: 'model.json' could not be written, and is as it was before: File too large."
+    sentence = refused(*EDIT[:-1], "old.json", "--drop", "0", "--force", code=1, cwd=place, preexec_fn=fill)
+    assert sentence == "obliquerules: 'old.json' could not be written, and is as it was before: File too large."
     assert {path: path.read_bytes() for path in place.iterdir()} == before
 
 
@@ -218,3 +220,89 @@ def test_an_interrupt_ends_a_fit_with_a_sentence_and_no_file(tmp_path):
     assert told.endswith("obliquerules: interrupted; no file is left half-written.\n")
     assert "Traceback" not in told
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.fixture
+def shell(place):
+    """Return what runs a line of a shell, in which COMMAND is the command, beside a table and a model."""
+
+    def shell(line, **environment):
+        return subprocess.run(
+            line.replace("COMMAND", f"'{COMMAND}'"),
+            shell=True,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=place,
+            env=ENVIRONMENT | environment,
+        )
+
+    return shell
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_a_disk_that_is_full_is_noticed_with_and_without_a_buffer(shell, buffered):
+    done = shell(
+        "ulimit -f 1; COMMAND predict model.json data.csv --probabilities --json > short.json", PYTHONUNBUFFERED=buffered
+    )
+    assert done.returncode == 1
+    assert done.stderr == "obliquerules: standard output: File too large.\n"
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", ">&- 2>&-"])
+def test_whoever_cannot_be_told_gets_the_same_exit_code(shell, closed):
+    assert shell(f"COMMAND show missing.json {closed}").returncode == 2
+    assert shell(f"COMMAND fit data.csv --target state -o deaf.json --force --set max_rules=1 --json {closed}").returncode == (
+        1 if closed.startswith(">&-") else 0
+    )
+
+
+ASCII = {"PYTHONIOENCODING": "ascii"}
+
+
+def test_a_terminal_that_knows_few_characters(place, shell):
+    write_csv(place / "grüße.csv", ["größe\u2028ß", "y"], [(1, "ä"), (2, "ö"), (3, "ä"), (4, "ö"), (5, "ö")])
+    fit = "COMMAND fit grüße.csv --target y -o grün.json --force --method tgb --set max_rules=1"
+    done = shell(fit, **ASCII)
+    assert done.returncode == 0, done.stderr
+    assert 'if "gr\\xf6\\xdfe\\u2028\\xdf" >=' in done.stdout
+    done = shell(f"{fit} --json", **ASCII)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["columns"] == ["größe\u2028ß"]
+    assert len(summary["rules"]) == 2
+    assert summary["rules"][1].count('"größe\u2028ß"') == 1
+    done = shell("COMMAND predict grün.json grüße.csv", **ASCII)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "standard output takes only characters of ascii" in done.stderr
+    predicted = json.loads(shell("COMMAND predict grün.json grüße.csv --json", **ASCII).stdout)["prediction"]
+    assert set(predicted) <= {"ä", "ö"}
+    assert shell("COMMAND predict grün.json grüße.csv", PYTHONIOENCODING="utf-8").stdout.split()[1:] == predicted
+
+
+def test_no_input_is_overwritten_by_whatever_name(place, capsys, monkeypatch):
+    def sentence(*arguments):
+        assert main([*map(str, arguments), "--force"]) == 2
+        return capsys.readouterr().err
+
+    monkeypatch.chdir(place)
+    (place / "soft.csv").symlink_to("data.csv")
+    (place / "hard.csv").hardlink_to(place / "data.csv")
+    before = {path: path.read_bytes() for path in place.iterdir() if path.is_file()}
+    for name in ("data.csv", "./data.csv", place / "data.csv", "soft.csv", "hard.csv"):
+        assert "--output must not be an input" in sentence(*FIT, "-o", name)
+        assert "is the file that is read as 'data.csv'" in sentence("predict", "model.json", "data.csv", "-o", name)
+    for command in (("predict", "model.json", "data.csv"), ("report", "model.json"), ("export", "model.json", "--to", "json")):
+        assert "is read as 'model.json'" in sentence(*command, "-o", "model.json")
+    assert "is read as 'model.json'" in sentence(*EDIT[:-1], "model.json", "--drop", "0")
+    with open(place / "data.csv", "rb") as table:
+        told = refused("fit", "-", "--target", "state", "-o", "data.csv", "--force", cwd=place, stdin=table)
+    assert "is read as standard input" in told
+    assert {path: path.read_bytes() for path in place.iterdir() if path.is_file()} == before
+
+
+def test_names_of_files_as_long_as_the_system_takes_them(place):
+    longest = "m" * 250 + ".json"
+    assert run(*FIT, "-o", longest, "--set", "max_rules=1", cwd=place).returncode == 0
+    assert run("show", longest, cwd=place).returncode == 0
+    assert "File name too long" in refused(*FIT, "-o", "m" + longest, cwd=place)

@@ -2,10 +2,11 @@
 
 from argparse import Namespace
 
+import numpy as np
 import pytest
 
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
-from obliquerules.cli.table import read_table
+from obliquerules.cli.table import Column, Table, check_names, read_table
 from obliquerules.cli.training import training_data
 from obliquerules.estimators.persistence import ESTIMATORS
 
@@ -101,3 +102,27 @@ def test_options_go_to_estimators_that_have_them():
     assert (model.loss, model.cv, model.max_rules, model.random_state) == ("poisson", 3, 3, 7)
     with pytest.raises(ValueError, match="--jobs cannot be used here"):
         build(estimator_class("lltboost", "counts", False), {}, {"n_jobs": 2}, {})
+
+
+class Counted(str):
+    """A name that counts how often it is compared with another object."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+    comparisons = 0
+
+    def __eq__(self, other):
+        Counted.comparisons += 1
+        return str.__eq__(self, other)
+
+
+def test_names_are_compared_a_few_times_for_each_column_however_many_there_are():
+    names = [Counted(f"c{column}") for column in range(2000)]
+    values = np.array([0.0, 1.0, 2.0])
+    columns = [Column(name, np.zeros(3, dtype=bool), values, None, "numbers") for name in names]
+    table = Table("t", (*columns, Column("y", np.zeros(3, dtype=bool), values, None, "numbers")))
+    Counted.comparisons = 0
+    check_names(names, "t")
+    training_data(table, Namespace(**DEFAULTS | {"drop_columns": [str(name) for name in names[1000:]]}))
+    table.matrix(names)
+    assert Counted.comparisons < 20 * len(names)

@@ -138,6 +138,101 @@ def change_place(node, key, elsewhere: tuple, rng: random.Random) -> None:
         node[key] = copy.deepcopy(rng.choice(VALUES))
 
 
+def rule(columns: list[int]) -> dict:
+    """Return a rule with one condition on these columns."""
+    return {"weight": 1.0, "condition": [{"columns": columns, "weights": [1.0] * len(columns), "threshold": 0.5}]}
+
+
+def ensemble(rules: list[dict]) -> dict:
+    return {"intercept": 0.0, "rules": rules}
+
+
+def doubled(fields: int) -> str:
+    """Return the inside of an object whose last field stands in it twice."""
+    return ", ".join(f'"field {number}": 0' for number in [*range(fields), fields - 1])
+
+
+def with_double(document: dict, size: int) -> bytes:
+    """Return a file in which an object, of the parameters or of the whole, has the last of many fields twice."""
+    return json.dumps(document | {"parameters": "HERE"}).replace('"HERE"', f"{{{doubled(size)}}}").encode()
+
+
+def wide(document: dict, size: int) -> bytes:
+    """Return a short file that asks for a million columns on each member of a path."""
+    changed = {"n_features": 10**6, "feature_names": None, "chosen": 0, "path": [ensemble([])] * size}
+    return json.dumps(document | changed).encode()
+
+
+def named(document: dict, size: int, names: list[str], path: list[dict]) -> bytes:
+    changed = document | {"n_features": size, "feature_names": names, "chosen": len(path) - 1, "path": path}
+    return json.dumps({key: value for key, value in changed.items() if key != "edits"}).encode()
+
+
+def many_names(document: dict, size: int) -> bytes:
+    """Return a file with many names and a long path, in which nothing is wrong."""
+    return named(document, size, [f"name {column}" for column in range(size)], [ensemble([])] * size)
+
+
+def double_name(document: dict, size: int) -> bytes:
+    names = [f"name {column}" for column in range(size - 1)]
+    return named(document, size, [*names, names[-1]], [ensemble([])])
+
+
+def long_condition(document: dict, size: int) -> bytes:
+    return named(document, size, [f"n{column}" for column in range(size)], [ensemble([rule(list(range(size)))])])
+
+
+def double_column(document: dict, size: int) -> bytes:
+    return named(document, size, [f"n{column}" for column in range(size)], [ensemble([rule([*range(size - 1), size - 2])])])
+
+
+def many_rules(document: dict, size: int) -> bytes:
+    return named(document, 2, ["a", "b"], [ensemble([rule([0])] * (size // 10))])
+
+
+def many_conditions(document: dict, size: int) -> bytes:
+    return named(document, 2, ["a", "b"], [ensemble([{"weight": 1.0, "condition": rule([0])["condition"] * (size // 10)}])])
+
+
+def long_number(document: dict, size: int) -> bytes:
+    text = json.dumps(document | {"chosen": 0, "path": [{"intercept": "HERE", "rules": []}]})
+    return text.replace('"HERE"', f"0.{'3' * size}").encode()
+
+
+# Files whose work could grow faster than their size; each is tried as large as here, and smaller ones at random.
+SHAPES = {
+    with_double: 100_000,
+    wide: 999,
+    many_names: 30_000,
+    double_name: 100_000,
+    long_condition: 30_000,
+    double_column: 30_000,
+    many_rules: 100_000,
+    many_conditions: 100_000,
+    long_number: 1_000_000,
+}
+
+
+def shaped(shape, document: dict, largest: int, rng: random.Random | None = None) -> bytes:
+    """Return a file of a shape, of the largest size or of one that is drawn."""
+    return shape(document, largest if rng is None else int(10 ** rng.uniform(1.0, np.log10(largest / 4.0))))
+
+
+def changes(raws: list[bytes], count: int, rng: random.Random):
+    """Yield so many files: each shape in full, then changes of a byte or an entry, now and then a shape of another size."""
+    estimators = [document for document in map(json.loads, raws) if document["kind"] == "estimator"]
+    for shape, largest in SHAPES.items():
+        yield shaped(shape, estimators[0], largest)
+    for number in range(count - len(SHAPES)):
+        raw, other = rng.choice(raws), rng.choice(raws)
+        if number % 500 == 0:
+            yield shaped(*rng.choice([(shape, rng.choice(estimators), most) for shape, most in SHAPES.items()]), rng)
+        elif rng.randrange(2):
+            yield changed_bytes(raw, other, rng)
+        else:
+            yield changed_document(json.loads(raw), json.loads(other), rng)
+
+
 def predict(model: object) -> None:
     """Ask a model for predictions; raise if they are no numbers."""
     ensemble = model if isinstance(model, RuleEnsemble) else model.ensemble_
@@ -193,11 +288,7 @@ def main(directory: str, count: int, seed: int) -> dict:
     limit_memory()
     before, counts, failures, slowest = megabytes(), collections.Counter(), {}, 0.0
     place = Path(directory) / "changed"
-    for _ in range(count):
-        raw, other = rng.choice(raws), rng.choice(raws)
-        change = (
-            changed_bytes(raw, other, rng) if rng.randrange(2) else changed_document(json.loads(raw), json.loads(other), rng)
-        )
+    for change in changes(raws, count, rng):
         place.write_bytes(change)
         started = time.process_time()
         came = outcome(place)

@@ -55,6 +55,7 @@ def hold_to_the_law(came, count):
     assert sum(came["counts"].values()) == count
     assert min(came["counts"][kind] for kind in ("refused", "predicts")) > count / 20
     assert came["megabytes more"] < 200
+    assert came["slowest load in seconds"] < 2.0  # of processor time, whatever else the machine does
 
 
 def test_thousands_of_broken_files(models):

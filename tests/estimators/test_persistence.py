@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pickle
+import tracemalloc
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -470,11 +471,51 @@ def test_deep_nesting_is_refused(documents: dict[str, Any], tmp_path: Path, fiel
             load_model(tmp_path / "hostile.json")
 
 
-def test_long_path_of_many_columns_is_refused_at_once(documents: dict[str, Any], tmp_path: Path) -> None:
-    document = copy.deepcopy(documents["regressor"]) | {"n_features": 10**6}
-    document["path"] = [{"intercept": 0.0, "rules": []}] * 20_000
-    with pytest.raises(ModelFileError, match="path"):
+@pytest.mark.parametrize("members", [101, 999, 20_000])
+def test_long_path_of_many_columns_is_refused_before_the_columns_get_names(
+    documents: dict[str, Any], tmp_path: Path, members: int
+) -> None:
+    document = copy.deepcopy(documents["regressor"]) | {"n_features": 10**6, "feature_names": None}
+    document["path"] = [{"intercept": 0.0, "rules": []}] * members
+    path = written(document, tmp_path)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=rf"path should be a list of 1 to 100 ensembles; got a list of {members}\."):
+            load_model(path)
+        assert tracemalloc.get_traced_memory()[1] < 50e6  # to read takes 32 MB, a million names would take 64
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_members_of_a_path_share_their_names(documents: dict[str, Any], tmp_path: Path) -> None:
+    document = copy.deepcopy(documents["regressor"]) | {"n_features": 10**6, "feature_names": None, "chosen": 0}
+    document["path"] = [{"intercept": 0.0, "rules": []}] * 100
+    model = load_model(written(document, tmp_path))
+    assert len({id(member.feature_names) for member in model.path_}) == 1
+    assert len(model.path_) == 100
+
+
+def test_path_that_would_not_be_read_is_not_saved(tmp_path: Path) -> None:
+    model = classifier()
+    model.n_features_in_, model.path_ = 10**6, model.path_ * 100
+    with pytest.raises(ValueError, match="only be saved if the columns have names"):
+        model.save(tmp_path / "model.json")
+
+
+def test_a_double_field_among_many_is_found_in_one_pass(tmp_path: Path) -> None:
+    fields = ", ".join(f'"field {number}": 0' for number in range(200_000))
+    (tmp_path / "hostile.json").write_text(f'{{{fields}, "field 199999": 0}}', encoding="utf-8")
+    with pytest.raises(ModelFileError, match="has the field 'field 199999' twice"):
+        load_model(tmp_path / "hostile.json")
+
+
+def test_a_complaint_is_short_however_long_what_it_is_about(documents: dict[str, Any], tmp_path: Path) -> None:
+    condition = {"columns": [0] * 10_000, "weights": [1.0] * 10_000, "threshold": 0.0}
+    document = copy.deepcopy(documents["regressor"])
+    document["path"][0]["rules"] = [{"weight": 1.0, "condition": [condition]}]
+    with pytest.raises(ModelFileError, match="must be different") as caught:
         load_model(written(document, tmp_path))
+    assert len(str(caught.value)) < 1000
 
 
 def test_large_file_is_refused(tmp_path: Path) -> None:

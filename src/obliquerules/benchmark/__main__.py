@@ -21,6 +21,7 @@ from obliquerules.benchmark.runner import load, run
 from obliquerules.benchmark.tasks import SEEDS_APART, plan
 from obliquerules.datasets import DATASETS
 from obliquerules.estimators.boosted import SELECTIONS
+from obliquerules.streams import prepare_streams, standard_output
 
 METHODS = {**OURS, **PEERS}
 RESULTS = "results.jsonl"
@@ -82,12 +83,19 @@ def _check_directory(parser: argparse.ArgumentParser, directory: Path) -> None:
         parser.error(f"the directory '{directory.parent}' does not exist")
     if directory.exists() and not directory.is_dir():
         parser.error(f"--output must name a directory; '{directory}' is something else")
-    if directory.is_dir() and any(directory.iterdir()) and not (directory / RESULTS).is_file():
+    if directory.is_dir() and any(directory.iterdir()) and not _begun(directory):
         parser.error(f"'{directory}' is there already and has no {RESULTS}: give a new directory to --output, or that of a run")
+
+
+def _begun(directory: Path) -> bool:
+    """Say whether a run has left something to go on with: a results file, and if that is still empty, nothing beside it."""
+    results = directory / RESULTS
+    return results.is_file() and (results.stat().st_size > 0 or list(directory.iterdir()) == [results])
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquerules.benchmark") -> None:
     """Run, print, and write if asked to."""
+    prepare_streams()
     options = parse(arguments, prog)
     methods, absent = _choose(options)
     datasets, missing = load(options.datasets, download_if_missing=options.fetch)
@@ -98,9 +106,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
         outcomes = run(tasks, datasets, methods, done=done, keep=keep, limit=options.time_limit, jobs=options.jobs)
         found = tables(methods, outcomes, left_out)
         made = _made(prog, sys.argv[1:] if arguments is None else arguments)
-        print(report(found, made), end="", flush=True)
         if options.output is not None:
             write_files(options.output, methods, outcomes, found, made)
+        standard_output().write(report(found, made))
+        standard_output().flush()
 
 
 def _made(prog: str, arguments: Sequence[str]) -> str:

@@ -14,6 +14,8 @@ import obliquerules
 from obliquerules.benchmark.tasks import Outcome, Task
 
 FORMAT = "obliquerules benchmark"
+# How the line of an outcome starts.
+BEGINNING = '{"dataset":"'
 
 
 class Ledger:
@@ -34,17 +36,19 @@ class Ledger:
 
 @contextmanager
 def open_ledger(path: Path) -> Iterator[Ledger]:
-    """Open the ledger in a file, or a new one; nobody else can add to it meanwhile."""
+    """Open the ledger in a file, or a new one; nobody else can add to it meanwhile. A file of something else stays as it is."""
     with open(path, "a+b") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ValueError(f"Another run is writing to '{path}': wait for it to end, or give another directory.") from None
-        heading, *lines = _complete_lines(file) or [_heading()]
-        _check(path, heading)
+        file.seek(0)
+        content = file.read()
+        outcomes = _read(path, content)
+        file.truncate(content.rfind(b"\n") + 1)  # only now that all of it is known to be ours
+        file.seek(0, os.SEEK_END)
         if not file.tell():
-            _append(file, heading)
-        outcomes = (_read(path, number, line) for number, line in enumerate(lines, start=2))
+            _append(file, _heading())
         yield Ledger(file, {outcome.task: outcome for outcome in outcomes})
 
 
@@ -58,23 +62,25 @@ def _append(file: BinaryIO, line: str) -> None:
     os.fsync(file.fileno())
 
 
-def _complete_lines(file: BinaryIO) -> list[str]:
-    """Return the lines that end, and cut off the one that does not: it was being written when the run was stopped."""
-    file.seek(0)
-    content = file.read()
-    whole = content[: content.rfind(b"\n") + 1]
-    file.truncate(len(whole))
-    file.seek(len(whole))
-    return whole.decode("utf-8", errors="replace").splitlines()
+def _read(path: Path, content: bytes) -> list[Outcome]:
+    """Return the outcomes, once it is known that every line is ours; what follows the last end of a line does not count."""
+    *lines, rest = content.decode("utf-8", errors="replace").split("\n")
+    if not lines:
+        _check_heading(path, rest, _heading()[: len(rest)])
+        return []
+    _check_heading(path, lines[0], _heading())
+    outcomes = [_outcome(path, number, line) for number, line in enumerate(lines[1:], start=2)]
+    if not (rest.startswith(BEGINNING) or BEGINNING.startswith(rest)):
+        raise ValueError(f"Line {len(lines) + 1} of '{path}' is neither an outcome nor the beginning of one: remove it.")
+    return outcomes
 
 
-def _check(path: Path, heading: str) -> None:
-    expected = _heading()
+def _check_heading(path: Path, heading: str, expected: str) -> None:
     if heading != expected:
-        raise ValueError(f"'{path}' must start with {expected}; it starts with {heading[:80]!r}. Give another directory.")
+        raise ValueError(f"'{path}' must start with {_heading()}; it starts with {heading[:80]!r}. Give another directory.")
 
 
-def _read(path: Path, number: int, line: str) -> Outcome:
+def _outcome(path: Path, number: int, line: str) -> Outcome:
     try:
         return Outcome.of_line(line)
     except ValueError as error:

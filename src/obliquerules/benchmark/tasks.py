@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,12 +82,52 @@ class Outcome:
         """Read a line; ValueError if it is not one that `line` writes."""
         try:
             fields = json.loads(line)
-            task = Task(*(fields.pop(field.name) for field in dataclasses.fields(Task)))
-            fields["complexities"] = tuple(fields["complexities"])
-            fields["losses"] = {name: tuple(curve) for name, curve in fields["losses"].items()}
-            return cls(task, **fields)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError("the line does not hold the fields of an outcome") from error
+        except RecursionError as error:
+            raise ValueError("it is nested too deeply") from error
+        _check_fields(fields)
+        task = Task(*(fields.pop(field.name) for field in dataclasses.fields(Task)))
+        fields["complexities"] = tuple(fields["complexities"])
+        fields["losses"] = {name: tuple(curve) for name, curve in fields["losses"].items()}
+        return cls(task, **fields)
+
+
+def _check_fields(fields: Any) -> None:
+    if not isinstance(fields, dict) or set(fields) != set(FIELDS):
+        raise ValueError("the line does not hold the fields of an outcome")
+    for name, (holds, what) in FIELDS.items():
+        if not holds(fields[name]):
+            raise ValueError(f"{name} should be {what}")
+    if any(len(curve) != len(fields["complexities"]) for curve in fields["losses"].values()):
+        raise ValueError("losses should be as long as complexities")
+    if fields["complexities"] and "risk" not in fields["losses"]:
+        raise ValueError("losses should hold the risk")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max  # which NaN is not
+
+
+def _is_curves(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(curve, list) and all(map(_is_number, curve)) for curve in value.values())
+
+
+# What each field of a line holds, and what that is called.
+FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("dataset", "method", "setting"), (_is_text, "text")),
+    "seed": (_is_whole, "a whole number"),
+    "complexities": (lambda value: isinstance(value, list) and all(map(_is_whole, value)), "a list of whole numbers"),
+    "losses": (_is_curves, "an object of lists of numbers"),
+    "seconds": (_is_number, "a number"),
+    "failure": (lambda value: value is None or isinstance(value, str), "text or null"),
+}
 
 
 def plan(datasets: Iterable[Any], methods: Sequence[Method], repetitions: int, seed: int) -> tuple[Task, ...]:

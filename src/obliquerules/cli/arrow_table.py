@@ -25,10 +25,10 @@ def read_arrow(name: str, suffix: str) -> Table:
         kind = "a Parquet" if suffix == ".parquet" else "an Arrow"
         raise ValueError(f"{source} is not {kind} file: {str(error).splitlines()[0]}") from error
     names = table.column_names
-    check_names(names, source)
     if not names:
         raise ValueError(f"{source} is empty: it has no columns.")
-    return Table(source, tuple(_column(name, table.column(name)) for name in names))
+    check_names(names, source)
+    return Table(source, tuple(map(_column, names, table.columns)))
 
 
 def _parquet(file: Any) -> Any:

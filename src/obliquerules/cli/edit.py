@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> None:
     options = reader.parse_args(arguments)
     if options.steps is None:
         reader.error("there is nothing to do: give --drop, --add, --replace, --lock, --unlock or --refit")
-    check_output(options.output, options.force)
+    check_output(options.output, options.force, options.model, options.data)
     table = read_table(options.data, options.delimiter)
     editing = _started(read_estimator(options.model, options.at), table, options)
     for action, given in options.steps:

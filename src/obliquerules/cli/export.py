@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from obliquerules.cli.model_file import add_model, inputs, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
-from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_result
+from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_exactly
 from obliquerules.cli.table import add_table, read_table
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    check_output(options.output, options.force)
+    check_output(options.output, options.force, options.model, options.data)
     if options.output is None and options.to == "onnx":
         raise ValueError("--output must name a file: an ONNX graph is no text for standard output.")
     exported = _exported(options)
     verification = str(exported.verification)
     say(f"{verification[0].upper()}{verification[1:]}")
     if options.output is None:
-        write_result(exported.content)
+        write_exactly(exported.content)
         return
     with writing(options.output):
         exported.save(options.output)

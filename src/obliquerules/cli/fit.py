@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    check_output(options.output, options.force)
+    check_output(options.output, options.force, options.data)
     values = settings(options.set)
     data = training_data(read_table(options.data, options.delimiter), options)
     model = _model(options, data, values)
@@ -107,5 +107,5 @@ def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "columns_left_out": dict(data.left_out),
         "complexity": model.ensemble_.complexity,
         "path": [ensemble.complexity for ensemble in model.path_],
-        "rules": model.to_text().splitlines(),
+        "rules": model.to_text().split("\n"),
     }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import signal
 import sys
 from collections.abc import Sequence
 
 import obliquerules
 from obliquerules.cli.speech import DONE, FAILED, REFUSED, WorkFailedError, complain
+from obliquerules.streams import OutputClosedError, prepare_streams, silence
 
 # Each is a module of this package with a function ``main``. It is imported when it is called, so that the others cost nothing.
 COMMANDS = {
@@ -27,12 +27,13 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code: 0 if it is done, 1 if it failed, 2 if what it was given is wrong."""
+    prepare_streams()
     try:
         _run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:
         complain("interrupted; no file is left half-written.")
         return 128 + signal.SIGINT
-    except WorkFailedError as error:
+    except (WorkFailedError, OutputClosedError) as error:
         return _failed(str(error), FAILED)
     except ValueError as error:
         return _failed(str(error), REFUSED)
@@ -71,7 +72,7 @@ def _told(error: OSError) -> str:
     """Say what could not be written, or rarely read; what could not is not tried again when Python ends."""
     if error.filename is not None:
         return f"'{error.filename}': {error.strerror}."
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    silence(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return "whoever reads standard output closed it before everything was written."
     return f"standard output: {error.strerror}."

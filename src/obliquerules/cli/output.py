@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from obliquerules.cli.speech import WorkFailedError
+from obliquerules.rules.whole_files import NotRegularError, regular_file
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, *, required: bool = False) -> None:
@@ -17,18 +19,48 @@ def add_output(parser: argparse.ArgumentParser, what: str, *, required: bool = F
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it is there")
 
 
-def check_output(path: Path | None, force: bool) -> None:
-    """Raise, before any work is done, if a file must not or cannot be written."""
+def check_output(path: Path | None, force: bool, *inputs: str | None) -> None:
+    """Raise, before any work is done, if a file must not or cannot be written; never over a file that the command reads."""
     if path is None:
         return
-    if path.exists() and not path.is_file():
-        raise ValueError(f"--output must name a file; '{path}' is something else.")
-    if path.exists() and not force:
+    before = _there(path)
+    for name in inputs:
+        if before is not None and name is not None and _is(name, before):
+            raise ValueError(f"--output must not be an input: '{path}' is the file that is read as {_told(name)}.")
+    if before is not None and not force:
         raise ValueError(f"'{path}' is there already: give another name to --output, or --force to overwrite it.")
-    if not path.parent.is_dir():
+    _check_directory(path)
+
+
+def _there(path: Path) -> os.stat_result | None:
+    """Return what is known of the file, if there is one."""
+    try:
+        return regular_file(path)
+    except NotRegularError as error:
+        raise ValueError(f"--output must name a file; {error}") from error
+    except OSError as error:
+        raise ValueError(f"--output must name a file that can be written; '{path}': {error.strerror}.") from error
+
+
+def _is(name: str, before: os.stat_result) -> bool:
+    """Say whether an input is that very file, whatever it is called."""
+    try:
+        found = os.fstat(0) if name == "-" else Path(name).stat()
+    except OSError:
+        return False  # it cannot be read either, which is said when it is read
+    return os.path.samestat(found, before)
+
+
+def _told(name: str) -> str:
+    return "standard input" if name == "-" else f"'{name}'"
+
+
+def _check_directory(path: Path) -> None:
+    directory = Path(os.path.realpath(path)).parent
+    if not directory.is_dir():
         raise ValueError(f"The directory '{path.parent}' does not exist, so '{path.name}' cannot be written there.")
     try:
-        with tempfile.TemporaryFile(dir=path.parent):
+        with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
         raise ValueError(f"No file can be written in the directory '{path.parent}': {error.strerror}.") from error
@@ -40,4 +72,4 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WorkFailedError(f"'{path}' could not be written, and is as it was before: {error.strerror}.") from error
+        raise WorkFailedError(f"'{path}' could not be written, and is as it was before: {error.strerror or error}.") from error

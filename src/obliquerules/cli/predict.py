@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from obliquerules.cli.model_file import add_model, inputs, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
-from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
+from obliquerules.cli.speech import add_at, add_json, command_parser, write_exactly, write_json
 from obliquerules.cli.table import add_table, read_table
 
 if TYPE_CHECKING:
@@ -33,16 +33,16 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    check_output(options.output, options.force)
+    check_output(options.output, options.force, options.model, options.data)
     table = read_table(options.data, options.delimiter)
     model = read_estimator(options.model, options.at)
     columns = _predictions(model, inputs(model, table), options.probabilities)
     if options.json:
         write_json(columns)
     elif options.output is None:
-        write_result(_as_csv(columns))
+        write_exactly(_as_csv(columns))
     if options.output is not None:
-        from obliquerules.rules.document import write_text
+        from obliquerules.rules.whole_files import write_text
 
         with writing(options.output):
             write_text(options.output, _as_csv(columns))

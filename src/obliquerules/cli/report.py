@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> None:
     options = reader.parse_args(arguments)
     if (options.data is None) != (options.target is None):
         reader.error("DATA and --target must be given together")
-    check_output(options.output, options.force)
+    check_output(options.output, options.force, options.model, options.data)
     model = read_estimator(options.model, options.at)
     given = {} if options.data is None else _rows(model, options)
     chosen = {name: getattr(options, name) for name in ("title", "data_name", "min_count", "max_sizes")}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import Any, TextIO
+
+from obliquerules.streams import silence, standard_output
 
 DONE, FAILED, REFUSED = 0, 1, 2
 
@@ -16,7 +18,11 @@ class WorkFailedError(Exception):
 
 def say(message: str) -> None:
     """Write a message to standard error, where it is in the way of no result."""
-    sys.stderr.write(f"{message}\n")
+    try:
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody can be told, and the exit code still says how the command ended
+        silence(sys.stderr)
 
 
 def complain(message: str) -> None:
@@ -25,15 +31,34 @@ def complain(message: str) -> None:
 
 
 def write_result(text: str) -> None:
-    """Write a result to standard output."""
-    if sys.stdout is None:
-        raise WorkFailedError("standard output is closed.")
-    sys.stdout.write(text)
+    """Write a result for people to standard output; a character that it does not know is written as its number."""
+    standard_output().write(text)
+
+
+def write_exactly(text: str) -> None:
+    """Write a result for programs to standard output, character by character or not at all."""
+    output = standard_output()
+    if not _takes(output, text):
+        raise WorkFailedError(
+            f"standard output takes only characters of {output.encoding}, and the result has others: give a file to --output, "
+            "or set PYTHONIOENCODING=utf-8."
+        )
+    output.write(text)
 
 
 def write_json(content: Any) -> None:
-    """Write a result to standard output as JSON with exact numbers."""
-    write_result(json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n")
+    """Write a result to standard output as JSON with exact numbers, and in any encoding."""
+    output = standard_output()
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False)) + "\n")
+
+
+def _takes(output: TextIO, text: str) -> bool:
+    try:
+        text.encode(output.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def command_parser(command: str, description: str) -> argparse.ArgumentParser:

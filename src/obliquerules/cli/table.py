@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +71,14 @@ class Table:
         """The number of rows."""
         return len(self.columns[0].missing)
 
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
+
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise ValueError(f"{self.source} has no column '{name}'; it has {_listed([c.name for c in self.columns])}.")
+        if name not in self._by_name:
+            raise ValueError(f"{self.source} has no column '{name}'; it has {_listed(list(self._by_name))}.")
+        return self._by_name[name]
 
     def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Return columns of numbers in the given order."""
@@ -85,8 +90,8 @@ def check_names(names: Sequence[str], source: str) -> None:
     """Raise unless each column has a name of its own."""
     if "" in names:
         raise ValueError(f"{source} has no name for column {list(names).index('') + 1}: give each column a name.")
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
+    double, times = Counter(names).most_common(1)[0]
+    if times > 1:
         raise ValueError(f"{source} has two columns named '{double}': each needs a name of its own.")
 
 

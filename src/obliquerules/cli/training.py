@@ -86,7 +86,7 @@ def training_data(table: Table, options: argparse.Namespace) -> TrainingData:
         table[name]  # raises, with the names that there are
     if options.target in options.drop_columns:
         raise ValueError(f"--drop-columns must not name the target, '{options.target}'.")
-    inputs, left_out = _inputs(table, roles(options), options.drop_columns)
+    inputs, left_out = _inputs(table, roles(options), frozenset(options.drop_columns))
     rows = complete_rows(table, [*inputs, *roles(options)], options.drop_rows)
     X = table.matrix(inputs)[rows]
     constant = (X[0] == X).all(axis=0)

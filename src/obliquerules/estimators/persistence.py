@@ -28,7 +28,7 @@ from obliquerules.rules.document import (
     read_document,
     write_document,
 )
-from obliquerules.rules.stored_path import decode_path
+from obliquerules.rules.stored_path import decode_path, longest_path
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
     kind.__name__: kind
@@ -59,6 +59,9 @@ def encode_estimator(model: RuleModel) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
     if names is None and model.n_features_in_ > MOST_UNNAMED_COLUMNS:
         raise ValueError(f"A model on more than {MOST_UNNAMED_COLUMNS} columns can only be saved if the columns have names.")
+    # An edit adds one more.
+    if names is None and len(model.path_) >= longest_path(model.n_features_in_):
+        raise ValueError(f"So long a path on {model.n_features_in_} columns can only be saved if the columns have names.")
     return {
         "kind": "estimator",
         "estimator": type(model).__name__,

@@ -12,7 +12,7 @@ from obliquerules.estimators.rule_model import RuleClassifier, RuleModel
 from obliquerules.inspection.report.page import page
 from obliquerules.inspection.report.payload import payload
 from obliquerules.inspection.report.subject import Rows, Subject
-from obliquerules.rules.document import write_text
+from obliquerules.rules.whole_files import write_text
 
 
 def write_report(model: RuleModel, path: str | os.PathLike[str], rows: Rows | None, title: str | None, max_sizes: int) -> None:

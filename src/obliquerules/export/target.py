@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from obliquerules.export.source import Source
 from obliquerules.export.verification import CannotVerifyError, Verification, verify
-from obliquerules.rules.document import write_bytes
+from obliquerules.rules.whole_files import write_bytes
 
 Matrix = NDArray[np.float64]
 

@@ -1,19 +1,19 @@
-"""Models as JSON documents: strict reading that names the field at fault, exact numbers, files replaced in one step."""
+"""Models as JSON documents: strict reading that names the field at fault, and exact numbers."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import uuid
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.ensemble import Rule, RuleEnsemble
 from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.whole_files import write_text
 
 FORMAT = "obliquerules"
 VERSION = (1, 1)
@@ -95,8 +95,11 @@ def _shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return f"a list of {len(value)}"
-    text = ascii(value)
-    return text if len(text) <= 60 else text[:60] + "..."
+    return _cut(ascii(value), 60)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "..."
 
 
 def write_document(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
@@ -110,28 +113,6 @@ def document_text(content: dict[str, Any]) -> str:
     if len(text.encode("utf-8")) > MAX_BYTES:
         raise ValueError(f"The model takes more than {MAX_BYTES // 10**6} MB, which could not be read back; save fewer rules.")
     return text
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text so that the file holds, at any moment, either what it held before or all of the new text."""
-    write_bytes(path, text.encode("utf-8"))
-
-
-def write_bytes(path: str | os.PathLike[str], raw: bytes) -> None:
-    """Write bytes as `write_text` writes a text."""
-    target = Path(os.path.realpath(path))  # what a link leads to, so that the link stays one
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def header() -> dict[str, Any]:
@@ -168,8 +149,7 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; raise if a field stands in it twice, because readers differ in which one they take."""
     entries = dict(pairs)
     if len(entries) != len(pairs):
-        names = [name for name, _ in pairs]
-        double = next(name for name in names if names.count(name) > 1)
+        double, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"an object has the field {_shown(double)} twice")
     return entries
 
@@ -247,7 +227,7 @@ def _decode_proposition(field: Field, n_columns: int) -> Proposition:
     try:
         return Proposition(columns, weights, threshold)
     except ValueError as error:
-        raise ModelFileError(f"{field.where}: {error}") from error
+        raise ModelFileError(f"{field.where}: {_cut(str(error), 300)}") from error
 
 
 def decode_names(field: Field) -> list[str] | None:

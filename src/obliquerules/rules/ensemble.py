@@ -292,8 +292,19 @@ class RuleEnsemble:
         return self.to_text()
 
 
+class _Names(tuple[str, ...]):
+    """Names that are known to be text, so that no member of a path needs to look at a million of them again."""
+
+    __slots__ = ()
+
+
+def shared_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names that any number of ensembles share at no cost."""
+    return _Names(str(name) for name in names)
+
+
 def _as_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names as a tuple of text; one that is so already is shared, because a path may have many members."""
-    if type(names) is tuple and all(type(name) is str for name in names):
+    if type(names) is _Names or (type(names) is tuple and all(type(name) is str for name in names)):
         return names
     return tuple(str(name) for name in names)

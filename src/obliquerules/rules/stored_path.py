@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from obliquerules.rules.document import MOST_UNNAMED_COLUMNS, Field, decode_ensemble, decode_names
-from obliquerules.rules.ensemble import RuleEnsemble
+from obliquerules.rules.ensemble import RuleEnsemble, shared_names
 
-# Columns without names get them on reading, in each member of the path: a short file must not fill the memory that way.
-MOST_NAMES_ON_PATH = 10**9
+# Columns without names take nothing in a file: a short one must not ask for a long path of wide models.
+MOST_UNNAMED_ON_PATH = 10**8
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,12 @@ class StoredPath:
 def decode_path(document: Field) -> StoredPath:
     """Read the path of an estimator."""
     n_features, given = _decode_columns(document)
-    names = default_names(n_features) if given is None else given
     field, chosen = document.get("path"), document.get("chosen")
     members = list(field.items())
-    if not members:
-        field.fail("a list of one or more ensembles")
-    if len(members) * n_features > MOST_NAMES_ON_PATH:
-        field.fail("a shorter list for so many columns")
+    most = longest_path(n_features) if given is None else len(members)
+    if not 1 <= len(members) <= most:
+        field.fail(f"a list of 1 to {most} ensembles" if members else "a list of one or more ensembles")
+    names = shared_names(default_names(n_features) if given is None else given)
     path = tuple(decode_ensemble(member, names) for member in members)
     ensemble = path[chosen.index(len(path))]
     if document.get("edits", None).value is not None:
@@ -64,6 +63,11 @@ def _decode_columns(document: Field) -> tuple[int, tuple[str, ...] | None]:
     if len(names) != n_features or len(set(names)) != len(names):
         document.get("feature_names").fail(f"a list of {n_features} different names")
     return n_features, tuple(names)
+
+
+def longest_path(n_features: int) -> int:
+    """Return how many ensembles on so many columns without names a file may hold."""
+    return MOST_UNNAMED_ON_PATH // n_features
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:

@@ -1,0 +1,74 @@
+"""Whole files: written entirely or not at all, over regular files only, whose mode and owner stay as they are."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import uuid
+from pathlib import Path
+
+# The name of the temporary file starts with this much of the name of the file, and so is short enough wherever that one is.
+KEPT_OF_NAME = 50
+NEW_FILE, OWNER_ONLY, PERMISSIONS = 0o666, 0o600, 0o777
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text so that the file holds, at any moment, either what it held before or all of the new text."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], raw: bytes) -> None:
+    """Write bytes as `write_text` writes a text."""
+    before = regular_file(path)
+    target = Path(os.path.realpath(path))  # what a link leads to, so that the link stays one
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
+    temporary = target.with_name(f".{target.name[:KEPT_OF_NAME]}.{uuid.uuid4().hex}.tmp")
+    try:
+        _write_new(temporary, raw, before)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def regular_file(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Return what is known of a file, or None if there is none; raise if something else has its name."""
+    try:
+        found = Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise NotRegularError(f"'{os.fspath(path)}' is {_kind(found.st_mode)}: only a regular file can be written or replaced.")
+    return found
+
+
+class NotRegularError(OSError):
+    """What has the name of a file to be written is a directory, a device, a pipe or a socket, and is left alone."""
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+def _write_new(path: Path, raw: bytes, before: os.stat_result | None) -> None:
+    """Write a file that nobody else can read before it has the owner and the mode of the one that it will replace."""
+    mode = NEW_FILE if before is None else OWNER_ONLY
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        file.write(raw)
+        file.flush()
+        os.fsync(file.fileno())
+    if before is not None:
+        _take_over(path, before)
+
+
+def _take_over(path: Path, before: os.stat_result) -> None:
+    """Give a file the mode of another, and its owner and group as far as the user may."""
+    if sys.platform != "win32":
+        if os.geteuid() == 0:
+            os.chown(path, before.st_uid, before.st_gid)
+        elif before.st_gid in os.getgroups():
+            os.chown(path, -1, before.st_gid)
+    path.chmod(stat.S_IMODE(before.st_mode) & PERMISSIONS)
