@@ -59,7 +59,9 @@ def test_the_query_of_a_small_model():
     assert export(ensemble, LOSSES["squared"], "sql", dialect="sqlite", table=["bank", "notes"]).content == (
         'SELECT scored.*,\n  scored."score" AS "prediction"\nFROM (\n  SELECT data.*,\n    1.79\n'
         '    + CASE WHEN 2.81 * data."variance" + 1.5 * data."skewness" >= -0.28 THEN -3.85 ELSE 0.0 END AS "score"\n'
-        '  FROM "bank"."notes" AS data\n) AS scored\n'
+        '  FROM (\n    SELECT data.*\n    FROM "bank"."notes" AS data\n'
+        '    JOIN (SELECT 0 AS "score", 0 AS "prediction") AS outputs ON 0 IN ("score", "prediction")\n'
+        "  ) AS data\n) AS scored\n"
     )
 
 

@@ -152,6 +152,58 @@ def test_a_change_that_is_possible_at_one_point_only_is_found():
     assert result.row == (3.0,)
 
 
+def exact_hits(rng):
+    """Return rules one of which holds only where sums hit thresholds to the last bit, a room, and a row that does so."""
+    n = int(rng.integers(1, 4))
+    short = rng.random() < 0.5
+
+    def draw(size):
+        return rng.choice([-1.0, 1.0], size) * rng.integers(1, 40, size) / 10 if short else rng.normal(size=size)
+
+    x, condition = draw(n), []
+    row = x + draw(n)
+    for _ in range(rng.integers(1, n + 1)):
+        columns = rng.permutation(n)[: rng.integers(1, n + 1)]
+        weights = draw(len(columns))
+        threshold = float(Proposition(columns, weights, 0.0).project(row[None, :])[0])
+        condition += [Proposition(columns, weights, threshold), Proposition(columns, -weights, -threshold)]
+    other = Rule(-0.2, Conjunction([Proposition([0], [1.0], float(draw(1)[0]))]))
+    unit, cost = rng.uniform(0.5, 2.0, (2, n))
+    room = Room(x, x - 9.0, x + 9.0, unit, cost, np.zeros(n, dtype=bool))
+    return RuleEnsemble([Rule(1.0, Conjunction(condition)), other], -0.5), room, row
+
+
+def nearly_hits(ensemble, room):
+    """Return the least distance of a vertex at which the first rule holds, but for rounding."""
+    loose = Conjunction([Proposition(p.columns, p.weights, p.threshold - 1e-9) for p in ensemble.rules[0].condition])
+    inside = [v for v in vertices(ensemble, room) if (v >= room.lower - 1e-9).all() and (v <= room.upper + 1e-9).all()]
+    return min(room.distance(vertex) for vertex in inside if loose(vertex[None, :])[0])
+
+
+def test_exact_hits_are_found_or_nothing_is_proven():
+    rng = np.random.default_rng(0)
+    n_missed = 0
+    for _ in range(299):
+        ensemble, room, row = exact_hits(rng)
+        assert UP.met(ensemble(row[None, :]))[0]
+        result = found(ensemble, room, UP)
+        assert result.proven == (result.row is not None)
+        n_missed += result.row is None
+        if result.row is not None:
+            assert UP.met(ensemble([result.row]))[0]
+            assert result.distance == pytest.approx(nearly_hits(ensemble, room), rel=2e-6, abs=2e-6)
+    # Where sums are coarser than a threshold, a row far from the closest one may be the only one to hit it.
+    assert n_missed <= 5
+
+
+def test_what_cannot_hold_at_once_is_proven_to():
+    # At the threshold both hold, and anywhere else one does that must not.
+    rules = [Rule(1.0, Conjunction([Proposition([0], [1.0], 3.0)])), Rule(-1.0, Conjunction([Proposition([0], [2.0], 6.0)]))]
+    room = Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
+    result = found(RuleEnsemble(rules, -0.5), room, UP)
+    assert (result.row, result.proven) == (None, True)
+
+
 def test_a_budget_that_is_too_small_is_admitted():
     rng = np.random.default_rng(0)
     ensemble = random_ensemble(rng, 3, 12, False)

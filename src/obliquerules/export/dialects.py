@@ -15,6 +15,8 @@ from obliquerules.rules import Rule
 from obliquerules.rules.proposition import Proposition
 
 SMALLEST_NORMAL = 2.0**-1022
+# Of PostgreSQL, in bytes.
+LONGEST_NAME = 63
 
 
 class ArrayDialect(Dialect):
@@ -89,14 +91,19 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
     title = "PostgreSQL"
     infinity = "'Infinity'::float8"
     case_sensitive = True
+    most_columns = 1000  # as many doubles go into a page
     placeholder = "%s"
     version_query = "SHOW server_version"
 
-    def quoted(self, name: str) -> str:
-        """Return a name in quotes; a longer one would be cut."""
-        if len(name.encode("utf-8")) > 63:
-            raise ValueError(f"A column of PostgreSQL has a name of at most 63 bytes; {name!r} is longer.")
-        return super().quoted(name)
+    def quote(self, name: str) -> str:
+        """Return an identifier in quotes; a longer one would be cut."""
+        if len(name.encode("utf-8")) > LONGEST_NAME:
+            raise ValueError(f"A name in PostgreSQL has at most {LONGEST_NAME} bytes; {name!r} is longer.")
+        return super().quote(name)
+
+    def holds(self, name: str) -> bool:
+        """Say whether a column can have a name."""
+        return super().holds(name) and len(name.encode("utf-8")) <= LONGEST_NAME
 
     def number(self, value: float) -> str:
         """Return a double; without the cast it would be a decimal."""

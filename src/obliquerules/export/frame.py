@@ -6,7 +6,7 @@ import functools
 import importlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from obliquerules.export.language import Language
-from obliquerules.export.source import POSITION, Source
+from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.losses import LARGEST_EXPONENT
@@ -66,9 +66,20 @@ class FrameLanguage(Language[nw.Expr]):
         return nw.when(term < -LARGEST_EXPONENT).then(low).otherwise(bounded).exp()
 
 
+# To other libraries, names that differ in upper and lower case only are the same.
+CASE_SENSITIVE = {
+    nw.Implementation.PANDAS,
+    nw.Implementation.MODIN,
+    nw.Implementation.CUDF,
+    nw.Implementation.POLARS,
+    nw.Implementation.PYARROW,
+    nw.Implementation.DASK,
+}
+
+
 @dataclass(frozen=True)
 class FrameScorer:
-    """A model that adds its outputs to data frames.
+    """A model that adds its outputs to data frames, and never in place of what they hold.
 
     Attributes
     ----------
@@ -76,15 +87,34 @@ class FrameScorer:
         One for each output, in the order of their names.
     names : tuple of str
         The names of the outputs.
+    inputs : tuple of str
+        The names of the columns that are read.
     """
 
     expressions: tuple[nw.Expr, ...] = field(repr=False)
     names: tuple[str, ...]
+    inputs: tuple[str, ...] = field(repr=False)
 
     def __call__(self, frame: Any) -> Any:
-        """Return a frame, eager or lazy, with the outputs as further columns."""
+        """Return a frame, eager or lazy, with the outputs as further columns; raise if it has one of them already."""
+        given = nw.from_native(frame)
+        self._check(given.collect_schema().names(), ignore_case=given.implementation not in CASE_SENSITIVE)
         outputs = [expression.alias(name) for expression, name in zip(self.expressions, self.names, strict=True)]
-        return nw.to_native(nw.from_native(frame).with_columns(*outputs))
+        return nw.to_native(given.with_columns(*outputs))
+
+    def _check(self, columns: Sequence[Any], *, ignore_case: bool) -> None:
+        """Raise if a column is missing, or called like an output."""
+        outputs = {name.casefold() if ignore_case else name for name in self.names}
+        for name in columns:
+            if isinstance(name, str) and (name.casefold() if ignore_case else name) in outputs:
+                raise ValueError(
+                    f"The frame has a column {name!r}, which is called like an output: drop or rename it, or export the model "
+                    "with another prefix."
+                )
+        # By its exact name: where case is ignored, another column would be read.
+        missing = [name for name in self.inputs if name not in set(columns)]
+        if missing:
+            raise ValueError(f"The frame has no column {missing[0]!r}, which rules use.")
 
 
 @dataclass(frozen=True)
@@ -102,13 +132,19 @@ class FrameTarget(Target):
 
     def write(self, source: Source) -> FrameScorer:
         """Return the expressions."""
-        names = source.output_names(self.prefix)
-        source.check_names((*names, POSITION))
-        language = FrameLanguage()
+        # To some libraries, names in upper and lower case are the same.
+        source.check_outputs(self.prefix, ignore_case=True)
+        source.check_distinct(source.names)
+        source.check_distinct(source.used_names, ignore_case=True)
+        language, names = FrameLanguage(), source.output_names(self.prefix)
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
         score = language.score(source.ensemble.intercept, contributions)
         wanted = contributions if source.contributions else []
-        return FrameScorer((score, language.prediction(source, score), *wanted), names)
+        return FrameScorer((score, language.prediction(source, score), *wanted), names, source.used_names)
+
+    def apart(self, source: Source) -> FrameTarget:
+        """Return the same with a prefix that tells outputs from columns."""
+        return replace(self, prefix=source.free_prefix(self.prefix))
 
     def engine(self) -> tuple[str, str]:
         """Return narwhals, and the libraries of data frames that are installed."""
@@ -127,10 +163,11 @@ class FrameTarget(Target):
 
 def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> Matrix:
     """Return what a scorer adds to a frame of one library."""
-    columns: dict[str, Any] = {source.name(column): X[:, column] for column in source.columns}
-    columns[POSITION] = np.arange(len(X))  # a frame without columns would have no rows, and a lazy one may reorder them
+    position = source.position_name(scorer.names)
+    columns: dict[str, Any] = {source.name(column): X[:, column] for column in LIBRARIES[library].layout(source)}
+    columns[position] = np.arange(len(X))  # a frame without columns would have no rows, and a lazy one may reorder them
     scored = nw.from_native(scorer(LIBRARIES[library].make(columns)))
-    frame = (scored.collect() if isinstance(scored, nw.LazyFrame) else scored).sort(POSITION)
+    frame = (scored.collect() if isinstance(scored, nw.LazyFrame) else scored).sort(position)
     return np.column_stack([frame[name].to_numpy() for name in scorer.names])
 
 
@@ -165,17 +202,24 @@ def _dask(columns: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Library:
-    """A library of data frames: how it makes a frame of columns, and the packages without which it cannot."""
+    """A library of data frames: how it makes a frame of columns, the packages without which it cannot, and what it can hold."""
 
     make: Callable[[dict[str, Any]], Any]
     packages: tuple[str, ...]
+    case_sensitive: bool = True
+    most_columns: int = 1000
+
+    def layout(self, source: Source) -> tuple[int, ...]:
+        """Return the columns of the model that a frame has: all, unless it would take too long to make."""
+        columns = source.layout(ignore_case=not self.case_sensitive)
+        return columns if len(columns) < self.most_columns else source.columns
 
 
 LIBRARIES = {
     "pandas": Library(_pandas, ("pandas",)),
     "polars": Library(_polars, ("polars",)),
     "pyarrow": Library(_pyarrow, ("pyarrow",)),
-    "duckdb": Library(_duckdb, ("duckdb", "pyarrow")),
+    "duckdb": Library(_duckdb, ("duckdb", "pyarrow"), case_sensitive=False),
     "dask": Library(_dask, ("dask", "pandas", "pyarrow")),
 }
 

@@ -76,7 +76,7 @@ class PythonTarget(Target):
 
     def write(self, source: Source) -> str:
         """Return the text of the module."""
-        source.check_names()
+        source.check_distinct(source.names)
         language = PythonLanguage()
         lines = [f"        {language.contribution(source, rule)},\n" for rule in source.ensemble]
         return TEMPLATE.format(
@@ -95,9 +95,9 @@ class PythonTarget(Target):
         """Define the functions, apart from everything else, and call them."""
         functions: dict[str, Any] = {}
         exec(compile(product, "<exported model>", "exec"), functions)
-        computed = []
+        computed, names = [], source.names
         for values in X.tolist():
-            row = {source.name(column): values[column] for column in source.columns}
+            row = dict(zip(names, values, strict=True))
             contributions = functions["contributions"](row) if source.contributions else []
             computed.append([functions["score"](row), functions["predict"](row), *contributions])
         return np.array(computed).reshape(len(X), len(source.output_names()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,27 +68,57 @@ class Source:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of all columns of an X."""
+        return tuple(self.name(column) for column in range(self.n_columns))
+
+    @property
+    def used_names(self) -> tuple[str, ...]:
         """The names of the columns that occur in rules."""
         return tuple(self.name(column) for column in self.columns)
 
-    def check_names(self, reserved: Sequence[str] = (), *, ignore_case: bool = False) -> None:
-        """Raise if a target that finds columns by their names could not tell them apart, from each other or from outputs."""
-        taken = {_key(name, ignore_case): name for name in reserved}
-        outputs = set(taken)
+    def check_outputs(self, prefix: str, *, ignore_case: bool) -> None:
+        """Raise if an output is called like a column, be it one that no rule uses: the table has it all the same."""
+        outputs = {_key(name, ignore_case) for name in self.output_names(prefix)}
         for name in self.names:
-            key = _key(name, ignore_case)
-            if key in outputs:
+            if _key(name, ignore_case) in outputs:
                 raise ValueError(f"The column {name!r} is called like an output of the export; give outputs another prefix.")
-            if key in taken:
+
+    def check_distinct(self, names: Sequence[str], *, ignore_case: bool = False) -> None:
+        """Raise if a column that occurs in rules cannot be told by its name from another of these."""
+        alike: dict[str, list[str]] = {}
+        for name in names:
+            alike.setdefault(_key(name, ignore_case), []).append(name)
+        for name in self.used_names:
+            if len(same := alike[_key(name, ignore_case)]) > 1:
                 raise ValueError(
-                    f"The columns {taken[key]!r} and {name!r} have the same name; the export could not tell them apart."
+                    f"The columns {same[0]!r} and {same[1]!r} have the same name; the export could not tell them apart."
                 )
-            taken[key] = name
+
+    def layout(self, *, ignore_case: bool = False) -> tuple[int, ...]:
+        """Return the columns that a table or frame can have: all but unused ones without a name of their own."""
+        first: dict[str, int] = {}
+        for column in (*self.columns, *range(self.n_columns)):
+            first.setdefault(_key(self.name(column), ignore_case), column)
+        return tuple(sorted(first.values()))
 
     def output_names(self, prefix: str = "") -> tuple[str, ...]:
         """Return the names of the outputs: score, prediction, and rule_0, rule_1, ... if they are wanted."""
         rules = [f"rule_{index}" for index in range(len(self.ensemble))] if self.contributions else []
         return tuple(f"{prefix}{name}" for name in ("score", "prediction", *rules))
+
+    def free_prefix(self, prefix: str) -> str:
+        """Return a prefix, longer if need be, with which no output is called like a column in upper or lower case."""
+        taken = _folded(self.names)
+        while not taken.isdisjoint(_folded(self.output_names(prefix))):
+            prefix += "_"
+        return prefix
+
+    def position_name(self, outputs: Sequence[str]) -> str:
+        """Return the name of a column of numbers of rows that is neither a column of the model nor an output."""
+        taken, name = _folded([*self.names, *outputs]), POSITION
+        while name in taken:
+            name += "_"
+        return name
 
     def with_contributions(self) -> Source:
         """Return the same with what each rule adds."""
@@ -105,3 +135,7 @@ class Source:
 
 def _key(name: str, ignore_case: bool) -> str:
     return name.casefold() if ignore_case else name
+
+
+def _folded(names: Iterable[str]) -> set[str]:
+    return {name.casefold() for name in names}

@@ -5,26 +5,33 @@ from __future__ import annotations
 import contextlib
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from obliquerules.export.language import TextLanguage
-from obliquerules.export.source import POSITION, Source
+from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError, ExportError
 
 # The rows of a product go through a table of this name while it is verified.
 TEMPORARY = "obliquerules_rows"
 
+# An output must not be called like a column of the table, whose columns are not known here, or it could be taken for it. So the
+# innermost query mentions each output without saying where it comes from: the database, by its own rules for names, refuses a
+# query in which that can be the table as well.
 QUERY = """\
 SELECT scored.*,
   {prediction} AS {prediction_name}
 FROM (
   SELECT data.*,
     {score} AS {score_name}{rules}
-  {table}
+  FROM (
+    SELECT data.*
+    {table}
+    JOIN (SELECT {zeros}) AS outputs ON 0 IN ({names})
+  ) AS data
 ) AS scored
 """
 
@@ -44,6 +51,8 @@ class Dialect(TextLanguage):
         How infinity is written, if the database holds that NaN is larger than it; else None.
     case_sensitive : bool
         Whether quoted names that differ in upper and lower case only are different.
+    most_columns : int
+        The number of columns, all doubles, that a table can have, or be filled with in reasonable time.
     placeholder : str or None
         What stands for a value in a statement of the usual driver; None if products cannot be verified on a connection.
     version_query : str
@@ -56,14 +65,26 @@ class Dialect(TextLanguage):
     double: ClassVar[str] = "DOUBLE PRECISION"
     infinity: ClassVar[str | None] = None
     case_sensitive: ClassVar[bool] = False
+    most_columns: ClassVar[int] = 1500
     placeholder: ClassVar[str | None] = None
     version_query: ClassVar[str] = "SELECT version()"
 
     def quote(self, name: str) -> str:
         """Return an identifier in quotes; raise if no quotes can make it one."""
-        if not name or "\0" in name:
+        if not self.holds(name):
             raise ValueError(f"A column of {self.title} cannot be called {name!r}; rename it before the fit.")
         return self.quoted(name)
+
+    def holds(self, name: str) -> bool:
+        """Say whether a column can have a name."""
+        return bool(name) and "\0" not in name
+
+    def layout(self, source: Source) -> tuple[int, ...]:
+        """Return the columns of the model that a table has: all, unless that is more than a table can have."""
+        columns = source.layout(ignore_case=not self.case_sensitive)
+        used = set(source.columns)
+        held = tuple(column for column in columns if column in used or self.holds(source.name(column)))
+        return held if len(held) < self.most_columns else source.columns
 
     def quoted(self, name: str) -> str:
         """Return a name that is not empty in quotes."""
@@ -131,7 +152,8 @@ class SqlTarget(Target):
     dialect : str, default="duckdb"
         One of `DIALECTS`.
     table : str or sequence of str, default="data"
-        The name of the table; a sequence, if it is in a schema: ``["sales", "customers"]``.
+        The name of the table; a sequence, if it is in a schema: ``["sales", "customers"]``. It may have further columns,
+        but none that is called like an output: the database then refuses the query, because the name is ambiguous.
     prefix : str, default=""
         Stands before the names of the outputs.
     connection : connection of a database driver, optional
@@ -152,6 +174,13 @@ class SqlTarget(Target):
             raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}; got {self.dialect!r}.")
         if self.connection is not None and self._language.placeholder is None:
             raise ValueError(f"connection cannot be used: an export for {self._language.title} is not verified.")
+        if not self._parts or not all(isinstance(part, str) and self._language.holds(part) for part in self._parts):
+            raise ValueError(f"table must be a name, or names of which the last is that of the table; got {self.table!r}.")
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        named = isinstance(self.table, str) or not isinstance(self.table, Sequence)
+        return (self.table,) if named else tuple(self.table)
 
     @property
     def _language(self) -> Dialect:
@@ -160,26 +189,29 @@ class SqlTarget(Target):
         return DIALECTS[self.dialect]
 
     def _source_table(self) -> str:
-        parts = [self.table] if isinstance(self.table, str) else self.table
-        return f"FROM {'.'.join(self._language.quote(part) for part in parts)} AS data"
+        return f"FROM {'.'.join(map(self._language.quote, self._parts))} AS data"
+
+    def apart(self, source: Source) -> SqlTarget:
+        """Return the same with a prefix that tells outputs from columns."""
+        return replace(self, prefix=source.free_prefix(self.prefix))
 
     def write(self, source: Source) -> str:
         """Return the text of the query."""
         language = self._language
-        score_name, prediction_name, *rule_names = source.output_names(self.prefix)
-        source.check_names((*source.output_names(self.prefix), POSITION), ignore_case=not language.case_sensitive)
+        source.check_outputs(self.prefix, ignore_case=not language.case_sensitive)
+        source.check_distinct(source.names, ignore_case=not language.case_sensitive)
+        names = [language.quote(name) for name in source.output_names(self.prefix)]
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
-        rules = [
-            f",\n    {text} AS {language.quote(name)}"
-            for text, name in zip(contributions if rule_names else [], rule_names, strict=True)
-        ]
+        wanted = zip(contributions if source.contributions else [], names[2:], strict=True)
         return QUERY.format(
-            prediction=language.prediction(source, f"scored.{language.quote(score_name)}"),
-            prediction_name=language.quote(prediction_name),
+            prediction=language.prediction(source, f"scored.{names[0]}"),
+            prediction_name=names[1],
             score=language.score(source.ensemble.intercept, contributions),
-            score_name=language.quote(score_name),
-            rules="".join(rules),
+            score_name=names[0],
+            rules="".join(f",\n    {text} AS {name}" for text, name in wanted),
             table=self._source_table(),
+            zeros=", ".join(f"0 AS {name}" for name in names),
+            names=", ".join(names),
         )
 
     def engine(self) -> tuple[str, str]:
@@ -209,12 +241,13 @@ class SqlTarget(Target):
         return np.array(rows, dtype=np.float64)
 
     def _fetched(self, cursor: Any, query: str, source: Source, X: Matrix) -> list[Any]:
-        language = self._language
-        columns = "".join(f", {language.quote(source.name(column))} {language.double}" for column in source.columns)
-        cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({POSITION} INTEGER{columns})")
-        language.fill(cursor, X[:, list(source.columns)])
+        language, position = self._language, source.position_name(source.output_names(self.prefix))
+        layout = language.layout(source)
+        columns = "".join(f", {language.quote(source.name(column))} {language.double}" for column in layout)
+        cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({position} INTEGER{columns})")
+        language.fill(cursor, X[:, list(layout)])
         outputs = ", ".join(f"product.{language.quote(name)}" for name in source.output_names(self.prefix))
-        cursor.execute(f"SELECT {outputs} FROM (\n{query}) AS product ORDER BY product.{POSITION}")
+        cursor.execute(f"SELECT {outputs} FROM (\n{query}) AS product ORDER BY product.{position}")
         fetched = [tuple(row) for row in cursor.fetchall()]
         cursor.execute(f"DROP TABLE {TEMPORARY}")
         return fetched

@@ -68,6 +68,10 @@ class Target(ABC):
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Return the outputs of a product for each row of X, in the order of `Source.output_names`."""
 
+    def apart(self, source: Source) -> Target:  # noqa: ARG002  # for targets whose outputs stand beside columns
+        """Return a target that can give all outputs of a source, whatever its columns are called."""
+        return self
+
     def export(self, source: Source, X: Matrix) -> Export:
         """Write the product, and make sure that it computes what the model does."""
         product = self.write(source)
@@ -75,7 +79,11 @@ class Target(ABC):
 
     def _verified(self, source: Source, product: Any, X: Matrix) -> Verification:
         def run(asked: Source, rows: Matrix) -> Matrix:
-            return self.run(product if asked == source else self.write(asked), asked, rows)
+            if asked == source:
+                return self.run(product, asked, rows)
+            # What was not asked for may be called like a column, and is then compared under another name.
+            target = self.apart(asked)
+            return target.run(target.write(asked), asked, rows)
 
         try:
             engine, version = self.engine()

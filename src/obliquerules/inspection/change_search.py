@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import heapq
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,11 @@ Assignment = tuple[int, ...]
 
 # How far to stay clear of the thresholds, in standard deviations: none first, then as far as rounding may make necessary.
 MARGINS = (0.0, 1e-9, 1e-7, 1e-5)
+# Where sums must hit their thresholds exactly, about so many rows are tried, and up to so many doubles beside each value.
+MOST_NEIGHBOURS = 20_000
+FARTHEST_NEIGHBOUR = 100
+# A sum closer than this to its threshold, in standard deviations, is meant to hit it.
+TIGHT = 1e-6
 # As exact as the solver allows.
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 # Two distances closer than this are the same; of those above one, in proportion.
@@ -156,12 +162,10 @@ class Search:
 
     # The linear programs. Each inequality is scaled to a largest coefficient of one.
 
-    @cached_property
+    @functools.cached_property
     def _inequalities(self) -> tuple[NDArray[np.float64], Vector]:
         """The coefficients of the steps, and what they must add up to for each proposition to hold."""
-        coefficients = np.zeros((len(self.propositions), self.room.x.size))
-        for row, proposition in zip(coefficients, self.propositions, strict=True):
-            row[list(proposition.columns)] = proposition.weights
+        coefficients = self._weights(range(len(self.propositions)))
         needed = np.array([p.threshold - p.project(self.room.x[None, :])[0] for p in self.propositions])
         coefficients = coefficients[:, self.columns] * self.step
         scale = np.abs(coefficients).max(axis=1, initial=0.0)
@@ -177,14 +181,17 @@ class Search:
                 return False
         return True
 
-    def _closest(self, assignment: Assignment, margin: float = 0.0) -> Vector | None:
-        """Return the smallest steps to where propositions hold as they should, clear by a margin; None if there are none."""
+    def _closest(self, assignment: Assignment, margin: float = 0.0, *, hits: bool = False) -> Vector | None:
+        """Return the smallest steps to where propositions hold as they should, clear by a margin; None if there are none.
+
+        With ``hits``, thresholds may be hit by what must hold, and only what must not hold is clear of them.
+        """
         self.n_steps += 1
         coefficients, needed = self._inequalities
         said = np.array([p for p, holds in enumerate(assignment) if holds >= 0], dtype=np.intp)
         side = np.array([1.0 if assignment[p] == 1 else -1.0 for p in said])
         left = -side[:, None] * coefficients[said]
-        right = -side * needed[said] - margin
+        right = -side * needed[said] - np.where(hits & (side > 0.0), 0.0, margin)
         if not self.columns.size:
             return np.empty(0) if (right >= 0.0).all() else None
         result = linprog(
@@ -203,7 +210,7 @@ class Search:
         steps: Vector = forth - back
         return np.where(self.whole, np.round(steps), steps)
 
-    @cached_property
+    @functools.cached_property
     def _bounds(self) -> NDArray[np.float64]:
         """How far each variable may go up, and how far down."""
         room = self.room
@@ -232,7 +239,8 @@ class Search:
             if self.wanted(row := self._row(node.steps)):
                 self._keep(row, node.bound)
             elif self._certain(node.assignment):
-                self._realise(node)
+                # If there is a way that no double was found to take, nothing is proven.
+                self.sure = (self._realise(node) or self._hit(node)) and self.sure
             else:
                 self._branch(node)
 
@@ -261,13 +269,59 @@ class Search:
         assignment = tuple(int(proposition(row[None, :])[0]) for proposition in self.propositions)
         self._realise(_Node(math.inf, 0, assignment, np.empty(0)))
 
-    def _realise(self, node: _Node) -> None:
-        """Keep the closest row that agrees with a node, with the least margin that rounding leaves intact."""
+    def _realise(self, node: _Node) -> bool:
+        """Keep the closest row that agrees with a node, with the least margin that rounding leaves intact, if there is one."""
         for margin in MARGINS:
             steps = self._closest(node.assignment, margin)
             if steps is not None and self.wanted(row := self._row(steps)):
                 self._keep(row, node.bound)
-                return
+                return True
+        return False
+
+    def _hit(self, node: _Node) -> bool:
+        """Keep a row that agrees with a node by hitting thresholds exactly; False if there must be one and none was found."""
+        steps = self._closest(node.assignment, MARGINS[1], hits=True)
+        if steps is None:
+            return True
+        rows = self._rows_near(steps, node.assignment)
+        rows = rows[self.wish.met(self.ensemble(rows))]
+        if not len(rows):
+            return False
+        self._keep(rows[np.count_nonzero(rows != self.room.x, axis=1).argmin()], node.bound)
+        return True
+
+    def _rows_near(self, steps: Vector, assignment: Assignment) -> NDArray[np.float64]:
+        """Return rows a few doubles away from where the steps lead, moved onto the thresholds that must be hit."""
+        coefficients, needed = self._inequalities
+        tight = [p for p, holds in enumerate(assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT]
+        columns = self.columns[~self.whole & (coefficients[tight] != 0.0).any(axis=0)]
+        row = self._onto_thresholds(self._row(steps), tight, columns)
+        size = np.spacing(np.maximum(np.abs(row[columns]), self._sizes(tight, columns)))
+        moves = _moves(len(columns)) * size
+        rows = np.tile(row, (len(moves), 1))
+        rows[:, columns] += moves
+        return self.room.nearest(rows)
+
+    def _onto_thresholds(self, row: Vector, tight: list[int], columns: NDArray[np.intp]) -> Vector:
+        """Return a row whose sums differ from their thresholds by rounding alone; the solver is not that exact."""
+        weights = self._weights(tight)[:, columns]
+        for _ in range(3):
+            short = [self.propositions[p].threshold - float(self.propositions[p].project(row[None, :])[0]) for p in tight]
+            row[columns] += np.linalg.lstsq(weights, np.array(short), rcond=None)[0]
+        return row
+
+    def _weights(self, propositions: Sequence[int]) -> NDArray[np.float64]:
+        weights = np.zeros((len(propositions), self.room.x.size))
+        for row, p in zip(weights, propositions, strict=True):
+            row[list(self.propositions[p].columns)] = self.propositions[p].weights
+        return weights
+
+    def _sizes(self, tight: list[int], columns: NDArray[np.intp]) -> Vector:
+        """Return for each column how large a value it takes to reach a threshold: less than its double moves no sum."""
+        weights = np.abs(self._weights(tight)[:, columns])
+        thresholds = np.abs([self.propositions[p].threshold for p in tight])[:, None]
+        reach = np.divide(thresholds, weights, out=np.full_like(weights, np.inf), where=weights > 0.0)
+        return np.asarray(reach.min(axis=0), dtype=np.float64)
 
     def _keep(self, row: Vector, bound: float) -> None:
         distance = self.room.distance(row)
@@ -301,3 +355,13 @@ class Search:
                 # A condition that is not met is in the way of a rule that ought to fire.
                 undecided.append((against, abs(weight), next((p for p in still_open if not holds[p]), still_open[0])))
         return max(undecided)[-1]
+
+
+@functools.cache
+def _moves(n_columns: int) -> NDArray[np.float64]:
+    """Return by how many doubles to move each column, small moves first: all that are not too many, or at random."""
+    farthest = min(FARTHEST_NEIGHBOUR, int((MOST_NEIGHBOURS ** (1.0 / max(n_columns, 1)) - 1.0) / 2.0))
+    if farthest > 0:
+        each = sorted(range(-farthest, farthest + 1), key=abs)
+        return np.array(list(itertools.product(each, repeat=n_columns)), dtype=np.float64)
+    return np.random.default_rng(0).integers(-1, 2, (MOST_NEIGHBOURS, n_columns)).astype(np.float64)

@@ -15,7 +15,7 @@ from sklearn.metrics import (
     zero_one_loss,
 )
 
-from obliquerules import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
 from obliquerules.inspection.report.figures import area_under_curve, measures
 from obliquerules.losses import LOSSES
 
@@ -172,3 +172,50 @@ def test_a_path_of_hundred_thousand_rows_has_few_groups(tmp_path):
     report = written(model, tmp_path, pd.DataFrame(X, columns=["age", "mass", "pulse"]), X[:, 0], min_count=1)
     assert len(report["figures"]["groups"]["rows"]) <= 1000
     assert (tmp_path / "model.html").stat().st_size < 150_000
+
+
+def covered_rows(model, X, report):
+    """Return the rows for which each condition holds whose share is in the file."""
+    conditions = list(dict.fromkeys(rule.condition for ensemble in model.path_ for rule in ensemble))
+    shares = {int(index): share for index, share in report["figures"]["coverage"].items()}
+    for index, share in shares.items():
+        assert share is None or share == round(conditions[index](X).mean(), 3)
+    return {index: conditions[index](X) for index, share in shares.items() if share is not None}
+
+
+@pytest.mark.parametrize("least", [2, 5, 12])
+def test_no_share_of_rows_tells_about_a_few(least, tmp_path):
+    left_out = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(100, 2)).round(1), rng.normal(size=100)
+        model = TGBRegressor(max_rules=4, complexity_penalty=0.0).fit(X, y + 3.0 * (X[:, 0] > 1.2) - 3.0 * (X[:, 1] < -1.4))
+        # On other rows, a condition may hold for any number of them.
+        X = rng.normal(size=(100, 2)).round(1)
+        report = written(model, tmp_path, X, y, min_count=least)
+        covered, groups = covered_rows(model, X, report), report["figures"]["groups"]
+        left_out += len(report["figures"]["coverage"]) - len(covered)
+        sets = [side for holds in covered.values() for side in (holds, ~holds)]
+        assert min((side.sum() for side in sets), default=least) >= least
+        for first in sets:
+            inside = [(first & ~second).sum() for second in sets if not (second & ~first).any()]
+            assert not [size for size in inside if 0 < size < least]
+        told = dict(zip(map(frozenset, holding(report["figures"])), groups["rows"], strict=False))
+        for index in set(covered) & set(report["figures"]["conditions"]):
+            others = covered[index].sum() - sum(rows for holds, rows in told.items() if index in holds)
+            assert not 0 < others < least
+            assert not 0 < len(X) - sum(told.values()) - others < least
+    assert left_out > 0
+
+
+def test_all_shares_are_told_if_single_rows_may_be(tmp_path):
+    model, X, y = fitted("classifier")
+    report = written(model, tmp_path, X, y, min_count=1)
+    assert len(covered_rows(model, X.to_numpy(), report)) == len(report["figures"]["coverage"])
+
+
+def test_of_many_rows_shares_are_rounded(tmp_path):
+    model, _, _ = fitted("squared")
+    X = np.random.default_rng(3).normal(size=(20_000, 3))
+    report = written(model, tmp_path, pd.DataFrame(X, columns=["age", "mass", "pulse"]), X[:, 0])
+    assert covered_rows(model, X, report)

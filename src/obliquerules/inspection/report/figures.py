@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ def figures(subject: Subject, rows: Rows, sizes: Sequence[int], conditions: Sequ
         "conditions": [conditions.index(condition) for condition in told],
         "groups": group_table(subject.loss, rows, grouping, told),
         "predicted": [_predicted(subject, rows, grouping, size) for size in sizes],
-        "coverage": {str(conditions.index(condition)): _coverage(condition, rows) for condition in shown},
+        "coverage": _coverage({str(conditions.index(condition)): condition for condition in shown}, rows, grouping, told),
         "measures": [
             [_short(value) for value in measures(subject.loss, rows.y, ensemble(rows.X), rows.weight)]
             for ensemble in subject.ensembles
@@ -94,8 +94,62 @@ def _as_hex(pattern: NDArray[np.bool_]) -> str:
     return "".join(f"{int(bits[start : start + 4].ljust(4, '0'), 2):x}" for start in range(0, len(bits), 4))
 
 
-def _coverage(condition: Conjunction, rows: Rows) -> float:
-    return round(float(rows.weight[condition(rows.X)].sum() / rows.weight.sum()), COVERAGE_DECIMALS)
+def _coverage(
+    shown: Mapping[str, Conjunction], rows: Rows, grouping: Grouping, told: Sequence[Conjunction]
+) -> dict[str, float | None]:
+    """Return the share of rows for which each condition holds; None where that would tell about too few rows."""
+    safe = SafeShares(rows.least, len(rows.y), grouping.labels >= grouping.told)
+    return {
+        key: _share(holds, rows.weight) if safe.take(holds := condition(rows.X), condition in told) else None
+        for key, condition in shown.items()
+    }
+
+
+def _share(holds: NDArray[np.bool_], weight: Vector) -> float:
+    return round(float(weight[holds].sum() / weight.sum()), COVERAGE_DECIMALS)
+
+
+class SafeShares:
+    """The sets of rows whose shares are told, none of which, and no difference of which, is of a few rows.
+
+    Up to some thousand rows, a share in few decimals is a number of rows. Who has those of two sets, one of which is part of
+    the other, has that of their difference, too; and who has the table of groups has what a set holds besides.
+
+    Parameters
+    ----------
+    least : int
+        The least number of rows that may be told of.
+    n_rows : int
+    rest : array of shape (n_rows,)
+        The rows in groups for which it is not told which conditions hold.
+    """
+
+    def __init__(self, least: int, n_rows: int, rest: NDArray[np.bool_]) -> None:
+        self.least, self.rest = least, rest
+        # Rounding alone leaves that many numbers open.
+        self.rounded = n_rows * 10.0**-COVERAGE_DECIMALS >= 2 * least
+        self.taken: list[NDArray[np.bool_]] = []
+
+    def take(self, holds: NDArray[np.bool_], told: bool) -> bool:
+        """Say whether the share of a set may be told, and if so take it that it is; ``told`` if the groups tell of it."""
+        if self.least == 1:
+            return True
+        sides = (holds, ~holds)
+        if min(int(side.sum()) for side in sides) < self.least:
+            return False
+        known = [side & self.rest for side in sides] if told else []
+        if not self.rounded and any(self._few(part) for part in (*known, *self._differences(sides))):
+            return False
+        self.taken += sides
+        return True
+
+    def _differences(self, sides: Sequence[NDArray[np.bool_]]) -> Iterator[NDArray[np.bool_]]:
+        """Yield what is left of a larger set without a smaller one, where either is new and the other was taken before."""
+        for side in sides:
+            yield from (other & ~side for other in self.taken if not (side & ~other).any())
+
+    def _few(self, part: NDArray[np.bool_]) -> bool:
+        return 0 < int(part.sum()) < self.least
 
 
 def _medians(rows: Rows, shown: Sequence[Conjunction]) -> dict[str, float]:

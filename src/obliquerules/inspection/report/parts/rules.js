@@ -56,6 +56,7 @@ function weightBar(weight, largest) {
 
 function coverageNodes({ condition }) {
   const share = condition === null ? 1 : figures.coverage[condition];
+  if (share === null) return [element("span", { title: `It would tell about fewer than ${figures.least} rows.` }, "–")];
   return [
     element("div", { class: "share" }, bar(["track", 0, 100], ["share", 0, 100 * share]), element("span", {}, percent(share))),
   ];
