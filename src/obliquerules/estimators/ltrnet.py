@@ -115,7 +115,7 @@ class LTRNetModel(RuleModel):
         """Train one batch of networks; return what becomes of each and the number of steps."""
         architecture = Architecture(self.n_restarts, self.max_rules, self.max_propositions, self.steepness)
         units, penalties = Units.of(rows.y, rows.weight, rows.loss), Penalties(penalty, self.w_penalty)
-        inputs = rows.standardised.astype(np.float32)
+        inputs = rows.inputs.astype(np.float32)
         objective = SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)
         stopping = EarlyStopping(self.n_iter_no_change, self.tol)
         report = self._reporter(penalty) if self.verbose else None
