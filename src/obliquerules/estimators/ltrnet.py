@@ -184,7 +184,7 @@ class LTRNetClassifier(RuleClassifier, LTRNetModel):
     ridge : float, default=12.0
         For ``"refit"``: penalty on squared rule weights, not on the constant, measured in rows as in `LLTBoostClassifier`.
     random_state : int, RandomState instance or None, default=None
-        Draws the starts.
+        Draws the starts. On another processor, or with another BLAS, the same seed may give another model.
     n_jobs : int or None, default=None
         How many penalties are worked on at a time, as joblib understands it. The model does not depend on it.
     verbose : int, default=0
