@@ -7,9 +7,9 @@ from sklearn.tree import DecisionTreeClassifier
 from obliquerules import DRNetClassifier, LLTBoostClassifier, LTRNetClassifier, TGBClassifier
 
 LEARNERS = {
-    "TGB": lambda: TGBClassifier(max_rules=1),
+    "TGB": lambda: TGBClassifier(max_rules=2),
     "TGB exact": lambda: TGBClassifier(max_rules=2, max_propositions=2, search="exact"),
-    "LLTBoost": lambda: LLTBoostClassifier(max_rules=1),
+    "LLTBoost": lambda: LLTBoostClassifier(max_rules=2),
     "LLTBoost validation": lambda: LLTBoostClassifier(max_rules=2, selection="validation", random_state=0),
     "LTRNet": lambda: LTRNetClassifier(n_penalties=1, max_penalty=0.02, n_restarts=3, random_state=0),
     "DRNet": lambda: DRNetClassifier(n_penalties=1, max_iter=1000, describe=1, random_state=0),
