@@ -14,8 +14,7 @@ projections = st.lists(values, min_size=1, max_size=12).map(lambda numbers: colu
 
 def column(numbers) -> Projections:
     """Return the projections on a single column, with weight one."""
-    numbers = np.array(numbers, dtype=float)
-    return Projections(numbers, slack_of(np.abs(numbers)))
+    return Projections.of_column(np.array(numbers, dtype=float))
 
 
 def sums(numbers, size) -> Projections:

@@ -40,6 +40,11 @@ class Projections:
             size = sum(abs(weight) * np.abs(X[:, column]) for column, weight in zip(columns, weights, strict=True))
         return cls(values, slack_of(np.asarray(size)))
 
+    @classmethod
+    def of_column(cls, values: Vector) -> Projections:
+        """Take a single column, with the weight one."""
+        return cls(values, slack_of(np.abs(values)))
+
     def __getitem__(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Projections:
         return Projections(self.values[rows], self.slack[rows])
 
