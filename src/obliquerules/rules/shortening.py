@@ -84,6 +84,9 @@ class _Placement:
 
     def _placed(self, weights: Weights) -> Proposition | None:
         projections = Proposition(self.columns, weights, 0.0).project(self.X)
+        # Most weights that are tried mix the sides up, which is seen before the slack is known.
+        if not np.fmax.reduce(projections[~self.above], initial=-math.inf) < projections[self.above].min(initial=math.inf):
+            return None
         interval = middle_half(Projections.of(projections, self.X, self.columns, weights), self.above)
         if interval is None:
             return None
