@@ -8,7 +8,7 @@ SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test test-browser test-exports fuzz check bench paper docs clean
+.PHONY: demo test test-browser test-exports test-outliers fuzz check bench paper docs clean
 
 demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,9 @@ test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in head
 
 test-exports: $(VENV)/installed  ## exports against the model on a million rows (OBLIQUERULES_DATA has the data), and a thousand tables
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m exports -v tests/export
+
+test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each learned from as well as by a decision tree
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m outliers -v tests/estimators/test_outliers.py
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from obliquerules import LLTBoostClassifier
-from obliquerules.encoding import LARGEST_VALUE, NamedMatrix, check_columns, check_finite, check_size, checked_weights
+from obliquerules.encoding import (
+    LARGEST_VALUE,
+    SMALLEST_SIZE,
+    NamedMatrix,
+    check_columns,
+    check_finite,
+    check_not_tiny,
+    check_size,
+    checked_weights,
+)
 
 NUMBERS: list[Any] = [
     np.zeros((2, 2)),
@@ -109,7 +118,17 @@ def test_values_too_large_to_be_squared_are_refused() -> None:
             check_size(np.array([0.0, value]), "y")
 
 
-@given(weight=st.lists(st.floats(0.0, 1e75, allow_subnormal=True), min_size=1, max_size=9).filter(any))
+@pytest.mark.parametrize("largest", [5e-324, 1e-310, 1e-201])
+def test_columns_and_weights_too_small_to_compute_with_are_refused(largest: float) -> None:
+    check_not_tiny(np.array([[0.0, SMALLEST_SIZE, largest], [0.0, 0.0, -1.0]]), ("a", "b", "c"))
+    with pytest.raises(ValueError, match=r"^Column 'b' of X has no value beyond .* too small"):
+        check_not_tiny(np.array([[0.0, -largest], [1.0, 0.0]]), ("a", "b"))
+    assert checked_weights([largest, 1.0], 2).tolist() == [largest, 1.0]
+    with pytest.raises(ValueError, match=r"^sample_weight has no entry beyond .* too small"):
+        checked_weights([largest, 0.0], 2)
+
+
+@given(weight=st.lists(st.floats(0.0, 1e75, allow_subnormal=True), min_size=1, max_size=9).filter(lambda w: max(w) >= 1e-200))
 def test_weights_pass_as_doubles(weight: list[float]) -> None:
     for given_as in (weight, np.array(weight), tuple(weight), pd.Series(weight), pl.Series(weight), pa.array(weight)):
         checked = checked_weights(given_as, len(weight))

@@ -93,3 +93,58 @@ def test_weight_two_is_the_row_twice():
     once, twice = Scaling.of(X, 2.0 * weight), Scaling.of(np.tile(X, (2, 1)), np.tile(weight, 2))
     np.testing.assert_allclose(once.mean, twice.mean, rtol=1e-12)
     np.testing.assert_allclose(once.scale, twice.scale, rtol=1e-12)
+
+
+def far_out(seed=0, n_far=3, n=200):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=n), rng.normal(size=n)])
+    X[:n_far, 0] = 10.0 ** rng.uniform(4, 15, n_far) * rng.choice([-1.0, 1.0], n_far)
+    return X
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_outliers_do_not_stretch_a_column(seed):
+    X = far_out(seed)
+    scaling = Scaling.of(X, np.ones(len(X)))
+    assert 0.5 < scaling.scale[0] < 2.0
+    assert abs(scaling.mean[0]) < 0.5
+    assert np.isinf(scaling.upper).tolist() == [False, True]
+    fenced, standardised = scaling.fenced(X), scaling.transform(X)
+    assert np.abs(fenced[:, 0]).max() < 5.0
+    assert (np.sign(fenced[:3, 0]) == np.sign(X[:3, 0])).all()
+    inside = np.abs(X[:, 0]) < 1.0
+    assert (fenced[inside] == standardised[inside]).all()
+    assert (fenced[:, 1] == standardised[:, 1]).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_conditions_on_a_column_with_outliers_mean_the_same_in_original_units(seed):
+    X = far_out(seed)
+    scaling = Scaling.of(X, np.ones(len(X)))
+    proposition = scaling.restore(np.array([1.0, -0.5]), 0.3)
+    assert proposition(X).tolist() == (scaling.transform(X) @ [1.0, -0.5] >= 0.3).tolist()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.random.default_rng(0).lognormal(0.0, 1.5, 1000),
+        np.random.default_rng(0).standard_t(2, 1000),
+        np.arange(1000.0) == 7.0,
+        np.where(np.arange(1000.0) < 990.0, 0.0, np.arange(1000.0)),
+        np.append(np.full(999, 0.1), 1e12),
+        np.append(1e6 * (1.0 + 1e-13 * np.arange(999)), 1e12),
+    ],
+    ids=["skewed", "heavy tails", "one one", "mostly zero", "one outlier and nothing else", "one outlier and rounding"],
+)
+def test_columns_without_a_spread_beside_their_outliers_have_no_fences(column):
+    scaling = Scaling.of(column[:, None] * 1.0, np.ones(len(column)))
+    assert np.isinf(scaling.lower).all()
+    assert np.isinf(scaling.upper).all()
+    assert not scaling.constant.any()
+
+
+def test_a_row_of_large_weight_is_no_outlier():
+    X = np.append(np.random.default_rng(0).normal(size=99), 1e6)[:, None]
+    assert np.isfinite(Scaling.of(X, np.ones(100)).upper).all()
+    assert np.isinf(Scaling.of(X, np.append(np.ones(99), 99.0)).upper).all()

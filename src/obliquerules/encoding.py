@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 # Weight times the square of a value, added over all rows, is then still a finite double.
 LARGEST_VALUE = 1e75
+# A column whose largest value is below this cannot be weighed against another: the quotient of two columns must be finite too.
+SMALLEST_SIZE = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,17 @@ def check_size(values: NDArray[np.float64], what: str) -> None:
         raise ValueError(f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added.")
 
 
+def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
+    """Raise if all values of a column are so small that they cannot be computed with, naming the column."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    tiny = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
+    if len(tiny):
+        raise ValueError(
+            f"Column '{names[tiny[0]]}' of X has no value beyond {largest[tiny[0]]:g}, which is too small to compute with. "
+            "Give it in a smaller unit, so that its numbers become larger."
+        )
+
+
 def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the weights of the rows as doubles; all ones if there are none."""
     if sample_weight is None:
@@ -121,4 +134,6 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if not (weight > 0.0).any():
         raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
     check_size(weight, "sample_weight")
+    if weight.max() < SMALLEST_SIZE:
+        raise ValueError(f"sample_weight has no entry beyond {weight.max():g}, which is too small to compute with.")
     return weight

@@ -9,17 +9,42 @@ from numpy.typing import NDArray
 
 from obliquerules.rules import Proposition
 
+Vector = NDArray[np.float64]
+
 # A standard deviation below this, relative to the size of the column, is rounding error around a constant.
 CONSTANT_COLUMN = 1e-12
+# A column is stretched by outliers if its standard deviation is so many times its spread, which is the distance from the median
+# that this share of the rows off the median keep to. Heavy tails, as of incomes, stay below.
+STRETCHED = 30.0
+KEEPING_CLOSE = 0.75
+# Where a column is stretched, values that are further from the median, in units of the spread, are brought to that distance.
+FENCE = 2.0
+# A spread below this, relative to the median, is too narrow for a threshold; the other is the least that can be divided by.
+NARROW = 1e-9
+SMALLEST_SPREAD = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Mean and standard deviation of each column; a constant column has the scale 1 and becomes zero."""
+    """Mean and standard deviation of each column; a constant column has the scale 1 and becomes zero.
 
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    A few values far out can be all that a standard deviation tells of, so that the other values end up as good as equal. Such a
+    column is measured with its outliers brought to fences around the other values. Other columns have no fences.
+
+    Attributes
+    ----------
+    mean, scale : array of shape (n_features,)
+    constant : array of shape (n_features,)
+        Which columns are.
+    lower, upper : array of shape (n_features,)
+        The fences, infinite where there are none.
+    """
+
+    mean: Vector
+    scale: Vector
     constant: NDArray[np.bool_]
+    lower: Vector
+    upper: Vector
 
     @classmethod
     def of(cls, X: NDArray[np.float64], weight: NDArray[np.float64]) -> Scaling:
@@ -28,14 +53,27 @@ class Scaling:
         # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
         mean = np.einsum("i,ij->j", share, X)
         scale = np.array([_size(column - centre, share) for column, centre in zip(X.T, mean, strict=True)])
+        lower, upper = np.array([_fences(*column, share) for column in zip(X.T, scale, strict=True)]).reshape(-1, 2).T
+        for j in np.flatnonzero(np.isfinite(lower)):
+            fenced = np.clip(X[:, j], lower[j], upper[j])
+            mean[j] = np.einsum("i,i->", share, fenced)
+            scale[j] = _size(fenced - mean[j], share)
         constant = scale <= CONSTANT_COLUMN * np.maximum(np.abs(mean), scale)
-        return cls(mean, np.where(constant, 1.0, scale), constant)
+        return cls(mean, np.where(constant, 1.0, scale), constant, lower, upper)
 
     def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the standardised columns, each contiguous in memory."""
         standardised = np.empty(X.shape, order="F")
         for j in range(X.shape[1]):
             standardised[:, j] = 0.0 if self.constant[j] else (X[:, j] - self.mean[j]) / self.scale[j]
+        return standardised
+
+    def fenced(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the standardised columns with outliers brought to the fences, for learning directions."""
+        standardised = self.transform(X)
+        for j in np.flatnonzero(np.isfinite(self.lower)):
+            lower, upper = (np.array([self.lower[j], self.upper[j]]) - self.mean[j]) / self.scale[j]
+            np.clip(standardised[:, j], lower, upper, out=standardised[:, j])
         return standardised
 
     def restore(self, weights: NDArray[np.float64], threshold: float) -> Proposition:
@@ -51,7 +89,28 @@ class Scaling:
         return Proposition(columns.tolist(), (raw / unit).tolist(), (threshold + raw @ self.mean[columns]) / unit)
 
 
-def _size(deviation: NDArray[np.float64], share: NDArray[np.float64]) -> float:
+def _size(deviation: Vector, share: Vector) -> float:
     """Return the root mean square; of numbers brought to 1 first, because the squares of very large or small ones are lost."""
     largest = float(np.abs(deviation).max())
     return largest * float(np.sqrt(np.einsum("i,i->", share, (deviation / largest) ** 2))) if largest > 0.0 else 0.0
+
+
+def _fences(column: Vector, scale: float, share: Vector) -> tuple[float, float]:
+    """Return the least and the largest value that a column is measured by."""
+    centre = _quantile(column, share, 0.5)
+    distance = np.abs(column - centre)
+    # Off the median, because most values may be the same, as zeros are.
+    off = distance > 0.0
+    if not off.any():
+        return -np.inf, np.inf
+    spread = _quantile(distance[off], share[off], KEEPING_CLOSE)
+    if scale <= STRETCHED * spread or spread <= max(NARROW * abs(centre), SMALLEST_SPREAD):
+        return -np.inf, np.inf
+    return centre - FENCE * spread, centre + FENCE * spread
+
+
+def _quantile(values: Vector, share: Vector, level: float) -> float:
+    """Return the least value that at least this share of the rows do not exceed."""
+    order = np.argsort(values, kind="stable")
+    cumulated = np.cumsum(share[order])
+    return float(values[order[np.searchsorted(cumulated, level * cumulated[-1])]])

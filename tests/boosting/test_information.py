@@ -11,6 +11,7 @@ from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.threshold import best_threshold
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Proposition
+from obliquerules.rules.gaps import Projections
 
 
 def problem(loss="squared", seed=0, n=150, ridge=1.0):
@@ -114,7 +115,7 @@ def test_the_best_threshold_is_that_of_brute_force(seed):
     values = np.unique(projections)
     middles = (values[1:] + values[:-1]) / 2.0
     sums = [pull[projections >= middle].sum() for middle in middles]
-    found = best_threshold(projections, pull)
+    found = best_threshold(Projections.of_column(projections), pull)
     if max(sums) <= 0.0:
         assert found is None
     else:

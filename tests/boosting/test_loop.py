@@ -10,7 +10,6 @@ from obliquerules.boosting.oblique import ObliqueLearner
 from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.sample import Sample
 from obliquerules.boosting.selection import ValidationSelection
-from obliquerules.boosting.threshold import SAME_PROJECTION
 from obliquerules.losses import LOSSES
 
 SELECTION = ValidationSelection(validation_tolerance=-0.01, objective_tolerance=0.01)
@@ -82,7 +81,7 @@ def test_every_threshold_is_the_middle_of_a_gap_between_training_rows(name, inpu
         projections = proposition.project(problem.X)
         below, above = projections[projections < proposition.threshold], projections[projections >= proposition.threshold]
         gap = above.min() - below.max()
-        assert gap > SAME_PROJECTION * np.abs(projections).max()
+        assert (np.abs(projections - proposition.threshold) > 0.5e-9 * np.abs(projections)).all()
         assert proposition.threshold == below.max() + 0.5 * gap
 
 

@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from obliquerules import LLTBoostClassifier, LLTBoostRegressor
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier
 
 CLASSIFIER = LLTBoostClassifier(max_rules=2, selection="validation", random_state=0)
 REGRESSOR = LLTBoostRegressor(max_rules=2, selection="validation", random_state=0)
@@ -319,3 +319,33 @@ def test_interrupted_fit_leaves_the_model_as_it_was() -> None:
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:, :1], 1.0 - y, Interrupting())
     assert vars(model) == before
+
+
+ALL_SIZES = [0.0, 1e-320, 1e-310, 1e-308, 1e-250, 1e-199, 1e-100, 1.0, 1e70]
+
+
+@pytest.mark.parametrize("size", ALL_SIZES)
+@pytest.mark.parametrize("other", [1e-320, 1e-199, 1e70])
+@pytest.mark.parametrize("model", [CLASSIFIER, LLTBoostClassifier(max_rules=2), TGBClassifier(max_rules=2)], ids=str)
+def test_columns_of_any_size_are_learned_from_or_refused_with_a_sentence(model: Any, size: float, other: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X.sum(axis=1) > 0.0
+    X *= [size, other]
+    if min(size or 1.0, other) < 1e-200:
+        with pytest.raises(ValueError, match=r"^Column 'x[01]' of X has no value beyond \S+, which is too small"):
+            clone(model).fit(X, y)
+    else:
+        assert clone(model).fit(X, y).score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("size", ALL_SIZES[1:])
+def test_weights_of_any_size_are_learned_from_or_refused_with_a_sentence(size: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y, weight = X[:, 0] > 0.0, size * rng.uniform(0.5, 1.0, 60)
+    if size < 1e-200:
+        with pytest.raises(ValueError, match=r"^sample_weight has no entry beyond \S+, which is too small"):
+            TGBClassifier(max_rules=2).fit(X, y, weight)
+    else:
+        assert TGBClassifier(max_rules=2).fit(X, y, weight).score(X, y) > 0.9

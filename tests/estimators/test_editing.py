@@ -277,3 +277,33 @@ def test_a_rule_set_stays_one_when_its_weights_are_refitted():
     editing = model.edit(X, labels).add("age >= 0.9").refit()
     fires = editing.ensemble.fires(X.to_numpy()).any(axis=1)
     np.testing.assert_array_equal(editing.model.predict(X), np.where(fires, "yes", "no"))
+
+
+@pytest.mark.parametrize("number", [np.int64, np.int32, np.uint8], ids=str)
+def test_steps_that_were_given_numbers_of_numpy_are_those_given_plain_ones(number, tmp_path):
+    _, editing, X, y = started("poisson")
+    new = Rule(np.float32(0.25), Conjunction([Proposition(np.array([2]), np.array([1.0]), np.float64(0.3))]))
+    steps = [editing.drop, editing.lock, editing.lock(0).unlock, lambda rule: editing.replace(rule, new)]
+    for index, step in enumerate(steps):
+        edited = step(number(0)).add(new).model
+        assert edited.edits_ == step(0).add(new).model.edits_
+        assert type(edited.edits_.steps[-2].rule) is int
+        edited.save(tmp_path / f"{index}.json")
+        edited.report(tmp_path / f"{index}.html", X, y)
+        assert load_model(tmp_path / f"{index}.json").edits_ == edited.edits_
+
+
+@pytest.mark.parametrize("rule", [1.0, np.float64(1.0), True, np.bool_(True), "1", None])
+def test_what_is_no_whole_number_names_no_rule(rule):
+    _, editing, _, _ = started("squared")
+    with pytest.raises(ValueError, match=r"^rule must be a whole number"):
+        editing.drop(rule)
+
+
+@every_kind
+def test_a_step_to_an_infinite_loss_is_refused(kind):
+    _, editing, _, _ = started(kind)
+    with pytest.raises(ValueError, match=r"^Cannot add rule .* the mean loss, .* before and inf after, must be finite[.]$"):
+        editing.add("+1.5e308 if age >= -100")
+    with pytest.raises(ValueError, match=r"must be finite[.]$"):
+        editing.replace(0, Rule(-1.7e308))

@@ -171,3 +171,21 @@ def test_bad_parameters(name: str, value: Any) -> None:
 def test_before_fit() -> None:
     with pytest.raises(NotFittedError, match="not fitted"):
         LLTBoostClassifier().stability(*data())
+
+
+@pytest.mark.parametrize("n_counts", [1, 2])
+def test_rare_counts_are_drawn_until_there_is_one(n_counts: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.zeros(60)
+    y[:n_counts] = 2.0
+    model = LLTBoostRegressor(loss="poisson", max_rules=1).fit(X, y)
+    assert model.stability(X, y, n_bootstraps=20, random_state=0).n_bootstraps == 20
+
+
+def test_rows_are_drawn_anew_until_they_will_do() -> None:
+    bootstrap = Bootstrap(np.zeros(30, dtype=np.intp), lambda drawn: bool(drawn[7] and not drawn[8]))
+    draws = np.array([bootstrap.draw(seed) for seed in range(50)])
+    assert (draws[:, 7] > 0).all()
+    assert (draws[:, 8] == 0).all()
+    assert (draws.sum(axis=1) == 30).all()

@@ -1,11 +1,14 @@
 """The training loop finds minima, exact zeros included, in phases that do not disturb each other, the same way every time."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from obliquerules.nets.training import Adam, Array, EarlyStopping, Parameters, Phase, falling_linearly, train
+from obliquerules.nets.training import Adam, Array, EarlyStopping, Parameters, Phase, falling_linearly, one_thread, train
 
 TARGET = np.array([2.0, -1.0, 0.3])
 
@@ -79,3 +82,30 @@ def test_parameters_keep_their_precision_and_the_same_start_gives_the_same_bits(
         assert parameters["place"].dtype == dtype
         ends.append(parameters["place"].tobytes())
     assert ends[0] == ends[1]
+
+
+def blas_threads() -> list[int]:
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_fits_that_overlap_leave_blas_with_the_threads_it_had() -> None:
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        first, second = ExitStack(), ExitStack()
+        first.enter_context(one_thread())
+        second.enter_context(one_thread())
+        first.close()
+        assert set(blas_threads()) == {1}
+        second.close()
+        assert blas_threads() == before
+        assert set(before) == {2}
+
+
+def test_concurrent_training_leaves_blas_with_the_threads_it_had() -> None:
+    def work(_: int) -> None:
+        train({"place": np.zeros(3)}, [Phase(distance, Adam(["place"], 0.1), 100)])
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(40)))
+        assert set(blas_threads()) == {2}

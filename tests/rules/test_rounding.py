@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
+from obliquerules.rules.gaps import Projections, middle_half
 from obliquerules.rules.numbers import significant_digits
-from obliquerules.rules.shortening import SAME_PROJECTION, Shortening, length, middle_half
+from obliquerules.rules.shortening import Shortening, length
 
 from .printed import read_ensemble, read_proposition
 from .strategies import any_finite, ensembles, few, matrices, ordinary, propositions
@@ -69,8 +70,7 @@ def test_a_shortened_threshold_is_in_the_middle_half_of_a_real_gap(proposition, 
         projections = shorter.project(X)
         below, above = projections[projections < shorter.threshold].max(), projections[projections >= shorter.threshold].min()
         assert below + 0.25 * (above - below) <= shorter.threshold <= above - 0.25 * (above - below)
-        clear = SAME_PROJECTION * np.abs(projections).max()
-        assert min(above - shorter.threshold, shorter.threshold - below) >= clear
+        assert (np.abs(projections - shorter.threshold) >= 1e-9 * np.abs(projections)).all()
 
 
 def test_oblique_conditions_get_few_digits():
@@ -105,7 +105,8 @@ def test_rows_with_missing_values_have_no_say():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.nan]])
     proposition = Proposition([0, 1], [1.0, 1.0], 0.5123)
     assert Shortening(X).proposition(proposition) == Proposition([0, 1], [1.0, 1.0], 0.5)
-    assert middle_half(proposition.project(X), proposition(X)) == (0.25, 0.75)
+    projections = Projections.of(proposition.project(X), X, proposition.columns, proposition.weights)
+    assert middle_half(projections, proposition(X)) == (0.25, 0.75)
 
 
 # Ensembles

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from obliquerules.kernels.axis_rules import DirectedObjective, best_cuts
 from obliquerules.rules import Proposition
-from obliquerules.rules.shortening import SAME_PROJECTION
+from obliquerules.rules.gaps import real_gaps, slack_of
 
 Mask = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
@@ -31,8 +31,8 @@ class SortedColumns:
         self.X = X
         descending = np.argsort(-X.T, axis=1, kind="stable")
         ordered = np.take_along_axis(X.T, descending, axis=1)
-        least = SAME_PROJECTION * np.abs(ordered).max(axis=1, initial=0.0)
-        is_gap = ordered[:, :-1] - ordered[:, 1:] > least[:, None]
+        ascending = ordered[:, ::-1]
+        is_gap = real_gaps(ascending, slack_of(np.abs(ascending)))[:, ::-1]
         self.columns = np.flatnonzero(is_gap.any(axis=1))
         self.order = np.ascontiguousarray(descending[self.columns], dtype=np.intc)
         self.group = np.zeros(self.order.shape, dtype=np.intc)

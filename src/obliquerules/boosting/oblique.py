@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import best_threshold, middle_of_gap
 from obliquerules.rules import Proposition
+from obliquerules.rules.gaps import Projections
 from obliquerules.scaling import Scaling
 from obliquerules.solvers.l1_logistic import L1Path, follow_path
 
@@ -39,7 +40,7 @@ class ObliqueLearner:
     ) -> None:
         self.X = X
         self.scaling = Scaling.of(X, row_weight)
-        self.standardised = self.scaling.transform(X)
+        self.standardised = self.scaling.fenced(X)
         self.max_variables = max_variables
         self.min_alpha_ratio = min_alpha_ratio
 
@@ -66,17 +67,19 @@ class ObliqueLearner:
         for level in self.solve(*self.classification(pull, rows)).levels:
             if level is not None:
                 proposition = self.scaling.restore(level.weights, -level.intercept)
-                projections = proposition.project(self.X)
+                projections = self.projections(proposition)
                 threshold = middle_of_gap(projections, proposition.threshold)
                 if threshold is None:
                     # Shrunken weights with a free intercept can call all rows alike; the direction may be good all the same.
                     threshold = self.objective_threshold(projections, pull, rows)
                 if threshold is not None:
-                    yield Proposition(proposition.columns, proposition.weights, threshold), projections >= threshold
+                    yield Proposition(proposition.columns, proposition.weights, threshold), projections.values >= threshold
 
-    def objective_threshold(
-        self, projections: NDArray[np.float64], pull: NDArray[np.float64], rows: NDArray[np.intp]
-    ) -> float | None:
+    def projections(self, proposition: Proposition) -> Projections:
+        """Return the sums that a condition compares with its threshold, in original units."""
+        return Projections.of(proposition.project(self.X), self.X, proposition.columns, proposition.weights)
+
+    def objective_threshold(self, projections: Projections, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> float | None:
         """Return the threshold that covers the largest sum of pull among the given rows, in the middle of a gap."""
         wanted = best_threshold(projections[rows], pull[rows])
         return None if wanted is None else middle_of_gap(projections, wanted)

@@ -46,12 +46,12 @@ class PoolLearner(ObliqueLearner):
         seen = set()
         for weights, threshold in self.directions(pull, rows):
             condition = self.scaling.restore(weights, threshold)
-            projections = condition.project(self.X)
+            projections = self.projections(condition)
             logistic = middle_of_gap(projections, condition.threshold)
             for placed in (logistic, self.objective_threshold(projections, pull, rows)):
                 if placed is not None and (condition.columns, condition.weights, placed) not in seen:
                     seen.add((condition.columns, condition.weights, placed))
-                    yield Proposition(condition.columns, condition.weights, placed), projections >= placed
+                    yield Proposition(condition.columns, condition.weights, placed), projections.values >= placed
 
     def directions(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.float64], float]]:
         """Yield directions on standardised inputs with their logistic thresholds: each L1 level, as it is and unshrunk."""

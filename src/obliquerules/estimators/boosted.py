@@ -73,7 +73,7 @@ class BoostedModel(RuleModel):
 
     def _plain_copy(self, seed: int) -> BoostedModel:
         """Return that estimator with the parameters of this one, but with a random state of its own, and silent."""
-        parameters = {name: getattr(self, name) for name in self._plain_class()._get_param_names()}
+        parameters = {name: self._parameter(name) for name in self._plain_class()._get_param_names()}
         return self._plain_class()(**parameters | {"random_state": seed, "verbose": 0})
 
     def _grow(self, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Self:
@@ -150,7 +150,7 @@ class BoostedModel(RuleModel):
         return stability(
             self.ensemble_,
             X,
-            Bootstrap(self._strata(target)),
+            Bootstrap(self._strata(target), functools.partial(self._can_be_learned, target)),
             functools.partial(self._refitted, X, target, weight),
             functools.partial(self._reweighed, *self._patterns(X), target, weight),
             n_bootstraps=n_bootstraps,
@@ -159,6 +159,10 @@ class BoostedModel(RuleModel):
             random_state=check_random_state(random_state),
             n_jobs=n_jobs,
         )
+
+    def _can_be_learned(self, target: NDArray[np.float64], drawn: NDArray[np.bool_]) -> bool:
+        """Say whether a fit takes the targets of the rows that were drawn."""
+        return self._loss().complaint(target[drawn]) is None
 
     def _refitted(
         self,

@@ -77,7 +77,8 @@ class DRNetClassifier(RuleClassifier):
         How many batches of six networks (of one class each) are trained at a time, as joblib understands it. The result does
         not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Draws where the networks start and the noise of their gates.
+        Draws where the networks start and the noise of their gates. On another processor, or with another BLAS, the same seed
+        may give another model.
     verbose : int, default=0
         If not zero, report the loss and the complexity of each network on standard error as training goes on. Class 0 and 1 are
         then the first and the second of `classes_`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,7 @@ class Editing:
 
     def drop(self, rule: int) -> Editing:
         """Remove a rule, given by its position from 0; the other weights stay as they are."""
-        self._check_rule(rule)
+        rule = self._position(rule)
         rules = [*self.ensemble.rules[:rule], *self.ensemble.rules[rule + 1 :]]
         return self._next("drop", rule, None, f"drop rule {rule}: {self._text(self.ensemble[rule])}", rules)
 
@@ -160,7 +161,7 @@ class Editing:
 
     def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing:
         """Put another rule in the place of one; a condition alone takes over the weight. The new rule is not locked."""
-        self._check_rule(rule)
+        rule = self._position(rule)
         old = self.ensemble[rule]
         other = self._as_rule(new, old.weight)
         rules = [*self.ensemble.rules[:rule], other, *self.ensemble.rules[rule + 1 :]]
@@ -169,14 +170,14 @@ class Editing:
 
     def lock(self, rule: int) -> Editing:
         """Make every following `refit` keep the weight of a rule."""
-        self._check_rule(rule)
+        rule = self._position(rule)
         if rule in self.log.locked:
             raise ValueError(f"Rule {rule} is locked already.")
         return self._next("lock", rule, None, f"lock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
 
     def unlock(self, rule: int) -> Editing:
         """Let `refit` change the weight of a locked rule again."""
-        self._check_rule(rule)
+        rule = self._position(rule)
         if rule not in self.log.locked:
             raise ValueError(f"Rule {rule} is not locked.")
         return self._next("unlock", rule, None, f"unlock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
@@ -206,12 +207,14 @@ class Editing:
     def __str__(self) -> str:
         return f"{self.ensemble}\n\n{self.log}" if self.log.steps else str(self.ensemble)
 
-    def _check_rule(self, rule: int) -> None:
+    def _position(self, rule: int) -> int:
+        """Return the position of a rule as Python's own integer, which the log can be saved with; raise if there is none."""
         check_whole("rule", rule, 0)
         if rule >= len(self.ensemble):
             n = len(self.ensemble)
             has = "no rules" if n == 0 else "one rule, number 0" if n == 1 else f"{n} rules, numbered from 0 to {n - 1}"
             raise ValueError(f"There is no rule {rule}: the model has {has}.")
+        return int(rule)
 
     def _as_rule(self, new: Rule | Conjunction | str, weight: float) -> Rule:
         if isinstance(new, str):
@@ -228,8 +231,9 @@ class Editing:
         return rule.describe(self.ensemble.feature_names)
 
     def _mean_loss(self, ensemble: RuleEnsemble) -> float:
-        value = self.model._loss().value(self.sample.y, ensemble(self.sample.X))
-        return float(np.average(value, weights=self.sample.weight))
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self.model._loss().value(self.sample.y, ensemble(self.sample.X))
+            return float(np.average(value, weights=self.sample.weight))
 
     def _next(
         self,
@@ -244,6 +248,10 @@ class Editing:
         before = self.ensemble
         after = RuleEnsemble(rules, before.intercept if intercept is None else intercept, before.feature_names)
         losses = self._mean_loss(before), self._mean_loss(after)
+        if not all(map(math.isfinite, losses)):
+            raise ValueError(
+                f"Cannot {description}, because the mean loss, {losses[0]:g} before and {losses[1]:g} after, must be finite."
+            )
         step = EditStep(action, rule, new, description, before.complexity, after.complexity, *losses)
         model = copy.copy(self.model)
         model.ensemble_ = after

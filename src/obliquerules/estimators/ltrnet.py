@@ -115,7 +115,7 @@ class LTRNetModel(RuleModel):
         """Train one batch of networks; return what becomes of each and the number of steps."""
         architecture = Architecture(self.n_restarts, self.max_rules, self.max_propositions, self.steepness)
         units, penalties = Units.of(rows.y, rows.weight, rows.loss), Penalties(penalty, self.w_penalty)
-        inputs = rows.standardised.astype(np.float32)
+        inputs = rows.inputs.astype(np.float32)
         objective = SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)
         stopping = EarlyStopping(self.n_iter_no_change, self.tol)
         report = self._reporter(penalty) if self.verbose else None
@@ -184,7 +184,7 @@ class LTRNetClassifier(RuleClassifier, LTRNetModel):
     ridge : float, default=12.0
         For ``"refit"``: penalty on squared rule weights, not on the constant, measured in rows as in `LLTBoostClassifier`.
     random_state : int, RandomState instance or None, default=None
-        Draws the starts.
+        Draws the starts. On another processor, or with another BLAS, the same seed may give another model.
     n_jobs : int or None, default=None
         How many penalties are worked on at a time, as joblib understands it. The model does not depend on it.
     verbose : int, default=0

@@ -154,6 +154,7 @@ def _decode_parameters(field: Field, kind: type[RuleModel]) -> RuleModel:
         model._check_parameters()
     except ValueError as error:
         raise ModelFileError(f"{field.where}: {error}") from error
+    model._keep_parameters()
     return model
 
 

@@ -15,7 +15,15 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from obliquerules.boosting.sample import Sample
-from obliquerules.encoding import NamedMatrix, check_columns, check_finite, check_size, checked_weights, misplaced_column
+from obliquerules.encoding import (
+    NamedMatrix,
+    check_columns,
+    check_finite,
+    check_not_tiny,
+    check_size,
+    checked_weights,
+    misplaced_column,
+)
 from obliquerules.estimators.editing import Editing, EditLog
 from obliquerules.estimators.parameters import check_option, check_text, check_whole
 from obliquerules.estimators.readable_model import ReadableModel
@@ -65,6 +73,21 @@ class RuleModel(ReadableModel):
     n_features_in_: int
     edits_: EditLog | None = None
     ridge: float = 0.0  # for a subclass that has no such parameter
+    _parameters_of_fit: dict[str, Any] | None = None
+
+    def _keep_parameters(self) -> None:
+        """Make the present parameters those of the fit: what they are set to later is for the next one."""
+        self._parameters_of_fit = self.get_params(deep=False)
+
+    def _parameter(self, name: str) -> Any:
+        """Return a parameter as it was in the fit or, if there was none, as it is."""
+        return (self._parameters_of_fit or {}).get(name, getattr(self, name))
+
+    def _as_fitted(self) -> Self:
+        """Return this model with all parameters as they were in the fit."""
+        model = copy.copy(self)
+        model.__dict__.update(self._parameters_of_fit or {})
+        return model
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not what it may be."""
@@ -84,6 +107,7 @@ class RuleModel(ReadableModel):
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check everything, and learn the path."""
         self._check_parameters()
+        self._keep_parameters()
         self._forget_edits()
         return self._grow(*self._checked(X, y, sample_weight))
 
@@ -96,7 +120,7 @@ class RuleModel(ReadableModel):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return inputs, targets and weights that are of the kind this model was fitted to."""
         self._matrix(X)
-        scratch = copy.copy(self)  # because reading data as for a fit sets attributes
+        scratch = self._as_fitted()  # a copy, because reading data as for a fit sets attributes
         data = scratch._checked(X, y, sample_weight)
         if not np.array_equal(getattr(scratch, "classes_", ()), getattr(self, "classes_", ())):
             raise ValueError(f"y must hold the labels that the model was fitted to, {self.classes_.tolist()}.")
@@ -135,6 +159,7 @@ class RuleModel(ReadableModel):
             self.feature_names_in_ = np.array(X.names, dtype=object)
         check_finite(matrix, self._feature_names())
         check_size(matrix, "X")
+        check_not_tiny(matrix, self._feature_names())
         return matrix, target
 
     def _scores(self, X: Any) -> Vector:
@@ -190,7 +215,7 @@ class RuleModel(ReadableModel):
 
     def _penalty(self, target: Vector, weight: Vector) -> float:
         """Return the ridge under which weights of rules are fitted to these targets, in units of the loss."""
-        return self.ridge * self._loss().curvature(target, weight)
+        return float(self._parameter("ridge")) * self._loss().curvature(target, weight)
 
     def _fitted_weights(self, sample: Sample, start: NDArray[np.float64], fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the constant and the weights of the rules, fitted as in `fit`; the fixed ones as they are at the start."""
@@ -261,7 +286,7 @@ class RuleModel(ReadableModel):
         check_whole("min_count", min_count, 1)
         check_whole("max_sizes", max_sizes, 1)
         rows = self._report_rows(X, y, sample_weight, data_name, int(min_count))
-        write_report(self, path, rows, title, int(max_sizes))
+        write_report(self._as_fitted(), path, rows, title, int(max_sizes))
 
     def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> Rows | None:
         """Return the rows that a report speaks of; those without weight count for nothing."""
@@ -285,7 +310,7 @@ class RuleModel(ReadableModel):
         from obliquerules.estimators.persistence import save_estimator
 
         check_is_fitted(self)
-        save_estimator(self, path)
+        save_estimator(self._as_fitted(), path)
 
 
 class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
@@ -410,7 +435,7 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
     loss: str
 
     def _loss(self) -> Loss:
-        return LOSSES[self.loss]
+        return LOSSES[self._parameter("loss")]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -425,7 +450,7 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         target = self._numbers(y)
         complaint = self._loss().complaint(target[weight > 0.0])
         if complaint is not None:
-            raise ValueError(f"y {complaint} (loss='{self.loss}').")
+            raise ValueError(f"y {complaint} (loss='{self._loss().name}').")
         return target
 
     def _coded(self, y: Any) -> Vector:

@@ -99,15 +99,18 @@ def _cells(rule: RuleStability) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Draws as many rows as there are, with replacement, and at least one of each group.
+    """Draws as many rows as there are, with replacement, and anew until a fit can learn from them.
 
     Attributes
     ----------
     groups : array of shape (n_samples,)
-        Such as classes, all of which a fit needs.
+        Such as classes, of each of which a fit needs a row.
+    can_be_learned : callable, optional
+        What else a fit needs: says of a mask of drawn rows whether it will do. Counts that are all zero, for one, will not.
     """
 
     groups: NDArray[np.intp]
+    can_be_learned: Callable[[NDArray[np.bool_]], bool] | None = None
 
     @cached_property
     def _present(self) -> NDArray[np.intp]:
@@ -119,8 +122,12 @@ class Bootstrap:
         n = len(self.groups)
         while True:
             counts = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-            if (np.bincount(self.groups, counts)[self._present] > 0.0).all():
+            if self._will_do(counts):
                 return counts
+
+    def _will_do(self, counts: Vector) -> bool:
+        complete = bool((np.bincount(self.groups, counts)[self._present] > 0.0).all())
+        return complete and (self.can_be_learned is None or self.can_be_learned(counts > 0.0))
 
 
 def stability(

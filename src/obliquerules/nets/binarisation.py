@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.rules.gaps import Projections, middle_half
 from obliquerules.rules.numbers import shortest_decimal
-from obliquerules.rules.shortening import middle_half
 
 Vector = NDArray[np.float64]
 
@@ -46,9 +46,10 @@ def binarise(X: NDArray[np.float64], weight: Vector, n_thresholds: int) -> Binar
 def _thresholds(column: Vector, weight: Vector, most: int) -> Iterator[float]:
     values, position = np.unique(column, return_inverse=True)
     few = len(values) <= most + 1
+    projections = Projections.of_column(values)
     total = np.bincount(position, weight).astype(np.float64)
     for index in range(len(values) - 1) if few else _quantiles(total, most):
-        gap = middle_half(values, np.arange(len(values)) > index)
+        gap = middle_half(projections, np.arange(len(values)) > index)
         if gap is not None:  # values that are the same but for rounding cannot be told apart
             yield shortest_decimal(*gap)
 

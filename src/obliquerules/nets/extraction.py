@@ -13,7 +13,7 @@ from obliquerules.losses import Loss
 from obliquerules.nets.ltrnet import Units
 from obliquerules.nets.training import Parameters
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.shortening import middle_half
+from obliquerules.rules.gaps import Projections, middle_half
 from obliquerules.scaling import Scaling
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -111,6 +111,11 @@ class Rows:
         """The columns at mean zero and unit variance."""
         return self.scaling.transform(self.X)
 
+    @cached_property
+    def inputs(self) -> NDArray[np.float64]:
+        """The standardised columns that a network is trained on: with outliers brought in."""
+        return self.scaling.fenced(self.X)
+
     def risk(self, score: Vector) -> float:
         """Return the weighted loss of scores."""
         return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
@@ -161,7 +166,8 @@ class Draft:
     def _proposition(self, rows: Rows, rule: int, index: int, holds: Mask) -> Proposition:
         """Return a proposition in original units, its threshold in the middle of its gap so that no row changes side."""
         restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
-        interval = middle_half(restored.project(rows.X), holds)
+        projections = Projections.of(restored.project(rows.X), rows.X, restored.columns, restored.weights)
+        interval = middle_half(projections, holds)
         if interval is None:
             return restored
         return Proposition(restored.columns, restored.weights, 0.5 * (interval[0] + interval[1]))

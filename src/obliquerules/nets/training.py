@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,12 +139,40 @@ class EarlyStopping:
         return self._waited >= self.patience
 
 
-def one_thread() -> Any:
+class _OneThread:
+    """Holds BLAS to one thread from the first that enters until the last has left.
+
+    The number of threads is one for the whole process: if each fit set it and put back what it found, fits that overlap would
+    put back the one thread of another.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._limits: threadpool_limits | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+            self._n_inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0 and self._limits is not None:
+                self._limits.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
+
+
+def one_thread() -> AbstractContextManager[None]:
     """Return a context in which BLAS works in one thread.
 
     The matrices of a network are too small to share, and so its sums do not depend on the number of cores.
     """
-    return threadpool_limits(limits=1, user_api="blas")
+    return _ONE_THREAD
 
 
 def train(

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.gaps import Projections, middle_half
 from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.proposition import Proposition
 
-# Projections closer than this, relative to the largest, may trade places when another engine adds in another order.
-SAME_PROJECTION = 1e-9
 # The largest whole number that is tried as a weight.
 LARGEST_INTEGER = 1000
 
@@ -85,7 +84,10 @@ class _Placement:
 
     def _placed(self, weights: Weights) -> Proposition | None:
         projections = Proposition(self.columns, weights, 0.0).project(self.X)
-        interval = middle_half(projections, self.above)
+        # Most weights that are tried mix the sides up, which is seen before the slack is known.
+        if not np.fmax.reduce(projections[~self.above], initial=-math.inf) < projections[self.above].min(initial=math.inf):
+            return None
+        interval = middle_half(Projections.of(projections, self.X, self.columns, weights), self.above)
         if interval is None:
             return None
         threshold = shortest_decimal(*interval)
@@ -126,20 +128,6 @@ def _whole(proposition: Proposition, placement: _Placement) -> Proposition | Non
             # As above: what was rounded once may round differently the next time.
             return placed if placed == proposition else _whole(placed, placement)
     return None
-
-
-def middle_half(projections: NDArray[np.float64], above: NDArray[np.bool_]) -> tuple[float, float] | None:
-    """Return the middle half of the gap between the projections above and those below; None if there is no real gap.
-
-    The gap must be so wide that its middle half is clear of both ends by 1e-9 of the largest projection.
-    """
-    finite = np.isfinite(projections)
-    upper = float(projections[finite & above].min(initial=math.inf))
-    lower = float(projections[finite & ~above].max(initial=-math.inf))
-    gap = upper - lower
-    if not 4.0 * SAME_PROJECTION * float(np.abs(projections[finite]).max(initial=0.0)) < gap < math.inf:
-        return None
-    return lower + 0.25 * gap, upper - 0.25 * gap
 
 
 def length(proposition: Proposition) -> int:
