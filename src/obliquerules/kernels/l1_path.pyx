@@ -54,11 +54,11 @@ cdef class PathFollower:
     cdef double[:, ::1] sums           # per column: x.r, x.h, x.(h x_a)
     cdef double[::1] spare             # where the sums of an odd last column's twin go
     cdef double sum_r, sum_h
-    cdef long[::1] active
+    cdef Py_ssize_t[::1] active
     cdef double[::1] sign, w, u, v, largest, saved_w
     cdef double[:, ::1] factor         # Cholesky factor of the centred G_AA
     cdef signed char[::1] is_active, barred
-    cdef long just_dropped, guest
+    cdef Py_ssize_t just_dropped, guest
     cdef bint sums_are_current
     cdef double intercept, alpha, alpha_max, alpha_floor, alpha_start, alpha_entered, saved_intercept
     cdef readonly int passes
@@ -75,7 +75,7 @@ cdef class PathFollower:
         self.block = np.zeros((1 + padded(3 + self.max_active), ROWS_PER_BLOCK))
         self.sums = np.zeros((self.d, padded(3 + self.max_active)))
         self.spare = np.zeros(self.sums.shape[1])
-        self.active = np.zeros(self.max_active, dtype=np.int_)
+        self.active = np.zeros(self.max_active, dtype=np.intp)
         self.sign, self.w, self.u, self.v, self.largest, self.saved_w = np.zeros((6, self.max_active))
         self.factor = np.zeros((self.max_active, self.max_active))
         self.is_active, self.barred = np.zeros((2, self.d), dtype=np.int8)
@@ -87,7 +87,7 @@ cdef class PathFollower:
 
     # ---- sums over rows -------------------------------------------------------------------------------------------
 
-    cdef void accumulate(self, long guest) noexcept nogil:
+    cdef void accumulate(self, Py_ssize_t guest) noexcept nogil:
         """One pass over the rows: everything a Newton step needs, at the current weights.
 
         `guest`, a column about to enter (or -1), is summed as if it were active, so that its entry costs no pass of its own.
@@ -180,7 +180,7 @@ cdef class PathFollower:
         self.solve_factored(self.u)
         self.solve_factored(self.v)
 
-    cdef double next_entry(self, long *index) noexcept nogil:
+    cdef double next_entry(self, Py_ssize_t *index) noexcept nogil:
         """Largest alpha at which the linearised gradient a - alpha b of an inactive column meets +-alpha."""
         cdef Py_ssize_t j
         cdef int a, side
@@ -206,7 +206,7 @@ cdef class PathFollower:
                         index[0] = j
         return best
 
-    cdef double next_exit(self, long *index) noexcept nogil:
+    cdef double next_exit(self, Py_ssize_t *index) noexcept nogil:
         """Largest alpha at which the weight of an active column falls to zero."""
         cdef int a
         cdef double root, best = 0.0
@@ -239,7 +239,7 @@ cdef class PathFollower:
 
     # ---- optimality -----------------------------------------------------------------------------------------------
 
-    cdef double residual(self, Event event, long index) noexcept nogil:
+    cdef double residual(self, Event event, Py_ssize_t index) noexcept nogil:
         """How far intercept, active columns and the one that is to enter are from their optimality conditions."""
         cdef int a
         cdef double worst = 0.0
@@ -250,7 +250,7 @@ cdef class PathFollower:
             worst = max(worst, fabs(fabs(self.sums[index, 0]) - self.alpha))
         return worst
 
-    cdef bint is_on_path(self, Event event, long index) noexcept nogil:
+    cdef bint is_on_path(self, Event event, Py_ssize_t index) noexcept nogil:
         """Whether no event was passed over: no inactive gradient above alpha, no weight across zero."""
         cdef Py_ssize_t j
         cdef int a
@@ -264,7 +264,7 @@ cdef class PathFollower:
 
     # ---- events ---------------------------------------------------------------------------------------------------
 
-    cdef void enter(self, long j) noexcept nogil:
+    cdef void enter(self, Py_ssize_t j) noexcept nogil:
         cdef Py_ssize_t i
         self.active[self.n_active] = j
         self.sign[self.n_active] = -1.0 if self.sums[j, 0] > 0.0 else 1.0
@@ -321,9 +321,9 @@ cdef class PathFollower:
         self.alpha = self.alpha_start
         self.sums_are_current = False
 
-    cdef Event choose(self, double waypoint, long *index, double *alpha) noexcept nogil:
+    cdef Event choose(self, double waypoint, Py_ssize_t *index, double *alpha) noexcept nogil:
         """What comes first as alpha falls from the last point known to be on the path."""
-        cdef long entering = -1, leaving = -1
+        cdef Py_ssize_t entering = -1, leaving = -1
         cdef double entry = self.next_entry(&entering)
         cdef double exit = self.next_exit(&leaving)
         cdef Event event
@@ -336,7 +336,7 @@ cdef class PathFollower:
             alpha[0] = max(waypoint, self.alpha_floor)
         return event
 
-    cdef Event seek(self, double waypoint, long *index) noexcept nogil:
+    cdef Event seek(self, double waypoint, Py_ssize_t *index) noexcept nogil:
         """Newton with alpha as one more unknown, until the next event is met exactly; NONE if it did not settle."""
         cdef Event event = NONE
         cdef double alpha = self.alpha
@@ -369,7 +369,7 @@ cdef class PathFollower:
 
     cdef Status follow(self) noexcept nogil:
         cdef double stride = BOLDEST_STRIDE
-        cdef long index = -1
+        cdef Py_ssize_t index = -1
         cdef int i
         cdef Event event
         for i in range(MAX_SEEKS_PER_LEVEL * self.max_active):

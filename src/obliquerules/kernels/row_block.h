@@ -49,7 +49,7 @@ static inline double exp_of_negative(double x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    int64_t bits;
+    uint64_t bits; /* unsigned: a shift into the sign of a signed number means nothing in C */
     double power;
     memcpy(&bits, &scaled, sizeof bits);
     bits = (bits + 1023) << 52;
