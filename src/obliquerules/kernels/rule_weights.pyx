@@ -6,6 +6,8 @@ from libc.math cimport exp, fabs, fmax, fmin, log, log1p, sqrt
 
 import numpy as np
 
+include "signals.pxi"
+
 cdef enum Family:
     SQUARED = 0
     LOGISTIC = 1
@@ -91,13 +93,15 @@ cdef class WeightFinder:
     cdef Py_ssize_t n, m
     cdef double[::1] weights, candidate, gradient, step
     cdef double[:, ::1] hessian
+    cdef double work
+    cdef bint is_running
 
-    def __init__(
+    def __cinit__(
         self,
-        const double[:, ::1] design,
-        const double[::1] y,
-        const double[::1] row_weight,
-        const double[::1] offset,
+        const double[:, ::1] design not None,
+        const double[::1] y not None,
+        const double[::1] row_weight not None,
+        const double[::1] offset not None,
         int family,
         double ridge,
     ):
@@ -106,20 +110,25 @@ cdef class WeightFinder:
         self.n, self.m = design.shape[0], design.shape[1]
         if self.m == 0 or not y.shape[0] == row_weight.shape[0] == offset.shape[0] == self.n:
             raise ValueError("All arrays must have the same number of rows, and design at least one column.")
+        if family not in FAMILIES.values():
+            raise ValueError(f"family must be one of {sorted(FAMILIES.values())}; got {family}.")
+        if not 0.0 <= ridge <= DBL_MAX:
+            raise ValueError(f"ridge must be finite and not negative; got {ridge}.")
         self.weights, self.candidate, self.gradient, self.step = np.zeros((4, self.m))
         self.hessian = np.zeros((self.m, self.m))
 
-    cdef double objective(self, double[::1] weights) noexcept nogil:
+    cdef double objective(self, double[::1] weights) except? -1.0 nogil:
         cdef Py_ssize_t i
         cdef double score, total = 0.0, square = 0.0
         for i in range(self.n):
             score = self.offset[i] + dot(&self.design[i, 0], &weights[0], self.m)
             total += self.row_weight[i] * loss_value(self.family, self.y[i], score)
+        ask_for_signals(&self.work, <double> self.n * (10 + self.m))
         for i in range(1, self.m):
             square += weights[i] * weights[i]
         return total + 0.5 * self.ridge * square
 
-    cdef void differentiate(self) noexcept nogil:
+    cdef int differentiate(self) except -1 nogil:
         """Set the gradient and the lower triangle of the Hessian at the current weights."""
         cdef Py_ssize_t i, j, k
         cdef double score, slope, curvature, scaled, trace = 0.0
@@ -143,8 +152,9 @@ cdef class WeightFinder:
             trace += self.hessian[j, j]
         for j in range(self.m):
             self.hessian[j, j] += JITTER * fmax(trace / self.m, DBL_MIN / JITTER)
+        return ask_for_signals(&self.work, <double> self.n * (10 + self.m * self.m))
 
-    cdef double descend(self, double objective) noexcept nogil:
+    cdef double descend(self, double objective) except? -1.0 nogil:
         """Take the step, halved until it lowers the objective; return the new objective, or the old one if nothing does."""
         cdef Py_ssize_t j
         cdef int i
@@ -160,23 +170,37 @@ cdef class WeightFinder:
                 self.step[j] *= 0.5
         return objective
 
-    def run(self, const double[::1] start):
-        """Return the minimising weights, and the objective at the start and there."""
-        cdef double before, objective, reached, decrement
+    cdef double minimise(self, double objective) except? -1.0 nogil:
+        """Take Newton steps from the current weights, where the objective is as given; return it where they end."""
+        cdef double reached, decrement
         cdef int i
-        self.weights[:] = start
-        with nogil:
-            before = objective = self.objective(self.weights)
-            for i in range(MAX_ITERATIONS):
-                self.differentiate()
-                self.step[:] = self.gradient
-                if not solve_in_place(self.hessian, self.step):
-                    break
-                decrement = dot(&self.gradient[0], &self.step[0], self.m)
-                if not decrement > TOLERANCE * fabs(objective):
-                    break
-                reached = self.descend(objective)
-                if not reached < objective:
-                    break
-                objective = reached
-        return np.asarray(self.weights), before, objective
+        for i in range(MAX_ITERATIONS):
+            self.differentiate()
+            self.step[:] = self.gradient
+            if not solve_in_place(self.hessian, self.step):
+                break
+            decrement = dot(&self.gradient[0], &self.step[0], self.m)
+            if not decrement > TOLERANCE * fabs(objective):
+                break
+            reached = self.descend(objective)
+            if not reached < objective:
+                break
+            objective = reached
+        return objective
+
+    def run(self, const double[::1] start not None):
+        """Return the minimising weights, and the objective at the start and there."""
+        cdef double before, after
+        if start.shape[0] != self.m:
+            raise ValueError(f"start must have one weight for each of the {self.m} columns; got {start.shape[0]}.")
+        if self.is_running:
+            raise RuntimeError("These weights are being sought already, in another thread.")
+        self.is_running = True
+        try:
+            with nogil:
+                self.weights[:] = start
+                before = self.objective(self.weights)
+                after = self.minimise(before)
+        finally:
+            self.is_running = False
+        return np.array(self.weights), before, after
