@@ -1,6 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Follow the L1 logistic path from event to event; the arithmetic behind `solvers.l1_logistic`."""
 
+from libc.float cimport DBL_MIN
 from libc.math cimport fabs, log, sqrt
 from libc.string cimport memset
 
@@ -316,6 +317,8 @@ cdef class PathFollower:
 
     cdef void record(self, bint at_floor) noexcept nogil:
         cdef int a, s = self.n_active - 1
+        if s < 0:
+            return
         for a in range(self.n_active):
             if self.sign[a] * self.w[a] * self.column_size(a) <= TOLERANCE:
                 return
@@ -344,7 +347,7 @@ cdef class PathFollower:
         cdef double entry = self.next_entry(&entering)
         cdef double exit = self.next_exit(&leaving)
         cdef Event event
-        if max(entry, exit) >= max(waypoint, self.alpha_floor):
+        if max(entry, exit) > 0.0 and max(entry, exit) >= max(waypoint, self.alpha_floor):
             event = ENTER if entry >= exit else LEAVE
             index[0] = entering if event == ENTER else leaving
             alpha[0] = max(entry, exit)
@@ -437,6 +440,8 @@ cdef class PathFollower:
         if not self.alpha_max > 1e-12 * size:
             return NO_SIGNAL
         self.alpha_floor = self.floor_ratio * self.alpha_max
+        if self.alpha_floor < DBL_MIN:
+            return STALLED
         self.enter(first)
         return self.follow()
 
