@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Axis-parallel rules: the best cut of every column, and the best conjunction of cuts by branch and bound."""
 
-from libc.math cimport INFINITY, fmin, sqrt
+from libc.math cimport INFINITY, fmax, fmin, sqrt
 from libc.stdint cimport uint64_t
 
 from time import perf_counter
@@ -190,7 +190,7 @@ cdef class RuleSearch:
     cannot win ends the kind.
 
     The bound is the largest value over *all* subsets of the rows. Without a basis that is exact: the best subset is a prefix of
-    the rows by descending pull / mass. With a basis it is the smaller of two that are not, see `bound`.
+    the rows by descending pull / mass or, where the size does not matter, all rows with a positive pull. With a basis it is the smaller of two that are not, see `bound`.
 
     Parameters
     ----------
@@ -354,6 +354,8 @@ cdef class RuleSearch:
 
     cdef double bound(self, Py_ssize_t depth) except? -1.0 nogil:
         """Return a value that no subset of the rows inside exceeds."""
+        if self.objective.plain:
+            return self.positive_pull(depth)
         if self.objective.m > 0:
             return self.bound_with_basis(depth)
         cdef Py_ssize_t i, row
@@ -370,6 +372,15 @@ cdef class RuleSearch:
                 if pull * pull > most * size:
                     most = pull * pull / size
         return sqrt(most)
+
+    cdef double positive_pull(self, Py_ssize_t depth) noexcept nogil:
+        """Return what the rows inside with a positive pull add up to, the best where the size does not matter."""
+        cdef Py_ssize_t i
+        cdef double pull = 0.0
+        for i in range(self.n):
+            if self.inside[depth, i]:
+                pull += fmax(self.objective.pull[i], 0.0)
+        return pull
 
     cdef double bound_with_basis(self, Py_ssize_t depth) except? -1.0 nogil:
         """Return the smaller of two bounds.
