@@ -6,8 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One build serves old and new processors: the loader picks the clone, so that a wheel need not be compiled per machine. */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+/* One build serves old and new processors: the loader picks the clone, so that a wheel need not be compiled per machine.
+   The choice is made before a sanitizer is ready: for those, one target is enough. */
+#if defined(OBLIQUERULES_ONE_TARGET)
+#define FOR_EACH_TARGET
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define FOR_EACH_TARGET __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_EACH_TARGET __attribute__((target_clones("avx2", "default")))
