@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 AXE := build/browser/node_modules/axe-core/axe.min.js
+SANITIZED := build/sanitized
 SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test test-browser test-exports test-outliers fuzz check bench paper docs clean
+.PHONY: demo test test-browser test-exports test-outliers starts sanitize fuzz check bench paper docs clean
 
 demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
 	$(BIN)/python examples/demo.py
@@ -28,6 +29,18 @@ test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each lear
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py
 
+starts: $(VENV)/installed  ## the corrective step from ten thousand random starts, against another solver
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m starts tests/solvers/test_rule_weights.py
+
+# The sanitized kernels are a second build beside the first, and the interpreter, which is not sanitized, must load ASan first.
+sanitize: $(VENV)/dependencies  ## the kernels' tests and two thousand fits with address and undefined-behaviour sanitizers
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade --target=$(SANITIZED)/package \
+	  --config-settings=build-dir=$(SANITIZED)/objects --config-settings=setup-args=-Db_sanitize=address,undefined \
+	  --config-settings=setup-args=-Db_lundef=false --config-settings=setup-args=-Dc_args=-DOBLIQUERULES_ONE_TARGET .
+	OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(SANITIZED)/package LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  $(BIN)/python -m pytest -m 'fits or not fits' --numprocesses=auto tests/kernels
+
 check: $(VENV)/installed  ## style, types, direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,6 +52,7 @@ bench: $(VENV)/installed  ## speed ratios; see benchmarks/README.md
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/selections.py
+	$(BIN)/python benchmarks/threads.py
 
 paper: $(VENV)/compared  ## the paper's protocol, ours and peers beside the paper's (OBLIQUERULES_DATA names the data directory)
 	$(BIN)/python -m obliquerules.benchmark --jobs -1 --time-limit 300 -o build/paper

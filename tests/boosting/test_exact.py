@@ -144,3 +144,15 @@ def test_no_time_gives_the_greedy_rule():
     learner = ExactLearner(SortedColumns(data.X), ENOUGH, 0.0)
     assert list(learner.conditions(Stage.constant(data), 3))
     assert not learner.complete
+
+
+def test_the_gradient_objective_is_bounded_by_the_sum_of_positive_pulls():
+    data = problem("gradient", "squared", 1, n=60, d=4)
+    stage, columns = Stage.constant(data), SortedColumns(data.X)
+    search = ExactLearner(columns, ENOUGH, None)._search(stage, 1.0)
+    best = max(candidate.objective for candidate in ExactLearner(columns, ENOUGH, None).conditions(stage, 4))
+    # Nothing can be better than this, so that hardly any node needs to be looked at twice.
+    _, nodes, ended = search.run(4, float(np.maximum(stage.objective.gradient, 0.0).sum()), ENOUGH, np.inf)
+    assert ended
+    assert nodes == 1
+    assert search.run(4, best, ENOUGH, np.inf)[1] < 500

@@ -461,3 +461,13 @@ def test_array_for_a_model_with_names_warns_as_scikit_learn_does() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(model.predict(frame), plain)
+
+
+@pytest.mark.parametrize("seed", [23, 41, *range(100, 110)])
+def test_row_weights_over_sixteen_orders_of_magnitude_are_fitted(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 60))
+    X = rng.normal(size=(n, 3)).round(1)
+    y = X[:, 0] + rng.normal(size=n) > 0.0
+    model = LLTBoostClassifier(random_state=seed, max_rules=5).fit(X, y, sample_weight=10.0 ** rng.uniform(-8.0, 8.0, n))
+    assert all(abs(rule.weight) < 1000.0 for rule in model.ensemble_)

@@ -340,3 +340,11 @@ def test_bad_input_is_refused_by_name(changes, complaint):
     arguments = {"X": X4, "z": [0, 1, 0, 1]} | changes
     with pytest.raises(ValueError, match=complaint):
         l1_logistic_path(**arguments)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1e-160, 1e150, 1e200])
+def test_columns_at_the_ends_of_the_doubles_are_followed_or_given_up(size):
+    X = np.array([[-2.0], [-3.0], [-1.0], [-1.0], [2.0], [0.0], [-3.0]]) * size
+    path = l1_logistic_path(X, [0, 1, 1, 1, 1, 0, 1], max_support=1)
+    assert path.ending in ("complete", "floor", "stalled", "no signal")
+    assert all(level is None or np.isfinite(level.weights).all() for level in path.levels)

@@ -145,6 +145,98 @@ def test_the_compiled_loss_is_the_loss(loss, score, sign, y):
     assert step.objective_before == pytest.approx(float(loss.value(np.array([y]), start)[0]), rel=1e-12)
 
 
+# Any start
+
+
+def random_problem(loss, rng):
+    """Return few rows of rules that fire at random: often separable, sometimes with a rule that never fires."""
+    n, rules = int(rng.integers(3, 40)), int(rng.integers(1, 6))
+    design = np.column_stack([np.ones(n), rng.random((n, rules)) < rng.uniform(0.1, 0.9, rules)]).astype(float)
+    mean = loss.inverse_link(np.clip(design @ rng.normal(size=rules + 1), -5.0, 5.0))
+    noisy = {"squared": rng.normal, "logistic": lambda mean: rng.random(n) < mean, "poisson": rng.poisson}[loss.name]
+    return design, np.asarray(noisy(mean), dtype=float), rng.exponential(size=n)
+
+
+def minimum(design, y, row_weight, loss, ridge):
+    """Return the least objective according to a trust-region method of SciPy."""
+    data = design, y, row_weight, loss, ridge
+
+    def hessian(weights):
+        curvature = row_weight * loss.hessian(design @ weights)
+        return (design.T * curvature) @ design + ridge * np.diag([0.0] + [1.0] * (len(weights) - 1))
+
+    found = minimize(
+        lambda weights: objective(*data, weights),
+        np.zeros(design.shape[1]),
+        jac=lambda weights: gradient(*data, weights),
+        hess=hessian,
+        method="trust-exact",
+        options={"gtol": 1e-11, "maxiter": 2000},
+    )
+    return found.fun
+
+
+def assert_minimum_is_reached(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        loss = list(LOSSES.values())[seed % len(LOSSES)]
+        data = *random_problem(loss, rng), loss, float(10.0 ** rng.uniform(-4.0, 2.0))
+        start = 10.0 ** rng.uniform(-1.0, 4.0) * rng.normal(size=data[0].shape[1])
+        step = corrective_weights(*data, start)
+        assert step.objective == pytest.approx(minimum(*data), rel=1e-8, abs=1e-8), seed
+        assert step.objective == pytest.approx(objective(*data, step.weights), rel=1e-12), seed
+
+
+def test_from_any_start_the_minimum_is_reached():
+    assert_minimum_is_reached(range(300))
+
+
+@pytest.mark.starts
+@pytest.mark.parametrize("first", range(0, 10_000, 1000))
+def test_from_ten_thousand_starts_the_minimum_is_reached(first):
+    assert_minimum_is_reached(range(first, first + 1000))
+
+
+def test_a_saturated_constant_is_left():
+    y = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
+    step = corrective_weights(np.ones((5, 1)), y, np.ones(5), LOSSES["logistic"], 1.0, np.array([-66.0]))
+    assert step.weights[0] == pytest.approx(np.log(1.5), abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [-700.0, -300.0, 300.0, 590.0, 5000.0])
+def test_a_count_beyond_all_bounds_is_brought_back(weight):
+    design, y, row_weight = problem(LOSSES["poisson"], 3)
+    data = design, y, row_weight, LOSSES["poisson"], 0.1
+    step = corrective_weights(*data, np.array([0.0, weight, 0.0, 0.0, 0.0]))
+    np.testing.assert_allclose(step.weights, corrective_weights(*data, np.zeros(5)).weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+@pytest.mark.parametrize("locked", [-5000.0, -50.0, 50.0, 400.0])
+def test_the_others_make_up_for_a_weight_that_is_fixed_far_away(name, locked):
+    design, y, row_weight = problem(LOSSES[name], 6)
+    data = np.column_stack([design, design[:, 1]]), y, row_weight, LOSSES[name], 1e-9
+    start = np.array([0.0, 0.0, 0.0, 0.0, 0.0, locked])
+    step = corrective_weights(*data, start, fixed=np.arange(6) == 5)
+    free = corrective_weights(design, y, row_weight, LOSSES[name], 1e-9, np.zeros(5))
+    assert objective(*data[:4], 0.0, step.weights) == pytest.approx(
+        objective(*data[:4], 0.0, np.append(free.weights, 0.0)), rel=1e-2
+    )
+    assert step.weights[1] == pytest.approx(free.weights[1] - locked, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+@pytest.mark.parametrize("ridge", [0.0, 1e-300, 1e-12])
+@pytest.mark.parametrize("spread", [0.0, 8.0])
+def test_weights_stay_reasonable_almost_without_a_ridge(name, ridge, spread):
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        design, y, _ = random_problem(LOSSES[name], rng)
+        row_weight = 10.0 ** rng.uniform(-spread, spread, len(y))
+        step = corrective_weights(design, y, row_weight, LOSSES[name], ridge, 300.0 * rng.normal(size=design.shape[1]))
+        assert np.abs(step.weights).max() < 1000.0, seed
+
+
 # Fixed columns
 
 FIXED = np.array([False, True, False, True, False])

@@ -149,8 +149,13 @@ class Stage:
         return np.column_stack([self.gradient, hessian, hessian[:, None] * self.whitened(hessian)[self.pattern]])
 
     def whitened(self, hessian: Vector) -> NDArray[np.float64]:
-        """Return the design in coordinates in which the Hessian of the present weights, ridge included, is the identity."""
+        """Return the design in coordinates in which the Hessian of the present weights, ridge included, is the identity.
+
+        Where no row has any curvature there are no such coordinates; nothing but zeros then stands for the design.
+        """
         by_pattern = np.bincount(self.pattern, hessian, len(self.design)).astype(np.float64)
+        if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
+            return np.zeros_like(self.design)
         present = np.einsum("pi,p,pj->ij", self.design, by_pattern, self.design)
         ridge = np.full(len(present), max(self.problem.ridge, TINY * by_pattern.sum()))
         ridge[0] = TINY * by_pattern.sum()

@@ -1,13 +1,14 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Axis-parallel rules: the best cut of every column, and the best conjunction of cuts by branch and bound."""
 
-from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY, fmin, sqrt
+from libc.math cimport INFINITY, fmax, fmin, sqrt
 from libc.stdint cimport uint64_t
 
 from time import perf_counter
 
 import numpy as np
+
+include "signals.pxi"
 
 cdef double SAME = 1e-9          # relative: values that differ by less are equal, and of equals the shorter rule is taken
 cdef double NOTHING_LEFT = 1e-6  # of the size of a rule: with less than this left, the ensemble has the rule already
@@ -15,6 +16,37 @@ cdef enum:
     PULL = 0
     MASS = 1
     BASIS = 2
+
+
+# ---- doors -----------------------------------------------------------------------------------------------------------
+
+ctypedef fused Index:
+    int
+    Py_ssize_t
+
+
+cdef bint are_below(const Index[::1] indices, Py_ssize_t limit) noexcept nogil:
+    """Whether all are from 0 to below the limit. No early end: so the compiler can look at several at once."""
+    cdef Py_ssize_t i
+    cdef bint below = True
+    for i in range(indices.shape[0]):
+        below &= (indices[i] >= 0) & (indices[i] < limit)
+    return below
+
+
+cdef int check_columns(
+    const int[:, ::1] order, const int[:, ::1] group, DirectedObjective objective, const uint64_t[::1] keys
+) except -1:
+    """Raise unless all have the same rows, and orders and groups are numbers of rows."""
+    cdef Py_ssize_t j, n = order.shape[1]
+    if group.shape[0] != order.shape[0] or group.shape[1] != n:
+        raise ValueError("order and group must have the same shape.")
+    if objective.n != n or keys.shape[0] != n:
+        raise ValueError(f"objective and keys must have one entry for each of the {n} rows.")
+    for j in range(order.shape[0]):
+        if not (are_below[int](order[j], n) and are_below[int](group[j], n)):
+            raise ValueError(f"order and group must hold numbers from 0 to below {n}, the number of rows.")
+    return 0
 
 
 # ---- the objective -------------------------------------------------------------------------------------------------------
@@ -32,19 +64,21 @@ cdef class DirectedObjective:
     cdef Py_ssize_t n, m
     cdef bint plain
 
-    def __init__(
+    def __cinit__(
         self,
-        const double[::1] pull,
-        const double[::1] mass,
+        const double[::1] pull not None,
+        const double[::1] mass not None,
         double offset,
-        const double[:, ::1] basis,
-        const Py_ssize_t[::1] pattern,
+        const double[:, ::1] basis not None,
+        const Py_ssize_t[::1] pattern not None,
         bint plain,
     ):
         self.pull, self.mass, self.offset, self.basis, self.pattern, self.plain = pull, mass, offset, basis, pattern, plain
         self.n, self.m = pull.shape[0], basis.shape[1]
         if mass.shape[0] != self.n or pattern.shape[0] != self.n:
             raise ValueError("pull, mass and pattern must have the same number of rows.")
+        if not are_below(pattern, basis.shape[0]):
+            raise ValueError(f"pattern must hold rows of the basis, of which there are {basis.shape[0]}.")
 
     cdef inline void add(self, Py_ssize_t row, double *sums) noexcept nogil:
         cdef Py_ssize_t k
@@ -93,12 +127,12 @@ cdef inline bint is_among(uint64_t key, const uint64_t[::1] taken) noexcept nogi
 # ---- one cut -------------------------------------------------------------------------------------------------------------
 
 def best_cuts(
-    const int[:, ::1] order,
-    const int[:, ::1] group,
-    DirectedObjective objective,
-    const unsigned char[::1] covers,
-    const uint64_t[::1] keys,
-    const uint64_t[::1] taken,
+    const int[:, ::1] order not None,
+    const int[:, ::1] group not None,
+    DirectedObjective objective not None,
+    const unsigned char[::1] covers not None,
+    const uint64_t[::1] keys not None,
+    const uint64_t[::1] taken not None,
 ):
     """Return for each column the best value of a cut, the groups above and below it, and whether the rows above are meant.
 
@@ -108,8 +142,11 @@ def best_cuts(
     """
     cdef Py_ssize_t i, j, row, d = order.shape[0], n = order.shape[1], length = BASIS + objective.m
     cdef int last
-    cdef double value
+    cdef double value, work = 0.0
     cdef uint64_t key, all_keys = 0
+    check_columns(order, group, objective, keys)
+    if covers.shape[0] != n:
+        raise ValueError(f"covers must have one entry for each of the {n} rows.")
     values = np.zeros(d)
     groups = np.zeros((d, 2), dtype=np.intc)
     is_above = np.zeros(d, dtype=np.bool_)
@@ -139,6 +176,7 @@ def best_cuts(
                 objective.add(row, &above[0])
                 key += keys[row]
                 last = group[j, i]
+            ask_for_signals(&work, <double> n * (10 + objective.m))
     return values, groups, is_above
 
 
@@ -152,7 +190,7 @@ cdef class RuleSearch:
     cannot win ends the kind.
 
     The bound is the largest value over *all* subsets of the rows. Without a basis that is exact: the best subset is a prefix of
-    the rows by descending pull / mass. With a basis it is the smaller of two that are not, see `bound`.
+    the rows by descending pull / mass or, where the size does not matter, all rows with a positive pull. With a basis it is the smaller of two that are not, see `bound`.
 
     Parameters
     ----------
@@ -181,19 +219,23 @@ cdef class RuleSearch:
     cdef int[:, ::1] way, best_way
     cdef Py_ssize_t limit, best_length, nodes, max_nodes
     cdef double best, deadline
-    cdef bint stopped
+    cdef bint stopped, is_running
+    cdef double work
 
-    def __init__(
+    def __cinit__(
         self,
-        const int[:, ::1] order,
-        const int[:, ::1] group,
-        DirectedObjective objective,
-        const Py_ssize_t[::1] ranking,
+        const int[:, ::1] order not None,
+        const int[:, ::1] group not None,
+        DirectedObjective objective not None,
+        const Py_ssize_t[::1] ranking not None,
         double between,
-        const uint64_t[::1] keys,
-        const uint64_t[::1] taken,
+        const uint64_t[::1] keys not None,
+        const uint64_t[::1] taken not None,
     ):
         cdef Py_ssize_t row, p
+        check_columns(order, group, objective, keys)
+        if ranking.shape[0] != order.shape[1] or not are_below(ranking, order.shape[1]):
+            raise ValueError(f"ranking must hold each of the {order.shape[1]} rows.")
         self.order, self.group, self.objective, self.ranking, self.between = order, group, objective, ranking, between
         self.keys, self.taken = keys, taken
         self.d, self.n, self.n_patterns = order.shape[0], order.shape[1], objective.basis.shape[0]
@@ -213,26 +255,48 @@ cdef class RuleSearch:
 
         Returns its kinds and groups or None, the number of nodes that were looked at, and whether the search came to its end.
         """
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1; got {limit}.")
+        if self.is_running:
+            raise RuntimeError("This search is running already, in another thread.")
+        self.is_running = True
+        try:
+            self.prepare(min(limit, max(1, 2 * self.d)), best, max_nodes, deadline)
+            with nogil:
+                self.expand(0, 0)
+        finally:
+            self.is_running = False
+        found = np.asarray(self.best_way)[: self.best_length].tolist() if self.best_length else None
+        return found, self.nodes, not self.stopped
+
+    cdef int prepare(self, Py_ssize_t limit, double best, Py_ssize_t max_nodes, double deadline) except -1:
+        """Make room for a search of so many cuts; no conjunction has more than there are kinds."""
         self.limit, self.best, self.max_nodes, self.deadline = limit, best, max_nodes, deadline
-        self.nodes, self.best_length, self.stopped = 0, 0, False
+        self.nodes, self.best_length, self.stopped = 0, 0, perf_counter() >= deadline
         self.inside = np.ones((limit, self.n), dtype=np.uint8)
         self.members = np.zeros((limit, self.n), dtype=np.intc)
         self.member_group = np.zeros((limit, self.n), dtype=np.intc)
         self.sums = np.zeros((limit, BASIS + self.objective.m))
         self.way = np.zeros((limit, 3), dtype=np.intc)
         self.best_way = np.zeros((limit, 3), dtype=np.intc)
-        self.expand(0, 0)
-        found = np.asarray(self.best_way)[: self.best_length].tolist() if self.best_length else None
-        return found, self.nodes, not self.stopped
+        return 0
 
-    cdef int expand(self, Py_ssize_t depth, Py_ssize_t first_kind) except -1:
+    cdef int look_up(self, double done) except -1 nogil:
+        """Add up what was done and, once it is enough, ask for signals and the time."""
+        self.work += done
+        if self.work >= WORK_BETWEEN_QUESTIONS:
+            with gil:
+                self.stopped |= perf_counter() >= self.deadline
+            ask_for_signals(&self.work, 0.0)
+        return 0
+
+    cdef int expand(self, Py_ssize_t depth, Py_ssize_t first_kind) except -1 nogil:
         """Look at all children of a node, and go down to those that may have better descendants."""
         cdef Py_ssize_t kind
-        if self.nodes >= self.max_nodes or (self.deadline < INFINITY and perf_counter() >= self.deadline):
+        if self.stopped or self.nodes >= self.max_nodes:
             self.stopped = True
             return 0
         self.nodes += 1
-        PyErr_CheckSignals()
         for kind in range(first_kind, 2 * self.d):
             self.judge_children(depth, kind)
             if depth + 1 < self.limit and kind + 1 < 2 * self.d:
@@ -241,7 +305,7 @@ cdef class RuleSearch:
                 break
         return 0
 
-    cdef int judge_children(self, Py_ssize_t depth, Py_ssize_t kind) except -1:
+    cdef int judge_children(self, Py_ssize_t depth, Py_ssize_t kind) except -1 nogil:
         """List the rows of the node in the order of the kind, and take note of the best child."""
         cdef Py_ssize_t i, row, place, count = 0, column = kind // 2
         cdef double value
@@ -264,9 +328,9 @@ cdef class RuleSearch:
             self.members[depth, count] = <int> row
             self.member_group[depth, count] = self.group[column, place]
             count += 1
-        return 0
+        return self.look_up(<double> self.n * (10 + self.objective.m))
 
-    cdef int descend(self, Py_ssize_t depth, Py_ssize_t kind) except -1:
+    cdef int descend(self, Py_ssize_t depth, Py_ssize_t kind) except -1 nogil:
         """Expand the children of one kind, the weakest cut first, as long as the bound allows."""
         cdef Py_ssize_t i, count = 0
         self.inside[depth + 1, :] = self.inside[depth, :]
@@ -280,6 +344,7 @@ cdef class RuleSearch:
                 return 0
             self.step(depth, kind, self.member_group[depth, i - 1], self.member_group[depth, i])
             self.expand(depth + 1, kind + 1)
+            self.look_up(<double> self.n * 10)
             if self.stopped:
                 return 0
         return 0
@@ -287,8 +352,10 @@ cdef class RuleSearch:
     cdef inline void step(self, Py_ssize_t depth, Py_ssize_t kind, int last, int first) noexcept nogil:
         self.way[depth, 0], self.way[depth, 1], self.way[depth, 2] = <int> kind, last, first
 
-    cdef double bound(self, Py_ssize_t depth) except? -1.0:
+    cdef double bound(self, Py_ssize_t depth) except? -1.0 nogil:
         """Return a value that no subset of the rows inside exceeds."""
+        if self.objective.plain:
+            return self.positive_pull(depth)
         if self.objective.m > 0:
             return self.bound_with_basis(depth)
         cdef Py_ssize_t i, row
@@ -306,7 +373,16 @@ cdef class RuleSearch:
                     most = pull * pull / size
         return sqrt(most)
 
-    cdef double bound_with_basis(self, Py_ssize_t depth) except? -1.0:
+    cdef double positive_pull(self, Py_ssize_t depth) noexcept nogil:
+        """Return what the rows inside with a positive pull add up to, the best where the size does not matter."""
+        cdef Py_ssize_t i
+        cdef double pull = 0.0
+        for i in range(self.n):
+            if self.inside[depth, i]:
+                pull += fmax(self.objective.pull[i], 0.0)
+        return pull
+
+    cdef double bound_with_basis(self, Py_ssize_t depth) except? -1.0 nogil:
         """Return the smaller of two bounds.
 
         First, split q into what is constant on each pattern and the rest. The pull is the sum of what the parts pull, and the
@@ -317,7 +393,6 @@ cdef class RuleSearch:
         """
         cdef Py_ssize_t i, row, p
         cdef double pull = 0.0, mass = 0.0, most = 0.0, within = self.between, left
-        cdef DirectedObjective objective = self.objective
         self.mass_inside[:] = 0.0
         self.pull_inside[:] = 0.0
         self.best_inside[:] = 0.0
@@ -325,17 +400,17 @@ cdef class RuleSearch:
             row = self.ranking[i]
             if not self.inside[depth, row]:
                 continue
-            p = objective.pattern[row]
-            if not objective.mass[row] > 0.0:
-                if objective.pull[row] > 0.0:
+            p = self.objective.pattern[row]
+            if not self.objective.mass[row] > 0.0:
+                if self.objective.pull[row] > 0.0:
                     return INFINITY
                 continue
-            mass += objective.mass[row]
-            pull += objective.pull[row]
-            if pull > 0.0 and pull * pull > most * (objective.offset + mass):
-                most = pull * pull / (objective.offset + mass)
-            self.mass_inside[p] += objective.mass[row]
-            self.pull_inside[p] += objective.pull[row] - self.pattern_pull[p] * objective.mass[row]
+            mass += self.objective.mass[row]
+            pull += self.objective.pull[row]
+            if pull > 0.0 and pull * pull > most * (self.objective.offset + mass):
+                most = pull * pull / (self.objective.offset + mass)
+            self.mass_inside[p] += self.objective.mass[row]
+            self.pull_inside[p] += self.objective.pull[row] - self.pattern_pull[p] * self.objective.mass[row]
             left = self.mass_inside[p] * (1.0 - self.mass_inside[p] / self.pattern_mass[p])
             if left > 1e-12 * self.mass_inside[p] and self.pull_inside[p] > 0.0:
                 if self.pull_inside[p] * self.pull_inside[p] > self.best_inside[p] * left:

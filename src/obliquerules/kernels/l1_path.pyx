@@ -1,10 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Follow the L1 logistic path from event to event; the arithmetic behind `solvers.l1_logistic`."""
 
+from libc.float cimport DBL_MIN
 from libc.math cimport fabs, log, sqrt
 from libc.string cimport memset
 
 import numpy as np
+
+include "signals.pxi"
 
 cdef extern from "row_block.h" nogil:
     int ROWS_PER_BLOCK
@@ -54,40 +57,53 @@ cdef class PathFollower:
     cdef double[:, ::1] sums           # per column: x.r, x.h, x.(h x_a)
     cdef double[::1] spare             # where the sums of an odd last column's twin go
     cdef double sum_r, sum_h
-    cdef long[::1] active
+    cdef Py_ssize_t[::1] active
     cdef double[::1] sign, w, u, v, largest, saved_w
     cdef double[:, ::1] factor         # Cholesky factor of the centred G_AA
     cdef signed char[::1] is_active, barred
-    cdef long just_dropped, guest
+    cdef Py_ssize_t just_dropped, guest
     cdef bint sums_are_current
     cdef double intercept, alpha, alpha_max, alpha_floor, alpha_start, alpha_entered, saved_intercept
     cdef readonly int passes
     cdef int max_support
+    cdef double floor_ratio, work
+    cdef bint is_running
     cdef double[:, ::1] level_weights
     cdef double[::1] level_intercept, level_alpha
     cdef signed char[::1] level_found, level_at_floor
 
-    def __init__(self, const double[::1, :] X, const double[::1] y, const double[::1] c, int max_support, double floor_ratio):
+    def __cinit__(
+        self,
+        const double[::1, :] X not None,
+        const double[::1] y not None,
+        const double[::1] c not None,
+        int max_support,
+        double floor_ratio,
+    ):
         self.X, self.y, self.c = X, y, c
         self.n, self.d = X.shape[0], X.shape[1]
-        self.max_support = max_support
+        if self.n < 1 or not y.shape[0] == c.shape[0] == self.n:
+            raise ValueError(f"y and c must have one entry for each row of X; got {y.shape[0]}, {c.shape[0]} and {self.n} rows.")
+        if not 1 <= max_support <= self.d:
+            raise ValueError(f"max_support must lie between 1 and the number of columns, {self.d}; got {max_support}.")
+        if not 0.0 < floor_ratio < 1.0:
+            raise ValueError(f"floor_ratio must lie between 0 and 1; got {floor_ratio}.")
+        self.max_support, self.floor_ratio = max_support, floor_ratio
         self.max_active = max_support + 1
         self.block = np.zeros((1 + padded(3 + self.max_active), ROWS_PER_BLOCK))
         self.sums = np.zeros((self.d, padded(3 + self.max_active)))
         self.spare = np.zeros(self.sums.shape[1])
-        self.active = np.zeros(self.max_active, dtype=np.int_)
+        self.active = np.zeros(self.max_active, dtype=np.intp)
         self.sign, self.w, self.u, self.v, self.largest, self.saved_w = np.zeros((6, self.max_active))
         self.factor = np.zeros((self.max_active, self.max_active))
         self.is_active, self.barred = np.zeros((2, self.d), dtype=np.int8)
-        self.just_dropped = -1
         self.level_weights = np.zeros((max_support, self.d))
         self.level_intercept, self.level_alpha = np.zeros((2, max_support))
         self.level_found, self.level_at_floor = np.zeros((2, max_support), dtype=np.int8)
-        self.alpha_floor = floor_ratio
 
     # ---- sums over rows -------------------------------------------------------------------------------------------
 
-    cdef void accumulate(self, long guest) noexcept nogil:
+    cdef int accumulate(self, Py_ssize_t guest) except -1 nogil:
         """One pass over the rows: everything a Newton step needs, at the current weights.
 
         `guest`, a column about to enter (or -1), is summed as if it were active, so that its entry costs no pass of its own.
@@ -104,6 +120,8 @@ cdef class PathFollower:
             rows = <int> min(self.n - start, <Py_ssize_t> ROWS_PER_BLOCK)
             self.accumulate_block(start, rows)
             start += rows
+            ask_for_signals(&self.work, <double> rows * self.d * self.vectors)
+        return 0
 
     cdef void accumulate_block(self, Py_ssize_t start, int rows) noexcept nogil:
         cdef double *eta = &self.block[0, 0]
@@ -180,7 +198,7 @@ cdef class PathFollower:
         self.solve_factored(self.u)
         self.solve_factored(self.v)
 
-    cdef double next_entry(self, long *index) noexcept nogil:
+    cdef double next_entry(self, Py_ssize_t *index) noexcept nogil:
         """Largest alpha at which the linearised gradient a - alpha b of an inactive column meets +-alpha."""
         cdef Py_ssize_t j
         cdef int a, side
@@ -206,7 +224,7 @@ cdef class PathFollower:
                         index[0] = j
         return best
 
-    cdef double next_exit(self, long *index) noexcept nogil:
+    cdef double next_exit(self, Py_ssize_t *index) noexcept nogil:
         """Largest alpha at which the weight of an active column falls to zero."""
         cdef int a
         cdef double root, best = 0.0
@@ -239,7 +257,7 @@ cdef class PathFollower:
 
     # ---- optimality -----------------------------------------------------------------------------------------------
 
-    cdef double residual(self, Event event, long index) noexcept nogil:
+    cdef double residual(self, Event event, Py_ssize_t index) noexcept nogil:
         """How far intercept, active columns and the one that is to enter are from their optimality conditions."""
         cdef int a
         cdef double worst = 0.0
@@ -250,7 +268,7 @@ cdef class PathFollower:
             worst = max(worst, fabs(fabs(self.sums[index, 0]) - self.alpha))
         return worst
 
-    cdef bint is_on_path(self, Event event, long index) noexcept nogil:
+    cdef bint is_on_path(self, Event event, Py_ssize_t index) noexcept nogil:
         """Whether no event was passed over: no inactive gradient above alpha, no weight across zero."""
         cdef Py_ssize_t j
         cdef int a
@@ -264,7 +282,7 @@ cdef class PathFollower:
 
     # ---- events ---------------------------------------------------------------------------------------------------
 
-    cdef void enter(self, long j) noexcept nogil:
+    cdef void enter(self, Py_ssize_t j) noexcept nogil:
         cdef Py_ssize_t i
         self.active[self.n_active] = j
         self.sign[self.n_active] = -1.0 if self.sums[j, 0] > 0.0 else 1.0
@@ -299,6 +317,8 @@ cdef class PathFollower:
 
     cdef void record(self, bint at_floor) noexcept nogil:
         cdef int a, s = self.n_active - 1
+        if s < 0:
+            return
         for a in range(self.n_active):
             if self.sign[a] * self.w[a] * self.column_size(a) <= TOLERANCE:
                 return
@@ -321,13 +341,13 @@ cdef class PathFollower:
         self.alpha = self.alpha_start
         self.sums_are_current = False
 
-    cdef Event choose(self, double waypoint, long *index, double *alpha) noexcept nogil:
+    cdef Event choose(self, double waypoint, Py_ssize_t *index, double *alpha) noexcept nogil:
         """What comes first as alpha falls from the last point known to be on the path."""
-        cdef long entering = -1, leaving = -1
+        cdef Py_ssize_t entering = -1, leaving = -1
         cdef double entry = self.next_entry(&entering)
         cdef double exit = self.next_exit(&leaving)
         cdef Event event
-        if max(entry, exit) >= max(waypoint, self.alpha_floor):
+        if max(entry, exit) > 0.0 and max(entry, exit) >= max(waypoint, self.alpha_floor):
             event = ENTER if entry >= exit else LEAVE
             index[0] = entering if event == ENTER else leaving
             alpha[0] = max(entry, exit)
@@ -336,7 +356,7 @@ cdef class PathFollower:
             alpha[0] = max(waypoint, self.alpha_floor)
         return event
 
-    cdef Event seek(self, double waypoint, long *index) noexcept nogil:
+    cdef int seek(self, double waypoint, Py_ssize_t *index) except -1 nogil:
         """Newton with alpha as one more unknown, until the next event is met exactly; NONE if it did not settle."""
         cdef Event event = NONE
         cdef double alpha = self.alpha
@@ -367,11 +387,10 @@ cdef class PathFollower:
                 event = NONE
         return NONE
 
-    cdef Status follow(self) noexcept nogil:
+    cdef int follow(self) except -1 nogil:
         cdef double stride = BOLDEST_STRIDE
-        cdef long index = -1
-        cdef int i
-        cdef Event event
+        cdef Py_ssize_t index = -1
+        cdef int i, event
         for i in range(MAX_SEEKS_PER_LEVEL * self.max_active):
             self.save()
             event = self.seek(self.alpha * stride, &index)
@@ -397,8 +416,14 @@ cdef class PathFollower:
                 self.sums_are_current = True
         return STALLED
 
-    def run(self):
-        """Follow the path and return the name of the reason for which it ended."""
+    cdef void reset(self) noexcept nogil:
+        self.n_active, self.passes, self.just_dropped, self.sums_are_current = 0, 0, -1, False
+        self.is_active[:] = 0
+        self.barred[:] = 0
+        self.level_found[:] = 0
+
+    cdef int start_and_follow(self) except -1 nogil:
+        """Start from the constant and the column with the largest gradient there."""
         cdef double positive = 0.0, negative = 0.0, size = 0.0
         cdef Py_ssize_t i, j, first = 0
         for i in range(self.n):
@@ -413,10 +438,26 @@ cdef class PathFollower:
         for i in range(self.n):
             size += fabs(self.X[i, first]) * self.c[i]
         if not self.alpha_max > 1e-12 * size:
-            return "no signal"
-        self.alpha_floor *= self.alpha_max
+            return NO_SIGNAL
+        self.alpha_floor = self.floor_ratio * self.alpha_max
+        if self.alpha_floor < DBL_MIN:
+            return STALLED
         self.enter(first)
-        return ("complete", "floor", "no signal", "stalled")[self.follow()]
+        return self.follow()
+
+    def run(self):
+        """Follow the path and return the name of the reason for which it ended."""
+        cdef int status
+        if self.is_running:
+            raise RuntimeError("This path is being followed already, in another thread.")
+        self.is_running = True
+        try:
+            with nogil:
+                self.reset()
+                status = self.start_and_follow()
+        finally:
+            self.is_running = False
+        return ("complete", "floor", "no signal", "stalled")[status]
 
     def levels(self):
         """For s = 1, 2, ...: (weights, intercept, alpha, at_floor), or None where no solution has s non-zeros."""

@@ -1,4 +1,4 @@
-/* Sums over one block of rows: the innermost loops of every solver, compiled for two instruction sets. */
+/* Sums over one block of rows: the innermost loops of every solver, compiled for three instruction sets that give the same bits. */
 #ifndef OBLIQUERULES_ROW_BLOCK_H
 #define OBLIQUERULES_ROW_BLOCK_H
 
@@ -6,9 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One build serves old and new processors: the loader picks the clone, so that a wheel need not be compiled per machine. */
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#define FOR_EACH_TARGET __attribute__((target_clones("arch=x86-64-v3", "default")))
+/* One build serves old and new processors: the loader picks the clone, so that a wheel need not be compiled per machine.
+   The choice is made before a sanitizer is ready: for those, one target is enough. */
+#if defined(OBLIQUERULES_ONE_TARGET)
+#define FOR_EACH_TARGET
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define FOR_EACH_TARGET __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_EACH_TARGET __attribute__((target_clones("avx2", "default")))
 #else
@@ -17,9 +20,17 @@
 
 enum { ROWS_PER_BLOCK = 256, ROWS_PER_LINE = 8, LANES = 4 };
 
-/* Four doubles that are added and multiplied together (GCC and Clang), read from wherever a double may lie. */
+/* Four doubles that are added and multiplied together (GCC and Clang), read from wherever a double may lie; and two of them,
+   for two columns. How many lanes a sum has is part of its last bit, so it is said here and not left to the instruction set. */
 typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double pair __attribute__((vector_size(64)));
 #define ACROSS(q) (((q)[0] + (q)[1]) + ((q)[2] + (q)[3]))
+#if defined(__clang__) || __GNUC__ >= 12
+#define PAIR(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#else
+#define PAIR(a, b) ((pair){(a)[0], (a)[1], (a)[2], (a)[3], (b)[0], (b)[1], (b)[2], (b)[3]})
+#endif
+#define ACROSS_SECOND(p) (((p)[4] + (p)[5]) + ((p)[6] + (p)[7]))
 
 /* exp(x) for -700 <= x <= 0 without a branch or a call, so that the loop around it is vectorised (error below 2 ulp). */
 static inline double exp_of_negative(double x) {
@@ -41,7 +52,7 @@ static inline double exp_of_negative(double x) {
     p = p * r + 0.5;
     p = p * r + 1.0;
     p = p * r + 1.0;
-    int64_t bits;
+    uint64_t bits; /* unsigned: a shift into the sign of a signed number means nothing in C */
     double power;
     memcpy(&bits, &scaled, sizeof bits);
     bits = (bits + 1023) << 52;
@@ -89,8 +100,7 @@ static void add_products(double *out, double *out2, const double *x, const doubl
         const double *u1 = U + (v + 1) * ROWS_PER_BLOCK;
         const double *u2 = U + (v + 2) * ROWS_PER_BLOCK;
         const double *u3 = U + (v + 3) * ROWS_PER_BLOCK;
-        quad s0 = {0.0}, s1 = {0.0}, s2 = {0.0}, s3 = {0.0};
-        quad t0 = {0.0}, t1 = {0.0}, t2 = {0.0}, t3 = {0.0};
+        pair s0 = {0.0}, s1 = {0.0}, s2 = {0.0}, s3 = {0.0};
         int i = 0;
         for (; i + ROWS_PER_LINE <= rows; i += ROWS_PER_LINE) {
             if (v == 0) {
@@ -101,14 +111,11 @@ static void add_products(double *out, double *out2, const double *x, const doubl
                 const quad a = *(const quad *)(x + k), b = *(const quad *)(x2 + k);
                 const quad w0 = *(const quad *)(u0 + k), w1 = *(const quad *)(u1 + k);
                 const quad w2 = *(const quad *)(u2 + k), w3 = *(const quad *)(u3 + k);
-                s0 += a * w0;
-                s1 += a * w1;
-                s2 += a * w2;
-                s3 += a * w3;
-                t0 += b * w0;
-                t1 += b * w1;
-                t2 += b * w2;
-                t3 += b * w3;
+                const pair both = PAIR(a, b);
+                s0 += both * PAIR(w0, w0);
+                s1 += both * PAIR(w1, w1);
+                s2 += both * PAIR(w2, w2);
+                s3 += both * PAIR(w3, w3);
             }
         }
         for (; i < rows; i++) {
@@ -116,29 +123,30 @@ static void add_products(double *out, double *out2, const double *x, const doubl
             s1[0] += x[i] * u1[i];
             s2[0] += x[i] * u2[i];
             s3[0] += x[i] * u3[i];
-            t0[0] += x2[i] * u0[i];
-            t1[0] += x2[i] * u1[i];
-            t2[0] += x2[i] * u2[i];
-            t3[0] += x2[i] * u3[i];
+            s0[4] += x2[i] * u0[i];
+            s1[4] += x2[i] * u1[i];
+            s2[4] += x2[i] * u2[i];
+            s3[4] += x2[i] * u3[i];
         }
         out[v + 0] += ACROSS(s0);
         out[v + 1] += ACROSS(s1);
         out[v + 2] += ACROSS(s2);
         out[v + 3] += ACROSS(s3);
-        out2[v + 0] += ACROSS(t0);
-        out2[v + 1] += ACROSS(t1);
-        out2[v + 2] += ACROSS(t2);
-        out2[v + 3] += ACROSS(t3);
+        out2[v + 0] += ACROSS_SECOND(s0);
+        out2[v + 1] += ACROSS_SECOND(s1);
+        out2[v + 2] += ACROSS_SECOND(s2);
+        out2[v + 3] += ACROSS_SECOND(s3);
     }
 }
 
 /* Sum of x. */
 FOR_EACH_TARGET
 static double sum_of(const double *x, int rows) {
-    double s = 0.0;
-#pragma omp simd reduction(+ : s)
-    for (int i = 0; i < rows; i++) s += x[i];
-    return s;
+    quad s = {0.0};
+    int i = 0;
+    for (; i + LANES <= rows; i += LANES) s += *(const quad *)(x + i);
+    for (; i < rows; i++) s[0] += x[i];
+    return ACROSS(s);
 }
 
 #endif

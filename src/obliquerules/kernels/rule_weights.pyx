@@ -2,9 +2,11 @@
 """Newton's method on the weights of rules; the arithmetic behind `solvers.rule_weights`."""
 
 from libc.float cimport DBL_MAX, DBL_MIN
-from libc.math cimport exp, fabs, fmax, fmin, log, log1p, sqrt
+from libc.math cimport NAN, exp, fabs, fmax, fmin, log, log1p, sqrt
 
 import numpy as np
+
+include "signals.pxi"
 
 cdef enum Family:
     SQUARED = 0
@@ -18,6 +20,17 @@ cdef int MAX_HALVINGS = 40
 cdef double TOLERANCE = 1e-13  # Newton stops when the next step would lower the objective by no more than this share of it
 cdef double JITTER = 1e-12     # of the mean diagonal: rules that fire on the same rows leave the Hessian singular without a ridge
 cdef double LARGEST_EXPONENT = 600.0
+
+# When Newton's end is no minimum, a slower way is gone that cannot miss it.
+cdef double NOT_REACHED = 1e-11    # share of the objective: if the next step would still win this, Newton has not arrived
+cdef double LARGEST_WEIGHT = 100.0 # of a log-odds or log-rate: where weights are larger than this, nothing holds them
+cdef double LOST = 1e-14           # of the size of its terms: so much of the objective is rounding error
+cdef double LEAST_RIDGE = 1e-16    # of the weight of all rows: on the slower way, weights are never quite free
+cdef double OWN_JITTER = 1e-14     # of each diagonal entry
+cdef double FIRST_DAMPING = 1e-3, LEAST_DAMPING = 1e-12, LARGEST_DAMPING = 1e20
+cdef int MAX_SAFE_STEPS = 2000, MAX_BISECTIONS = 200
+cdef double NO_SLOPE = 1e-13       # of the weight of all rows: the slope of a constant that is as good as the best
+cdef double LARGEST_CONSTANT = 1e300
 
 
 # ---- losses: the same functions as in losses.py, for one row -----------------------------------------------------------
@@ -46,6 +59,13 @@ cdef inline void loss_derivatives(int family, double y, double score, double *gr
     else:
         hessian[0] = exp(fmin(score, LARGEST_EXPONENT))
         gradient[0] = hessian[0] - y
+
+
+cdef inline double size_of_terms(int family, double y, double score, double curvature) noexcept nogil:
+    """What the loss of a row is made of: its rounding error is a share of this, however small the loss itself is."""
+    if family == SQUARED:
+        return LOST * (fabs(y) + fabs(score)) * (fabs(y) + fabs(score))
+    return 1.0 if family == LOGISTIC else curvature + y
 
 
 # ---- linear algebra ------------------------------------------------------------------------------------------------------
@@ -87,17 +107,20 @@ cdef class WeightFinder:
     cdef const double[:, ::1] design
     cdef const double[::1] y, row_weight, offset
     cdef int family
-    cdef double ridge
+    cdef double ridge, present_ridge
     cdef Py_ssize_t n, m
-    cdef double[::1] weights, candidate, gradient, step
-    cdef double[:, ::1] hessian
+    cdef double[::1] weights, candidate, gradient, step, newton_end
+    cdef double[::1] mass, scale        # of each column: sum of c_i x_ij^2, and the unit of its weight while a system is solved
+    cdef double[:, ::1] hessian, factor
+    cdef double work, size, total_weight
+    cdef bint is_running
 
-    def __init__(
+    def __cinit__(
         self,
-        const double[:, ::1] design,
-        const double[::1] y,
-        const double[::1] row_weight,
-        const double[::1] offset,
+        const double[:, ::1] design not None,
+        const double[::1] y not None,
+        const double[::1] row_weight not None,
+        const double[::1] offset not None,
         int family,
         double ridge,
     ):
@@ -106,28 +129,37 @@ cdef class WeightFinder:
         self.n, self.m = design.shape[0], design.shape[1]
         if self.m == 0 or not y.shape[0] == row_weight.shape[0] == offset.shape[0] == self.n:
             raise ValueError("All arrays must have the same number of rows, and design at least one column.")
-        self.weights, self.candidate, self.gradient, self.step = np.zeros((4, self.m))
-        self.hessian = np.zeros((self.m, self.m))
+        if family not in FAMILIES.values():
+            raise ValueError(f"family must be one of {sorted(FAMILIES.values())}; got {family}.")
+        if not 0.0 <= ridge <= DBL_MAX:
+            raise ValueError(f"ridge must be finite and not negative; got {ridge}.")
+        self.weights, self.candidate, self.gradient, self.step, self.mass, self.scale, self.newton_end = np.zeros(
+            (7, self.m)
+        )
+        self.hessian, self.factor = np.zeros((2, self.m, self.m))
 
-    cdef double objective(self, double[::1] weights) noexcept nogil:
+    cdef double objective(self, double[::1] weights) except? -1.0 nogil:
         cdef Py_ssize_t i
         cdef double score, total = 0.0, square = 0.0
         for i in range(self.n):
             score = self.offset[i] + dot(&self.design[i, 0], &weights[0], self.m)
             total += self.row_weight[i] * loss_value(self.family, self.y[i], score)
+        ask_for_signals(&self.work, <double> self.n * (10 + self.m))
         for i in range(1, self.m):
             square += weights[i] * weights[i]
-        return total + 0.5 * self.ridge * square
+        return total + 0.5 * self.present_ridge * square
 
-    cdef void differentiate(self) noexcept nogil:
+    cdef int differentiate(self) except -1 nogil:
         """Set the gradient and the lower triangle of the Hessian at the current weights."""
         cdef Py_ssize_t i, j, k
-        cdef double score, slope, curvature, scaled, trace = 0.0
+        cdef double score, slope, curvature, scaled
+        self.size = 0.0
         self.gradient[:] = 0.0
         self.hessian[:, :] = 0.0
         for i in range(self.n):
             score = self.offset[i] + dot(&self.design[i, 0], &self.weights[0], self.m)
             loss_derivatives(self.family, self.y[i], score, &slope, &curvature)
+            self.size += self.row_weight[i] * size_of_terms(self.family, self.y[i], score, curvature)
             slope *= self.row_weight[i]
             curvature *= self.row_weight[i]
             for j in range(self.m):
@@ -138,13 +170,11 @@ cdef class WeightFinder:
                         self.hessian[j, k] += scaled * self.design[i, k]
         for j in range(self.m):
             if j > 0:
-                self.gradient[j] += self.ridge * self.weights[j]
-                self.hessian[j, j] += self.ridge
-            trace += self.hessian[j, j]
-        for j in range(self.m):
-            self.hessian[j, j] += JITTER * fmax(trace / self.m, DBL_MIN / JITTER)
+                self.gradient[j] += self.present_ridge * self.weights[j]
+                self.hessian[j, j] += self.present_ridge
+        return ask_for_signals(&self.work, <double> self.n * (10 + self.m * self.m))
 
-    cdef double descend(self, double objective) noexcept nogil:
+    cdef double descend(self, double objective) except? -1.0 nogil:
         """Take the step, halved until it lowers the objective; return the new objective, or the old one if nothing does."""
         cdef Py_ssize_t j
         cdef int i
@@ -160,23 +190,173 @@ cdef class WeightFinder:
                 self.step[j] *= 0.5
         return objective
 
-    def run(self, const double[::1] start):
-        """Return the minimising weights, and the objective at the start and there."""
-        cdef double before, objective, reached, decrement
+    cdef bint newton_step(self) noexcept nogil:
+        """Set the step; False if the Hessian is not positive definite."""
+        cdef Py_ssize_t j
+        cdef double trace = 0.0
+        self.step[:] = self.gradient
+        self.factor[:, :] = self.hessian
+        for j in range(self.m):
+            trace += self.hessian[j, j]
+        for j in range(self.m):
+            self.factor[j, j] += JITTER * fmax(trace / self.m, DBL_MIN / JITTER)
+        return solve_in_place(self.factor, self.step)
+
+    cdef double minimise(self, double objective) except? -1.0 nogil:
+        """Take Newton steps from the current weights, where the objective is as given; return it where they end."""
+        cdef double reached, decrement
         cdef int i
-        self.weights[:] = start
-        with nogil:
-            before = objective = self.objective(self.weights)
-            for i in range(MAX_ITERATIONS):
+        for i in range(MAX_ITERATIONS):
+            self.differentiate()
+            if not self.newton_step():
+                return objective
+            decrement = dot(&self.gradient[0], &self.step[0], self.m)
+            if not decrement > TOLERANCE * fabs(objective):
+                return objective
+            reached = self.descend(objective)
+            if not reached < objective:
+                return objective
+            objective = reached
+        self.differentiate()
+        return objective
+
+    # ---- where Newton does not arrive ---------------------------------------------------------------------------------
+
+    cdef double damped_step(self, double damping) noexcept nogil:
+        """Set the step that minimises the quadratic model plus damping times the change of scores; return what it promises.
+
+        Each column has a unit of its own, in which its diagonal entry is one: so columns on rows of little weight, or with
+        scores that are saturated, are not lost beside the others. Not a number if the system cannot be solved.
+        """
+        cdef Py_ssize_t i, j
+        cdef double entry
+        for j in range(self.m):
+            entry = self.hessian[j, j] + damping * self.mass[j]
+            self.scale[j] = sqrt(entry) if entry > 0.0 else 1.0
+            self.step[j] = self.gradient[j] / self.scale[j]
+            for i in range(j):
+                self.factor[j, i] = self.hessian[j, i] / self.scale[j] / self.scale[i]
+            self.factor[j, j] = 1.0 + OWN_JITTER
+        if not solve_in_place(self.factor, self.step):
+            return NAN
+        for j in range(self.m):
+            self.step[j] /= self.scale[j]
+        return dot(&self.gradient[0], &self.step[0], self.m)
+
+    cdef bint is_minimum(self, double objective) noexcept nogil:
+        """Whether Newton ended where no step promises anything; gradient and Hessian are those of the current weights."""
+        cdef Py_ssize_t j
+        if self.family != SQUARED:
+            for j in range(self.m):
+                if fabs(self.weights[j]) > LARGEST_WEIGHT:
+                    return False
+        return self.damped_step(0.0) <= NOT_REACHED * fabs(objective) + LOST * self.size
+
+    cdef double slope_of_constant(self, double constant) except? -1.0 nogil:
+        cdef Py_ssize_t i
+        cdef double slope, curvature, total = 0.0
+        for i in range(self.n):
+            loss_derivatives(self.family, self.y[i], self.offset[i] + constant, &slope, &curvature)
+            total += self.row_weight[i] * slope
+        ask_for_signals(&self.work, <double> self.n * 10)
+        return total
+
+    cdef int start_safely(self) except -1 nogil:
+        """Go to the best constant without any rule, which lies where the slope changes its sign."""
+        cdef double lower = -1.0, upper = 1.0, slope, level = NO_SLOPE * self.total_weight
+        cdef int i
+        while lower > -LARGEST_CONSTANT and self.slope_of_constant(lower) > level:
+            lower *= 2.0
+        while upper < LARGEST_CONSTANT and self.slope_of_constant(upper) < -level:
+            upper *= 2.0
+        self.weights[:] = 0.0
+        for i in range(MAX_BISECTIONS):
+            self.weights[0] = 0.5 * (lower + upper)
+            slope = self.slope_of_constant(self.weights[0])
+            if fabs(slope) <= level:
+                break
+            if slope > 0.0:
+                upper = self.weights[0]
+            else:
+                lower = self.weights[0]
+        return 0
+
+    cdef void weigh_columns(self) noexcept nogil:
+        cdef Py_ssize_t i, j
+        self.mass[:] = 0.0
+        self.total_weight = 0.0
+        for i in range(self.n):
+            self.total_weight += self.row_weight[i]
+            for j in range(self.m):
+                self.mass[j] += self.row_weight[i] * self.design[i, j] * self.design[i, j]
+
+    cdef double minimise_safely(self) except? -1.0 nogil:
+        """Go down from the best constant in damped steps (Levenberg and Marquardt); return the objective there.
+
+        A step that does not lower the objective is taken again with more damping, so shorter; one that does lets the next be
+        bolder. Where the curvature has vanished the steps grow tenfold each, and where it has not they are Newton's.
+        """
+        cdef double damping = FIRST_DAMPING, objective, reached, promise
+        cdef bint is_new = True, is_stuck = False
+        cdef Py_ssize_t j
+        cdef int i
+        self.start_safely()
+        objective = self.objective(self.weights)
+        for i in range(MAX_SAFE_STEPS):
+            if is_new:
                 self.differentiate()
-                self.step[:] = self.gradient
-                if not solve_in_place(self.hessian, self.step):
+            promise = self.damped_step(damping)
+            if not promise > TOLERANCE * fabs(objective) + 0.1 * LOST * self.size:
+                if damping == 0.0 or is_stuck:
                     break
-                decrement = dot(&self.gradient[0], &self.step[0], self.m)
-                if not decrement > TOLERANCE * fabs(objective):
+                damping, is_new = 0.0, False
+                continue
+            for j in range(self.m):
+                self.candidate[j] = self.weights[j] - self.step[j]
+            reached = self.objective(self.candidate)
+            is_new = reached < objective
+            if is_new:
+                self.weights[:] = self.candidate
+                objective, is_stuck = reached, False
+                damping = 0.1 * damping if damping > LEAST_DAMPING else 0.0
+            else:
+                is_stuck |= damping == 0.0
+                damping = fmax(10.0 * damping, LEAST_DAMPING)
+                if damping > LARGEST_DAMPING:
                     break
-                reached = self.descend(objective)
-                if not reached < objective:
-                    break
-                objective = reached
-        return np.asarray(self.weights), before, objective
+        return objective
+
+    cdef double mend(self) except? -1.0 nogil:
+        """Go the slower way, and stay at its end unless Newton's is lower by more than rounding error; return the objective there.
+
+        Both are compared with the least ridge: rows that rules separate would drive weights without a ridge to infinity.
+        """
+        cdef double reached
+        self.newton_end[:] = self.weights
+        self.weigh_columns()
+        self.present_ridge = fmax(self.ridge, LEAST_RIDGE * self.total_weight)
+        reached = self.minimise_safely()
+        if self.objective(self.newton_end) < reached - LOST * self.size:
+            self.weights[:] = self.newton_end
+        self.present_ridge = self.ridge
+        return self.objective(self.weights)
+
+    def run(self, const double[::1] start not None):
+        """Return the minimising weights, and the objective at the start and there."""
+        cdef double before, after
+        if start.shape[0] != self.m:
+            raise ValueError(f"start must have one weight for each of the {self.m} columns; got {start.shape[0]}.")
+        if self.is_running:
+            raise RuntimeError("These weights are being sought already, in another thread.")
+        self.is_running = True
+        try:
+            with nogil:
+                self.weights[:] = start
+                self.present_ridge = self.ridge
+                before = self.objective(self.weights)
+                after = self.minimise(before)
+                if not self.is_minimum(after):
+                    after = self.mend()
+        finally:
+            self.is_running = False
+        return np.array(self.weights), before, after

@@ -22,7 +22,7 @@ class CorrectiveStep:
     objective: float
 
 
-# Where all scores are saturated the Hessian vanishes and a step may overflow: it is then not taken.
+# The start may be so far away that scores overflow.
 @np.errstate(over="ignore", invalid="ignore")
 def corrective_weights(
     design: NDArray[np.float64],
@@ -36,8 +36,13 @@ def corrective_weights(
 ) -> CorrectiveStep:
     """Minimise sum_i c_i loss(y_i, (design b)_i) + ridge/2 sum_{j>0} b_j^2, the first column being the free constant.
 
-    Every step lowers the objective: it is halved until it does. On separable data without a ridge the weights grow by about one
-    unit a step, and the limit on the number of steps keeps them finite.
+    Newton's method, each step halved until it lowers the objective. From a start at which scores are saturated, and the second
+    derivative has vanished or is beyond all bounds, it does not arrive: then damped steps from the best constant do, and the
+    minimum no longer depends on the start.
+
+    Without a ridge the minimum may lie at infinity, as on separable rows. The way ends where a further step would win no more
+    than rounding error, which for the logistic loss is at scores of about 30. Weights that are beyond 100 nevertheless are
+    fitted again with a ridge of 1e-16 of the weight of all rows, which changes nothing that can be measured but holds them.
 
     The weights of columns that are ``fixed``, of which the constant is none, keep their start to the last bit and are left out
     of the ridge: what they add to the scores is an offset.

@@ -1,0 +1,100 @@
+"""A sound call of each kernel, as named arrays and numbers, for tests to spoil."""
+
+from functools import partial
+
+import numpy as np
+
+from obliquerules.kernels.axis_rules import DirectedObjective, RuleSearch, best_cuts
+from obliquerules.kernels.l1_path import PathFollower
+from obliquerules.kernels.rule_weights import FAMILIES, WeightFinder
+
+ROWS, COLUMNS, PATTERNS = 40, 3, 4
+
+
+def path_arguments():
+    rng = np.random.default_rng(0)
+    X = np.asfortranarray(rng.normal(size=(ROWS, COLUMNS)))
+    y = (X[:, 0] + rng.normal(size=ROWS) > 0.0).astype(float)
+    return {"X": X, "y": y, "c": rng.exponential(size=ROWS), "max_support": 2, "floor_ratio": 1e-3}
+
+
+def follow(**arguments):
+    follower = PathFollower(**arguments)
+    return follower.run(), [None if level is None else (level[0].tolist(), *level[1:]) for level in follower.levels()]
+
+
+def weights_arguments():
+    rng = np.random.default_rng(1)
+    design = np.column_stack([np.ones(ROWS), rng.random((ROWS, 3)) < 0.5])
+    y = (rng.random(ROWS) < 0.5).astype(float)
+    numbers = {"family": FAMILIES["logistic"], "ridge": 0.1}
+    return {"design": design, "y": y, "row_weight": np.ones(ROWS), "offset": np.zeros(ROWS), **numbers, "start": np.zeros(4)}
+
+
+def find_weights(start, **arguments):
+    weights, before, after = WeightFinder(**arguments).run(start)
+    return weights.tolist(), before, after
+
+
+def objective_arguments():
+    rng = np.random.default_rng(2)
+    pattern, basis = rng.integers(0, PATTERNS, ROWS), 0.1 * rng.normal(size=(PATTERNS, 2))
+    arrays = {"pull": rng.normal(size=ROWS), "mass": rng.exponential(size=ROWS), "basis": basis, "pattern": pattern}
+    return {**arrays, "offset": 1.0, "plain": False}
+
+
+def columns_arguments():
+    rng = np.random.default_rng(3)
+    order = np.argsort(rng.normal(size=(COLUMNS, ROWS)), axis=1).astype(np.intc)
+    group = np.sort(rng.integers(0, 10, (COLUMNS, ROWS)), axis=1).astype(np.intc)
+    keys = rng.integers(0, 2**64, ROWS, dtype=np.uint64)
+    return {"order": order, "group": group, "keys": keys, "taken": keys[:2].copy(), "objective": objective_arguments()}
+
+
+def cuts_arguments():
+    return {**columns_arguments(), "covers": np.ones(ROWS, dtype=np.uint8)}
+
+
+def cut(objective, **arguments):
+    return tuple(part.tolist() for part in best_cuts(objective=made(objective), **arguments))
+
+
+def search_arguments():
+    return {**columns_arguments(), "ranking": np.arange(ROWS), "between": 10.0, "limit": 2}
+
+
+def search(objective, limit, **arguments):
+    return RuleSearch(objective=made(objective), **arguments).run(limit, 0.0, 1000, np.inf)
+
+
+def made(objective):
+    return DirectedObjective(**objective) if isinstance(objective, dict) else objective
+
+
+def judge(**arguments):
+    """Make an objective and ask it something."""
+    return cut(arguments, **{name: value for name, value in cuts_arguments().items() if name != "objective"})
+
+
+CALLS = {
+    "PathFollower": (follow, path_arguments),
+    "WeightFinder": (find_weights, weights_arguments),
+    "DirectedObjective": (judge, objective_arguments),
+    "best_cuts": (cut, cuts_arguments),
+    "RuleSearch": (search, search_arguments),
+}
+
+
+def arrays_of(arguments):
+    return [name for name, value in arguments().items() if isinstance(value, np.ndarray)]
+
+
+# Each kernel with each of its arrays.
+DOORS = [(kernel, name) for kernel, (_, arguments) in CALLS.items() for name in arrays_of(arguments)]
+
+
+def with_array(kernel, name, change):
+    """Return the call of a kernel with one of its arrays changed."""
+    call, arguments = CALLS[kernel]
+    sound = arguments()
+    return partial(call, **{**sound, name: change(sound[name])})

@@ -1,0 +1,65 @@
+"""Random and degenerate fits of every learner end in a model or a sentence; with sanitizers, that nothing is read outside."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor, l1_logistic_path
+
+COLUMNS = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "whole numbers": lambda rng, shape: rng.integers(0, 3, shape).astype(float),
+    "constant": lambda rng, shape: np.where(rng.random(shape[1]) < 0.5, 2.5, rng.normal(size=shape)),
+    "copies": lambda rng, shape: np.repeat(rng.normal(size=(shape[0], 1)), shape[1], axis=1),
+    "heavy tails": lambda rng, shape: rng.standard_cauchy(size=shape) ** 3,
+    "scales": lambda rng, shape: rng.normal(size=shape) * 10.0 ** rng.integers(-100, 100, shape[1]),
+    "subnormal": lambda rng, shape: rng.integers(-3, 4, shape) * 5e-324,
+    "zeros": lambda _, shape: np.zeros(shape),
+}
+ESTIMATORS = {
+    "lltboost": lambda rng: LLTBoostClassifier(max_rules=3, ridge=ridge(rng), random_state=0),
+    "lltboost, validation": lambda _: LLTBoostClassifier(max_rules=3, selection="validation", random_state=0),
+    "lltboost, counts": lambda rng: LLTBoostRegressor(max_rules=3, loss="poisson", ridge=ridge(rng), random_state=0),
+    "tgb": lambda rng: TGBClassifier(max_rules=3, ridge=ridge(rng)),
+    "tgb, exact": lambda rng: TGBRegressor(
+        max_rules=2, search="exact", max_nodes=50, objective=objective(rng), ridge=ridge(rng)
+    ),
+}
+
+
+def ridge(rng):
+    return float(rng.choice([0.0, 1e-12, 1.0]))
+
+
+def objective(rng):
+    return str(rng.choice(["gradient", "orthogonal", "second-order"]))
+
+
+def fit(seed):
+    """Fit one model to one table; where that is refused, it is with a sentence."""
+    rng = np.random.default_rng(seed)
+    shape = int(rng.choice([2, 3, 5, 9, 30, 257])), int(rng.choice([1, 2, 3, 6]))
+    X = list(COLUMNS.values())[seed % len(COLUMNS)](rng, shape)
+    y = rng.integers(0, 2, shape[0])
+    weight = None if rng.random() < 0.5 else 10.0 ** rng.uniform(-8.0, 8.0, shape[0])
+    model = list(ESTIMATORS.values())[seed % len(ESTIMATORS)](rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        l1_logistic_path(X, y, sample_weight=weight, max_support=int(rng.integers(1, 7)), min_alpha_ratio=1e-6)
+        try:
+            model.fit(X, y, sample_weight=weight)
+        except ValueError as refusal:
+            assert str(refusal).endswith(".") or "got" in str(refusal)  # noqa: PT017  # a fit may also succeed
+
+
+def test_forty_fits():
+    for seed in range(40):
+        fit(seed)
+
+
+@pytest.mark.fits
+@pytest.mark.parametrize("first", range(0, 2000, 100))
+def test_two_thousand_fits(first):
+    for seed in range(first, first + 100):
+        fit(seed)
