@@ -9,13 +9,16 @@ SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test test-browser test-exports test-outliers starts sanitize fuzz check bench paper docs clean
+.PHONY: demo test test-golden test-browser test-exports test-outliers starts sanitize fuzz check bench paper docs clean
 
 demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed  ## the whole test suite, on all processors
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto
+
+test-golden: $(VENV)/installed  ## saved models equal to the golden files byte for byte, as they are on one kind of processor
+	OMP_NUM_THREADS=1 OBLIQUERULES_GOLDEN=bytes $(BIN)/python -m pytest tests/estimators/test_golden.py
 
 test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in headless Chromium, which is installed if it may be
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m browser tests/browser

@@ -21,7 +21,7 @@ from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.tasks import Task
 from obliquerules.boosting import information
-from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolLearner
+from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
 from obliquerules.boosting.problem import Candidate
 from obliquerules.datasets import DATASETS
 from obliquerules.rules import Conjunction
@@ -66,21 +66,21 @@ def with_pruning(self, stage, relearn):
     return stage
 
 
-DIRECTIONS, REVISE = PoolLearner.directions, information.InformationSelection.revise
+DIRECTIONS, REVISE = PoolProposer.directions, information.InformationSelection.revise
 
 # Each variant: parameters of the estimator, and what to put in the place of a part of the library.
 VARIANTS = {
     "paper's selection": ({"selection": "validation"}, []),
     "complexity-aware, as it is": ({}, []),
-    "supports not refitted": ({}, [(PoolLearner, "directions", levels_as_they_are)]),
-    "logistic thresholds only": ({}, [(PoolLearner, "objective_threshold", lambda *_: None)]),
-    "no axis-parallel splits": ({}, [(PoolLearner, "axis_splits", lambda *_: iter(()))]),
+    "supports not refitted": ({}, [(PoolProposer, "directions", levels_as_they_are)]),
+    "logistic thresholds only": ({}, [(PoolProposer, "objective_threshold", lambda *_: None)]),
+    "no axis-parallel splits": ({}, [(PoolProposer, "axis_splits", lambda *_: iter(()))]),
     "one candidate refitted, not 10": ({}, [(information, "REFITTED", 1)]),
     "no revision": ({}, [(information, "REVISED", 0)]),
     "revision to ten rules": ({}, [(information, "REVISED", 10)]),
-    "swaps of variables": ({}, [(PoolLearner, "directions", with_swaps)]),
+    "swaps of variables": ({}, [(PoolProposer, "directions", with_swaps)]),
     "pruning of propositions": ({}, [(information.InformationSelection, "revise", with_pruning)]),
-    "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, grown: list(grown))]),
+    "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, record: record.grown)]),
     "complexity_penalty=1": ({"complexity_penalty": 1.0}, []),
     "complexity_penalty=2": ({"complexity_penalty": 2.0}, []),
     "complexity_penalty=3": ({"complexity_penalty": 3.0}, []),

@@ -19,15 +19,15 @@ from stopwatch import mean_seconds
 from obliquerules import L1Path
 from obliquerules.benchmark.methods import lltboost
 from obliquerules.benchmark.protocol import Split, bootstrap_split
-from obliquerules.boosting.oblique import ObliqueLearner
+from obliquerules.boosting.oblique import ObliqueProposer
 from obliquerules.datasets import load_breast_cancer, load_friedman, load_housing
 
 LEAST_RATIO = 100.0
 SPLITS = 3
 
 
-class LiblinearLearner(ObliqueLearner):
-    """LLTBoost's learner, but for the solver."""
+class LiblinearProposer(ObliqueProposer):
+    """LLTBoost's proposer, but for the solver."""
 
     def solve(self, X: NDArray[np.float64], labels: NDArray[np.float64], weight: NDArray[np.float64]) -> L1Path:
         """Classify labels with one variable, with two, and so on, by bisection."""
@@ -42,7 +42,7 @@ def fit(task: str, splits: Sequence[Split]) -> None:
 
 def fit_by_bisection(task: str, splits: Sequence[Split]) -> None:
     """Fit the same, with the other solver."""
-    with patch("obliquerules.estimators.lltboost.ObliqueLearner", LiblinearLearner), warnings.catch_warnings():
+    with patch("obliquerules.boosting.lltboost.ObliqueProposer", LiblinearProposer), warnings.catch_warnings():
         # On nearly separable gradients liblinear gives up after its default number of steps; more would only take longer.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fit(task, splits)

@@ -18,10 +18,10 @@ from stopwatch import mean_seconds
 from obliquerules import DRNetClassifier, LTRNetClassifier
 from obliquerules.losses import LOSSES
 from obliquerules.nets.binarisation import binarise
-from obliquerules.nets.drnet import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
-from obliquerules.nets.drnet import start as start_of_drnet
-from obliquerules.nets.ltrnet import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, SoftRules, Units
-from obliquerules.nets.training import Adam, Parameters, Phase, falling_linearly, train
+from obliquerules.nets.decision_network import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
+from obliquerules.nets.decision_network import start as start_of_drnet
+from obliquerules.nets.soft_rules import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, SoftRules, Units
+from obliquerules.nets.training import Adam, NetworkParameters, Phase, falling_linearly, train
 
 try:
     import torch
@@ -85,7 +85,7 @@ def ltrnet() -> Comparison:
     )
 
 
-def trained_by_hand(X: NDArray[Any], y: NDArray[np.float64], start: Parameters) -> NDArray[np.float64]:
+def trained_by_hand(X: NDArray[Any], y: NDArray[np.float64], start: NetworkParameters) -> NDArray[np.float64]:
     """Return the losses of the networks after training from a start."""
     loss, weight, penalties = LOSSES["logistic"], np.ones(len(y)), Penalties(PENALTY, W_PENALTY)
     architecture = Architecture(RESTARTS, RULES, PROPOSITIONS, STEEPNESS)
@@ -96,7 +96,7 @@ def trained_by_hand(X: NDArray[Any], y: NDArray[np.float64], start: Parameters) 
     return np.asarray(objective(parameters)[0])
 
 
-def trained_by_torch(X: NDArray[Any], y: NDArray[np.float64], start: Parameters) -> NDArray[np.float64]:
+def trained_by_torch(X: NDArray[Any], y: NDArray[np.float64], start: NetworkParameters) -> NDArray[np.float64]:
     """Return the same by automatic differentiation and PyTorch's own Adam."""
     parameters = {name: torch.tensor(values, requires_grad=True) for name, values in start.items()}
     optimizer = torch.optim.Adam(list(parameters.values()), lr=STEP_SIZE, betas=BETAS)
@@ -177,7 +177,7 @@ def drnet() -> Comparison:
     )
 
 
-def drnet_by_hand(examples: Examples, start: Parameters) -> float:
+def drnet_by_hand(examples: Examples, start: NetworkParameters) -> float:
     """Return the loss of a draw after training from a start, with noise that depends on nothing else."""
     parameters = {name: values.copy() for name, values in start.items()}
     noise = draw_noise(start["rules"].shape[1:], np.random.default_rng(1))
@@ -187,7 +187,7 @@ def drnet_by_hand(examples: Examples, start: Parameters) -> float:
     return float(networks.or_objective(parameters)[0][0])
 
 
-def drnet_by_torch(examples: Examples, start: Parameters) -> float:
+def drnet_by_torch(examples: Examples, start: NetworkParameters) -> float:
     """Return the same by automatic differentiation and PyTorch's own Adam."""
     network = TorchNetwork(examples, start, draw_noise(start["rules"].shape[1:], np.random.default_rng(1)))
     network.train(DRNET_PENALTY, TURNS)

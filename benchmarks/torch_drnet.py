@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from obliquerules.nets.drnet import Examples, Noise, Schedule
+from obliquerules.nets.decision_network import Examples, Noise, Schedule
 from obliquerules.nets.gates import LEAST, MOST, NOISE_SCALE, SHIFT, TEMPERATURE
-from obliquerules.nets.training import Parameters
+from obliquerules.nets.training import NetworkParameters
 
 
 class Fires(torch.autograd.Function):
@@ -47,7 +47,7 @@ class Count(torch.autograd.Function):
 class TorchNetwork:
     """One network on the rows of the examples; noise is drawn by PyTorch unless it is given."""
 
-    def __init__(self, examples: Examples, start: Parameters, noise: Noise | None = None) -> None:
+    def __init__(self, examples: Examples, start: NetworkParameters, noise: Noise | None = None) -> None:
         dtype = start["rules"].dtype
         self.noise = noise
         self.rows = torch.tensor(examples.inputs.astype(dtype))

@@ -170,3 +170,13 @@ def test_impossible_targets_draw_a_complaint(name, y, expected):
 
 def test_each_loss_is_found_under_its_name():
     assert {name: loss.name for name, loss in LOSSES.items()} == {name: name for name in ("squared", "logistic", "poisson")}
+
+
+def test_classes_are_strata_and_numbers_have_none():
+    y = np.array([1.0, 0.0, 1.0])
+    assert {name: loss.strata(y).tolist() for name, loss in LOSSES.items()} == {
+        "squared": [0, 0, 0],
+        "logistic": [1, 0, 1],
+        "poisson": [0, 0, 0],
+    }
+    assert all(loss.strata(y).dtype == np.intp for loss in LOSSES.values())

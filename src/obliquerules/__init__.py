@@ -4,14 +4,18 @@ import importlib
 import typing
 
 if typing.TYPE_CHECKING:
-    from obliquerules.estimators.cross_validated import LLTBoostClassifierCV, LLTBoostRegressorCV
     from obliquerules.estimators.drnet import DRNetClassifier
-    from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
+    from obliquerules.estimators.lltboost import (
+        LLTBoostClassifier,
+        LLTBoostClassifierCV,
+        LLTBoostRegressor,
+        LLTBoostRegressorCV,
+    )
+    from obliquerules.estimators.loading import load_model
     from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
-    from obliquerules.estimators.persistence import load_model
     from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
-    from obliquerules.rules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
-    from obliquerules.rules.document import ModelFileError
+    from obliquerules.rules import Conjunction, Model, Proposition, Rounding, Rule, RuleEnsemble
+    from obliquerules.rules.documents.fields import ModelFileError
     from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
 
 __all__ = [
@@ -25,6 +29,7 @@ __all__ = [
     "LLTBoostRegressorCV",
     "LTRNetClassifier",
     "LTRNetRegressor",
+    "Model",
     "ModelFileError",
     "Proposition",
     "Rounding",
@@ -40,14 +45,13 @@ __version__ = "0.1.0"
 # The module that each name is imported from when it is first used: scikit-learn takes a second or two to load, and the
 # command line must be able to say what is wrong before that.
 _HOMES = {
-    "estimators.cross_validated": ("LLTBoostClassifierCV", "LLTBoostRegressorCV"),
     "estimators.drnet": ("DRNetClassifier",),
-    "estimators.lltboost": ("LLTBoostClassifier", "LLTBoostRegressor"),
+    "estimators.lltboost": ("LLTBoostClassifier", "LLTBoostClassifierCV", "LLTBoostRegressor", "LLTBoostRegressorCV"),
     "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
-    "estimators.persistence": ("load_model",),
+    "estimators.loading": ("load_model",),
     "estimators.tgb": ("TGBClassifier", "TGBRegressor"),
-    "rules": ("Conjunction", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
-    "rules.document": ("ModelFileError",),
+    "rules": ("Conjunction", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
+    "rules.documents.fields": ("ModelFileError",),
     "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
 }
 

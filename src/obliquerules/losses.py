@@ -36,9 +36,15 @@ class Loss(ABC):
         What a prediction mu(f) is called, of the class ``{label}`` if there are classes.
     risk_name : str
         What the mean of the loss over rows is called.
+    link_name : str
+        What leads from a score to a prediction: ``"identity"``, ``"logistic"`` or ``"exponential"``.
+    positive_only : bool
+        Whether targets must not be negative.
     """
 
     name: ClassVar[str]
+    link_name: ClassVar[str]
+    positive_only: ClassVar[bool] = False
     score_name: ClassVar[str | None] = "score"
     factor_name: ClassVar[str | None] = None
     mean_name: ClassVar[str] = "prediction"
@@ -76,6 +82,29 @@ class Loss(ABC):
         """Return the hessian of one row at the best constant: what a row counts for in a quadratic penalty."""
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
+    def strata(self, y: Vector) -> NDArray[np.intp]:
+        """Return the group of each row, of which every fold and bootstrap sample has a share: one, unless there are classes."""
+        return np.zeros(len(y), dtype=np.intp)
+
+    def spread(self, y: Vector, mean: Vector) -> Vector | None:  # noqa: ARG002
+        """Return what each row costs more than the mean target of its group; None if that is no matter, as of labels."""
+        return None
+
+    def shown_risk(self, risk: Vector) -> Vector:
+        """Return mean losses as the measure that users know."""
+        return 2.0 * risk
+
+    def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
+        """Return the risk as users know it, and the share of it that the rules take away; None where that is not defined."""
+        risk, constant = self.risk(y, score, weight), np.full(len(y), self.best_constant(y, weight))
+        least = self.risk(y, constant, weight)
+        return [float(self.shown_risk(np.array(risk))), None if least <= 0.0 else 1.0 - risk / least]
+
+    def risk(self, y: Vector, score: Vector, weight: Vector) -> float:
+        """Return the mean loss of weighted rows; infinite beyond the largest double."""
+        with np.errstate(over="ignore"):
+            return float(np.average(self.value(y, score), weights=weight))
+
     def complaint(self, y: Vector) -> str | None:
         """Say what makes ``y`` an impossible target for this loss; None if nothing does."""
         return None if np.isfinite(y).all() else "has missing or infinite values"
@@ -85,6 +114,7 @@ class SquaredLoss(Loss):
     """(y - f)^2 / 2, for a real target."""
 
     name = "squared"
+    link_name = "identity"
     score_name = "prediction"
     risk_name = "half the mean squared error"
 
@@ -110,11 +140,18 @@ class SquaredLoss(Loss):
     def link(self, mean: float) -> float:
         return mean
 
+    def spread(self, y: Vector, mean: Vector) -> Vector | None:
+        return (y - mean) ** 2
+
+    def shown_risk(self, risk: Vector) -> Vector:
+        return np.sqrt(2.0 * risk)
+
 
 class LogisticLoss(Loss):
     """log(1 + exp(f)) - y f, for a target of 0 or 1 (or a share between them)."""
 
     name = "logistic"
+    link_name = "logistic"
     score_name = "log-odds of {label}"
     factor_name = "odds"
     mean_name = "probability of {label}"
@@ -137,6 +174,17 @@ class LogisticLoss(Loss):
         mean = min(max(mean, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
         return float(np.log(mean) - np.log1p(-mean))
 
+    def strata(self, y: Vector) -> NDArray[np.intp]:
+        return y.astype(np.intp)
+
+    def shown_risk(self, risk: Vector) -> Vector:
+        return risk
+
+    def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
+        """Return the log loss, the share of errors, and the area under the ROC curve."""
+        wrong = (score > 0.0) != (y > 0.5)
+        return [self.risk(y, score, weight), float(np.average(wrong, weights=weight)), area_under_curve(y, score, weight)]
+
     def complaint(self, y: Vector) -> str | None:
         return super().complaint(y) or (None if ((y >= 0.0) & (y <= 1.0)).all() else "has values outside 0 and 1")
 
@@ -145,6 +193,8 @@ class PoissonLoss(Loss):
     """exp(f) - y f + (y log y - y), for counts and rates: half the Poisson deviance, with a log link."""
 
     name = "poisson"
+    link_name = "exponential"
+    positive_only = True
     score_name = None
     factor_name = "expected count"
     mean_name = "expected count"
@@ -168,6 +218,9 @@ class PoissonLoss(Loss):
     def link(self, mean: float) -> float:
         return float(np.log(max(mean, np.finfo(np.float64).tiny)))
 
+    def spread(self, y: Vector, mean: Vector) -> Vector | None:
+        return np.asarray(xlogy(y, y) - xlogy(y, mean), dtype=np.float64)
+
     def complaint(self, y: Vector) -> str | None:
         complaint = super().complaint(y)
         if complaint is None and (y < 0.0).any():
@@ -177,6 +230,15 @@ class PoissonLoss(Loss):
         return complaint
 
 
+def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
+    """Return the share of pairs of rows, one of each class, that the score puts in order; equal scores count half."""
+    position = np.unique(score, return_inverse=True)[1].ravel()
+    positive, negative = np.bincount(position, weight * y), np.bincount(position, weight * (1.0 - y))
+    pairs = float(positive.sum() * negative.sum())
+    below = np.cumsum(negative) - negative
+    return None if pairs == 0.0 else float((positive * (below + 0.5 * negative)).sum() / pairs)
+
+
 def _y_log_y(y: Vector) -> Vector:
     return np.asarray(xlogy(y, y), dtype=np.float64)
 
@@ -184,3 +246,7 @@ def _y_log_y(y: Vector) -> Vector:
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredLoss(), LogisticLoss(), PoissonLoss())}
 # What a regressor offers as its ``loss``: all but the one of classifiers.
 REGRESSION_LOSSES = tuple(name for name in LOSSES if name != "logistic")
+# The loss of each link.
+LOSS_OF_LINK: dict[str, Loss] = {loss.link_name: loss for loss in LOSSES.values()}
+# Losses of targets that must not be negative.
+POSITIVE_ONLY = tuple(name for name, loss in LOSSES.items() if loss.positive_only)

@@ -5,12 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from obliquerules.boosting.axis import AxisLearner
+from obliquerules.boosting.axis import AxisProposer
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.exact import ExactLearner
+from obliquerules.boosting.greedy import GreedyLearner
 from obliquerules.boosting.loop import boost
 from obliquerules.boosting.objective import OBJECTIVES
 from obliquerules.boosting.problem import Candidate, Problem, Stage
+from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import ObjectiveSelection
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Proposition
@@ -93,15 +95,15 @@ def brute_force(stage, longest):
 @pytest.mark.parametrize("seed", range(40))
 def test_exact_search_is_brute_force(objective, loss, seed):
     stage = stage_of(problem(objective, loss, seed), rules=seed % 4, seed=seed)
-    learner = ExactLearner(SortedColumns(stage.problem.X), ENOUGH, None)
+    learner, record = ExactLearner(SortedColumns(stage.problem.X), 3, ENOUGH, None), Record()
     best, found = brute_force(stage, 3), np.zeros(3)
-    for candidate in learner.conditions(stage, 3):
+    for candidate in learner.conditions(stage, record):
         length = len(candidate.condition)
         assert np.array_equal(candidate.condition(stage.problem.X), candidate.covers)
         assert candidate.objective == pytest.approx(reference(stage, candidate.covers), rel=1e-6, abs=1e-9)
         assert not stage.has_rule_on(candidate.covers)
         found[length - 1 :] = candidate.objective
-    assert learner.complete
+    assert record.complete
     np.testing.assert_allclose(found, best, rtol=1e-6, atol=1e-8)
 
 
@@ -111,7 +113,7 @@ def test_greedy_growth_takes_the_best_proposition_at_each_step(objective, seed):
     stage = stage_of(problem(objective, "squared", seed, n=30, d=3), rules=2, seed=seed)
     X, current = stage.problem.X, stage.everything()
     for sign in (1.0, -1.0):
-        for proposition, covers in AxisLearner(SortedColumns(X)).propose(stage, sign, np.flatnonzero(current.covers)):
+        for proposition, covers in AxisProposer(SortedColumns(X)).propose(stage, sign, np.flatnonzero(current.covers)):
             column = proposition.columns[0]
             values = [
                 stage.objective(q)
@@ -129,28 +131,28 @@ def test_a_search_that_is_cut_short_says_so_and_is_no_worse_than_greedy_growth(o
     y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(scale=0.1, size=60)
     data = Problem(X, y, np.ones(60), LOSSES["squared"], 1.0, np.zeros(60, dtype=bool), objective)
     stage, columns = Stage.constant(data), SortedColumns(X)
-    greedy = list(boost(data, AxisLearner(columns), ObjectiveSelection(0.0), 1, 3))[1].conditions[0]
+    greedy = list(boost(data, GreedyLearner(AxisProposer(columns), 3), ObjectiveSelection(0.0), 1))[1].conditions[0]
     objectives = []
     for nodes in (1, 50, ENOUGH):
-        learner = ExactLearner(columns, nodes, None)
-        objectives.append(list(learner.conditions(stage, 3))[-1].objective)
-        assert learner.complete == (nodes == ENOUGH)
+        learner, record = ExactLearner(columns, 3, nodes, None), Record()
+        objectives.append(list(learner.conditions(stage, record))[-1].objective)
+        assert record.complete == (nodes == ENOUGH)
     assert stage.objective(greedy(X)) <= objectives[0] * (1.0 + 1e-9)
     assert objectives == sorted(objectives)
 
 
 def test_no_time_gives_the_greedy_rule():
     data = problem("gradient", "squared", 1, n=30, d=3)
-    learner = ExactLearner(SortedColumns(data.X), ENOUGH, 0.0)
-    assert list(learner.conditions(Stage.constant(data), 3))
-    assert not learner.complete
+    learner, record = ExactLearner(SortedColumns(data.X), 3, ENOUGH, 0.0), Record()
+    assert list(learner.conditions(Stage.constant(data), record))
+    assert not record.complete
 
 
 def test_the_gradient_objective_is_bounded_by_the_sum_of_positive_pulls():
     data = problem("gradient", "squared", 1, n=60, d=4)
-    stage, columns = Stage.constant(data), SortedColumns(data.X)
-    search = ExactLearner(columns, ENOUGH, None)._search(stage, 1.0)
-    best = max(candidate.objective for candidate in ExactLearner(columns, ENOUGH, None).conditions(stage, 4))
+    stage, learner = Stage.constant(data), ExactLearner(SortedColumns(data.X), 4, ENOUGH, None)
+    search = learner._search(stage, 1.0)
+    best = max(candidate.objective for candidate in learner.conditions(stage, Record()))
     # Nothing can be better than this, so that hardly any node needs to be looked at twice.
     _, nodes, ended = search.run(4, float(np.maximum(stage.objective.gradient, 0.0).sum()), ENOUGH, np.inf)
     assert ended

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.boosting.information import Frontier, InformationSelection
+from obliquerules.boosting.greedy import ONE_FOR_BOTH_SIGNS, GreedyLearner
+from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.loop import boost
-from obliquerules.boosting.pool import PoolLearner
+from obliquerules.boosting.pool import PoolProposer
 from obliquerules.boosting.problem import Candidate, Problem, Stage
+from obliquerules.boosting.record import Record
 from obliquerules.boosting.threshold import best_threshold
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Proposition
@@ -29,6 +31,10 @@ def problem(loss="squared", seed=0, n=150, ridge=1.0):
 def candidate(problem, column, threshold):
     condition = Conjunction([Proposition([column], [1.0], threshold)])
     return Candidate(condition, condition(problem.X), 0.0)
+
+
+def learner(problem, max_variables, max_propositions):
+    return GreedyLearner(PoolProposer(problem.X, problem.row_weight, max_variables), max_propositions, ONE_FOR_BOTH_SIGNS)
 
 
 def penalised(stage):
@@ -75,9 +81,9 @@ def test_the_path_is_a_frontier_and_revision_never_raises_the_criterion(loss):
             revised.append((self.criterion(stage), self.criterion(after), len(stage.conditions) == len(after.conditions)))
             return after
 
-    selection = Watching(2.0)
-    grown = list(boost(data, PoolLearner(data.X, data.row_weight, 3), selection, 5, 3))
-    path = selection.path(grown)
+    selection, record = Watching(2.0), Record()
+    grown = list(boost(data, learner(data, 3, 3), selection, 5, record))
+    path = selection.path(record)
     assert all(after <= before and same for before, after, same in revised)
     assert [len(stage.conditions) for stage in grown] == list(range(6))
     complexities, losses = zip(*((stage.complexity, stage.training_loss) for stage in path), strict=True)
@@ -90,22 +96,32 @@ def test_the_path_is_a_frontier_and_revision_never_raises_the_criterion(loss):
 
 def test_a_proposition_that_does_not_pay_is_not_taken():
     data = problem()
-    dear, cheap = (
-        list(boost(data, PoolLearner(data.X, data.row_weight, 4), InformationSelection(price), 1, 5))[1]
-        for price in (50.0, 0.0)
-    )
+    dear, cheap = (list(boost(data, learner(data, 4, 5), InformationSelection(price), 1))[1] for price in (50.0, 0.0))
     assert dear.complexity == 3
     assert cheap.complexity > dear.complexity
     assert cheap.training_loss < dear.training_loss
 
 
-def test_the_frontier_keeps_the_best_of_each_complexity():
+def test_the_record_keeps_the_best_of_each_complexity():
     stage = Stage.constant(problem())
     ones = [stage.with_rule(candidate(stage.problem, column, 0.2)) for column in range(4)]
-    frontier = Frontier()
+    record = Record()
     for one in (stage, *ones):
-        frontier.add(one)
-    assert frontier.stages() == [stage, min(ones, key=lambda one: one.training_loss)]
+        assert record.note_fitted(one) is one
+    assert record.front == [stage, min(ones, key=lambda one: one.training_loss)]
+    assert record.grown == []
+
+
+def test_a_selection_and_a_learner_that_were_used_before_are_as_good_as_new():
+    data, other = problem(), problem("poisson")
+    selection, used = InformationSelection(2.0), learner(data, 3, 2)
+    paths = []
+    for record in (Record(), Record()):
+        list(boost(data, used, selection, 2, record))
+        list(boost(other, learner(other, 3, 2), selection, 2, Record()))
+        paths.append([stage.ensemble() for stage in selection.path(record)])
+    assert paths[0] == paths[1]
+    assert len(paths[0]) > 3
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -126,11 +142,11 @@ def test_the_best_threshold_is_that_of_brute_force(seed):
 def test_the_axis_splits_are_those_of_brute_force(seed):
     data, rng = problem(seed=seed), np.random.default_rng(seed)
     pull = rng.normal(size=len(data.y))
-    learner = PoolLearner(data.X, data.row_weight, 3)
+    proposer = PoolProposer(data.X, data.row_weight, 3)
     best = max(
         max(pull[data.X[:, j] >= t].sum(), pull[data.X[:, j] < t].sum()) for j in range(4) for t in np.unique(data.X[:, j])[1:]
     )
-    first = next(learner.axis_splits(pull))
+    first = next(proposer.axis_splits(pull))
     assert pull[first[1]].sum() == pytest.approx(best)
     assert np.array_equal(first[0](data.X), first[1])
 

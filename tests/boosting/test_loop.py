@@ -5,12 +5,14 @@ import pytest
 from scipy.special import expit
 
 from obliquerules import Conjunction, Proposition
-from obliquerules.boosting.loop import boost, grow
-from obliquerules.boosting.oblique import ObliqueLearner
+from obliquerules.boosting.greedy import GreedyLearner
+from obliquerules.boosting.loop import boost
+from obliquerules.boosting.oblique import ObliqueProposer
 from obliquerules.boosting.problem import Problem, Stage
-from obliquerules.boosting.sample import Sample
+from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import ValidationSelection
 from obliquerules.losses import LOSSES
+from obliquerules.rows.sample import Sample
 
 SELECTION = ValidationSelection(validation_tolerance=-0.01, objective_tolerance=0.01)
 LOSS_NAMES = ("squared", "logistic", "poisson")
@@ -37,8 +39,8 @@ def problem_of(X, y, weight, name, ridge=1.0, held_out=0.2):
 
 
 def boosted(problem, max_rules=6, max_propositions=3, max_variables=3):
-    learner = ObliqueLearner(problem.X, problem.row_weight, max_variables)
-    return list(boost(problem, learner, SELECTION, max_rules, max_propositions))
+    learner = GreedyLearner(ObliqueProposer(problem.X, problem.row_weight, max_variables), max_propositions)
+    return list(boost(problem, learner, SELECTION, max_rules))
 
 
 def objective(problem, ensemble):
@@ -151,7 +153,7 @@ def test_without_held_out_rows_rules_are_grown_on_all():
 
 
 class Listed:
-    """A learner that proposes the same propositions whatever the gradients."""
+    """Proposes the same propositions whatever the gradients."""
 
     def __init__(self, X, *propositions):
         self.proposals = [(proposition, proposition(X)) for proposition in propositions]
@@ -169,7 +171,7 @@ HIGH, LOW, NEVER, ALWAYS = (Proposition([0], [1.0], threshold) for threshold in 
 
 def first_rule(*proposals, max_propositions=1, tolerance=-0.01, objective_tolerance=0.01):
     selection = ValidationSelection(tolerance, objective_tolerance)
-    stages = list(boost(STEP_PROBLEM, Listed(STEPS, *proposals), selection, 1, max_propositions))
+    stages = list(boost(STEP_PROBLEM, GreedyLearner(Listed(STEPS, *proposals), max_propositions), selection, 1))
     return stages[-1].conditions[0] if len(stages) > 1 else None
 
 
@@ -209,8 +211,8 @@ def test_a_second_proposition_must_raise_the_objective_by_the_tolerance():
 def test_of_both_directions_the_one_with_the_larger_objective_becomes_a_rule():
     problem = problem_of(*rows("squared"), "squared")
     constant, grown = boosted(problem, max_rules=1)
-    learner = ObliqueLearner(problem.X, problem.row_weight, 3)
-    directions = {grow(constant, (sign,), learner, SELECTION, 3) for sign in (-1.0, 1.0)}
+    learner = GreedyLearner(ObliqueProposer(problem.X, problem.row_weight, 3), 3)
+    directions = list(learner.candidates(constant, SELECTION, Record()))
     assert len({candidate.condition for candidate in directions}) == 2
     assert max(directions, key=lambda candidate: candidate.objective).condition == grown.conditions[0]
 

@@ -1,6 +1,7 @@
 """Models for the browser: one for each loss, on data that ship with scikit-learn, and one with hostile names."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -41,8 +42,8 @@ def holding(ensemble, loss):
     X = pd.DataFrame(X, columns=list(names))
     model = LLTBoostClassifier(max_rules=1) if loss.name == "logistic" else LLTBoostRegressor(loss=loss.name, max_rules=1)
     model.fit(X, y)
-    model.ensemble_ = RuleEnsemble(ensemble.rules, ensemble.intercept, names)
-    model.path_ = (model.ensemble_,)
+    path = (RuleEnsemble(ensemble.rules, ensemble.intercept, names),)
+    model.model_ = replace(model.model_, path=path, chosen=0)
     return model, X, y
 
 

@@ -8,7 +8,7 @@ import pytest
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.table import Column, Table, check_names, read_table
 from obliquerules.cli.training import training_data
-from obliquerules.estimators.persistence import ESTIMATORS
+from obliquerules.estimators.loading import ESTIMATORS
 
 from .executable import write_csv
 

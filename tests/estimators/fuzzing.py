@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from obliquerules import ModelFileError, RuleEnsemble, load_model
-from obliquerules.encoding import NamedMatrix
+from obliquerules.rules import Block
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 200
@@ -241,7 +241,7 @@ def predict(model: object) -> None:
     X = np.vstack([np.zeros(n_columns), np.linspace(-100.0, 100.0, n_columns)])[: 2 if n_columns < 1000 else 1]
     answers = [ensemble(X)]
     if model is not ensemble:
-        rows = NamedMatrix(X, names) if hasattr(model, "feature_names_in_") else X
+        rows = Block.of_matrix(X, names) if hasattr(model, "feature_names_in_") else X
         answers.append(model.predict_proba(rows) if hasattr(model, "classes_") else model.predict(rows))
         assert len(model.predict(rows)) == len(X)
     assert all(np.isfinite(answer).all() for answer in answers)

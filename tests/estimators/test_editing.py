@@ -84,11 +84,11 @@ def test_the_log_says_what_each_step_costs(kind):
     replayed = editing
     for step in steps:
         before = replayed.ensemble
-        replayed = replayed.replay(type(final.log)(model.ensemble_, (step,)))
+        replayed = replayed.replay(type(final.log)(before, (step,), before))
         after = replayed.ensemble
         assert (step.complexity_before, step.complexity_after) == (before.complexity, after.complexity)
         for loss, ensemble in ((step.loss_before, before), (step.loss_after, after)):
-            assert loss == pytest.approx(model._loss().value(target, ensemble(X)).mean())
+            assert loss == pytest.approx(model.model_.loss.value(target, ensemble(X)).mean())
     assert replayed.ensemble == final.ensemble
     assert [step.action for step in steps].count("refit") == 4
     assert len(str(final.log).split("\n")) == 1 + len(steps)
@@ -136,7 +136,7 @@ def test_refit_keeps_locked_weights_and_finds_the_best_others(kind):
     after = new.refit().ensemble
     assert after[0].weight == -0.75
     target = (y == "yes") * 1.0 if kind.startswith("classifier") else y
-    loss, design = model._loss(), np.column_stack([np.ones(len(X)), after.fires(X)]).astype(float)
+    loss, design = model.model_.loss, np.column_stack([np.ones(len(X)), after.fires(X)]).astype(float)
     ridge = model.ridge * loss.curvature(target, np.ones(len(X)))
 
     def filled(free):

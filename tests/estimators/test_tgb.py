@@ -15,10 +15,10 @@ from sklearn.model_selection import train_test_split
 
 from obliquerules import TGBClassifier, TGBRegressor, load_model
 from obliquerules.boosting.objective import OBJECTIVES
-from obliquerules.estimators.tgb import SEARCHES
+from obliquerules.boosting.tgb import SEARCHES, SELECTIONS
 
 ENOUGH = 10**9
-SETTINGS = list(itertools.product(OBJECTIVES, SEARCHES, TGBClassifier.selections))
+SETTINGS = list(itertools.product(OBJECTIVES, SEARCHES, SELECTIONS))
 MODELS = [TGBClassifier(), TGBRegressor(), TGBRegressor(loss="poisson")]
 every_setting = pytest.mark.parametrize(("objective", "search", "selection"), SETTINGS)
 every_model = pytest.mark.parametrize("model", MODELS, ids=["classes", "numbers", "counts"])

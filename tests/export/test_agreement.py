@@ -46,7 +46,7 @@ def source_and_inputs(model):
         pytest.skip(str(error))
     X = pd.DataFrame(data.data, columns=data.feature_names)
     fitted = kinds[data.task](random_state=0, **parameters).fit(X, data.target)
-    return Source(fitted.ensemble_, fitted._loss(), contributions=True), data.data
+    return Source(fitted.model_, contributions=True), data.data
 
 
 @functools.lru_cache(maxsize=1)  # the rows of one model fill a quarter of a gigabyte

@@ -16,16 +16,17 @@ from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.export.verification import compare, telling_rows
 from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
-from .models import EXTREME, MODELS
+from .models import MODELS
 
 LARGE_WEIGHTS = RuleEnsemble(
     [Rule(1.5, Conjunction([Proposition([0, 1], [1e300, -2.5], 7.0), Proposition([1], [1e10], 1e9)])), Rule(0.25)], -1.0
 )
 SOURCES = {
     # Not the extreme one: these databases would read its numbers exactly, SQLite does not.
-    **{name: Source(*MODELS[name], contributions=True) for name in MODELS if name != "extreme"},
-    "large weights": Source(LARGE_WEIGHTS, LOSSES["logistic"], contributions=True),
+    **{name: Source(Model.of(*MODELS[name]), contributions=True) for name in MODELS if name != "extreme"},
+    "large weights": Source(Model.of(LARGE_WEIGHTS, LOSSES["logistic"]), contributions=True),
 }
 every_source = pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
 every_dialect = pytest.mark.parametrize("dialect", ["bigquery", "tsql"])
@@ -74,4 +75,4 @@ def test_nothing_overflows(source, dialect, postgres):
 
 def test_numbers_that_t_sql_does_not_have_are_refused():
     with pytest.raises(ValueError, match="too small for T-SQL"):
-        export(EXTREME, MODELS["extreme"][1], "sql", dialect="tsql")
+        export(Model.of(*MODELS["extreme"]), "sql", dialect="tsql")

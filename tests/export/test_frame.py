@@ -6,6 +6,7 @@ import pytest
 from obliquerules import RuleEnsemble
 from obliquerules.export.registry import export
 from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 from .models import ORDINARY
 
@@ -16,14 +17,15 @@ COLUMNS = dict(zip(ORDINARY.feature_names, X.T, strict=True))
 
 def test_pandas_keeps_its_other_columns():
     pandas = pytest.importorskip("pandas")
-    frame = export(ORDINARY, LOSS, "frame", prefix="model ").content(pandas.DataFrame({"id": ["a", "b", "c"], **COLUMNS}))
+    given = pandas.DataFrame({"id": ["a", "b", "c"], **COLUMNS})
+    frame = export(Model.of(ORDINARY, LOSS), "frame", prefix="model ").content(given)
     assert list(frame.columns) == ["id", *COLUMNS, "model score", "model prediction"]
     assert frame["model score"].tolist() == ORDINARY(X).tolist()
 
 
 def test_polars_lazy_frames_and_nulls():
     polars = pytest.importorskip("polars")
-    scorer = export(ORDINARY, LOSS, "frame").content
+    scorer = export(Model.of(ORDINARY, LOSS), "frame").content
     assert scorer(polars.LazyFrame(COLUMNS)).collect()["score"].to_list() == ORDINARY(X).tolist()
     nulls = polars.DataFrame({"variance": [None], "skewness": [5.0], "kurtosis": [-3.0]})
     assert scorer(nulls)["score"].to_list() == ORDINARY([[np.nan, 5.0, -3.0]]).tolist()
@@ -33,7 +35,7 @@ def test_duckdb_relations():
     duckdb = pytest.importorskip("duckdb")
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({name: [*values.astype(float), float("nan")] for name, values in COLUMNS.items()})
-    scored = export(ORDINARY, LOSS, "frame").content(duckdb.from_arrow(table)).fetchall()
+    scored = export(Model.of(ORDINARY, LOSS), "frame").content(duckdb.from_arrow(table)).fetchall()
     assert [row[3] for row in scored] == ORDINARY(np.vstack([X, np.full(3, np.nan)])).tolist()
 
 
@@ -41,14 +43,14 @@ def test_dask_frames():
     dask_frames = pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
     frame = dask_frames.from_pandas(pandas.DataFrame(COLUMNS), npartitions=2)
-    assert export(ORDINARY, LOSS, "frame").content(frame).compute()["score"].tolist() == ORDINARY(X).tolist()
+    assert export(Model.of(ORDINARY, LOSS), "frame").content(frame).compute()["score"].tolist() == ORDINARY(X).tolist()
 
 
 def test_names_of_outputs_are_kept_apart_from_columns():
     with pytest.raises(ValueError, match="column 'prediction' is called like an output"):
-        export(RuleEnsemble(ORDINARY.rules, 0.0, ["prediction", "b", "c"]), LOSS, "frame")
+        export(Model.of(RuleEnsemble(ORDINARY.rules, 0.0, ["prediction", "b", "c"]), LOSS), "frame")
 
 
 def test_a_scorer_is_not_written_to_a_file(tmp_path):
     with pytest.raises(TypeError, match="A FrameScorer is used in Python"):
-        export(ORDINARY, LOSS, "frame").save(tmp_path / "scorer")
+        export(Model.of(ORDINARY, LOSS), "frame").save(tmp_path / "scorer")

@@ -8,6 +8,7 @@ import pytest
 from obliquerules import load_model
 from obliquerules.export.registry import export
 from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 from .models import MODELS, NAMED, ORDINARY
 
@@ -15,7 +16,7 @@ LOSS = LOSSES["logistic"]
 
 
 def test_operators_are_few_and_no_product_of_matrices():
-    graph = onnx.load_from_string(export(ORDINARY, LOSS, "onnx").content).graph
+    graph = onnx.load_from_string(export(Model.of(ORDINARY, LOSS), "onnx").content).graph
     operators = {node.op_type for node in graph.node}
     few = "Shape Expand Gather Mul Add GreaterOrEqual And Where Identity Neg Max Min Exp Div"
     assert operators == set(few.split())
@@ -25,7 +26,7 @@ def test_operators_are_few_and_no_product_of_matrices():
 @pytest.mark.parametrize("model", MODELS)
 def test_the_rules_can_be_read_back(model, tmp_path):
     ensemble, loss = MODELS[model]
-    graph = onnx.load_from_string(export(ensemble, loss, "onnx").content)
+    graph = onnx.load_from_string(export(Model.of(ensemble, loss), "onnx").content)
     properties = {entry.key: entry.value for entry in graph.metadata_props}
     (tmp_path / "rules.json").write_text(properties["obliquerules"], encoding="utf-8")
     assert load_model(tmp_path / "rules.json") == ensemble
@@ -33,4 +34,4 @@ def test_the_rules_can_be_read_back(model, tmp_path):
 
 
 def test_the_same_model_gives_the_same_bytes():
-    assert export(NAMED, LOSS, "onnx").content == export(NAMED, LOSS, "onnx").content
+    assert export(Model.of(NAMED, LOSS), "onnx").content == export(Model.of(NAMED, LOSS), "onnx").content

@@ -14,6 +14,7 @@ from obliquerules.export.dialects import DIALECTS, largest_factor, smallest_fact
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 from ..rules.strategies import any_finite, ensembles, matrices
 from .models import MODELS, NAMED, ORDINARY
@@ -30,33 +31,33 @@ def columns_of(query, dialect):
 )
 def test_queries_parse_in_their_dialect(model, dialect):
     ensemble, loss = MODELS[model]
-    query = find_target("sql", dialect=dialect).write(Source(ensemble, loss, contributions=True))
+    query = find_target("sql", dialect=dialect).write(Source(Model.of(ensemble, loss), contributions=True))
     assert len(sqlglot.parse(query, dialect=dialect)) == 1
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_hostile_names_stay_names(dialect):
-    query = export(NAMED, LOSS, "sql", dialect=dialect).content
+    query = export(Model.of(NAMED, LOSS), "sql", dialect=dialect).content
     assert set(NAMED.feature_names) <= columns_of(query, dialect)
 
 
 @pytest.mark.parametrize("dialect", ["spark", "bigquery", "tsql"])
 def test_what_cannot_be_run_here_says_so(dialect):
-    exported = export(ORDINARY, LOSS, "sql", dialect=dialect)
+    exported = export(Model.of(ORDINARY, LOSS), "sql", dialect=dialect)
     assert str(exported.verification) == f"not verified: there is no {DIALECTS[dialect].title} here to run it."
     with pytest.raises(ValueError, match="connection cannot be used"):
-        export(ORDINARY, LOSS, "sql", dialect=dialect, connection=object())
+        export(Model.of(ORDINARY, LOSS), "sql", dialect=dialect, connection=object())
 
 
 def test_a_database_elsewhere_asks_for_a_connection():
-    verification = export(ORDINARY, LOSS, "sql", dialect="postgres").verification
+    verification = export(Model.of(ORDINARY, LOSS), "sql", dialect="postgres").verification
     assert verification.engine is None
     assert "give a connection to it as 'connection'" in verification.reason
 
 
 def test_the_query_of_a_small_model():
     ensemble = RuleEnsemble(ORDINARY.rules[:1], 1.79, ["variance", "skewness", "kurtosis"])
-    assert export(ensemble, LOSSES["squared"], "sql", dialect="sqlite", table=["bank", "notes"]).content == (
+    assert export(Model.of(ensemble, LOSSES["squared"]), "sql", dialect="sqlite", table=["bank", "notes"]).content == (
         'SELECT scored.*,\n  scored."score" AS "prediction"\nFROM (\n  SELECT data.*,\n    1.79\n'
         '    + CASE WHEN 2.81 * data."variance" + 1.5 * data."skewness" >= -0.28 THEN -3.85 ELSE 0.0 END AS "score"\n'
         '  FROM (\n    SELECT data.*\n    FROM "bank"."notes" AS data\n'
@@ -68,8 +69,8 @@ def test_the_query_of_a_small_model():
 def test_names_of_outputs_are_kept_apart_from_columns():
     ensemble = RuleEnsemble(ORDINARY.rules, 0.0, ["Score", "b", "c"])
     with pytest.raises(ValueError, match="column 'Score' is called like an output"):
-        export(ensemble, LOSS, "sql")
-    assert '"model_score"' in export(ensemble, LOSS, "sql", prefix="model_").content
+        export(Model.of(ensemble, LOSS), "sql")
+    assert '"model_score"' in export(Model.of(ensemble, LOSS), "sql", prefix="model_").content
 
 
 def test_names_that_a_database_cannot_have_are_refused():
@@ -80,12 +81,12 @@ def test_names_that_a_database_cannot_have_are_refused():
         (["a", "A", "c"], "sqlite", "have the same name"),
     ]:
         with pytest.raises(ValueError, match=complaint):
-            export(RuleEnsemble(ORDINARY.rules, 0.0, names), LOSS, "sql", dialect=dialect)
+            export(Model.of(RuleEnsemble(ORDINARY.rules, 0.0, names), LOSS), "sql", dialect=dialect)
 
 
 def test_an_unknown_dialect_is_named():
     with pytest.raises(ValueError, match=r"dialect must be one of 'duckdb', .*; got 'oracle'"):
-        export(ORDINARY, LOSS, "sql", dialect="oracle")
+        export(Model.of(ORDINARY, LOSS), "sql", dialect="oracle")
 
 
 @settings(max_examples=400)
@@ -114,7 +115,7 @@ def test_factors_are_the_last_that_neither_overflow_nor_vanish(weight):
 @pytest.mark.parametrize("model", MODELS)
 def test_postgres_has_no_mismatch(model, postgres):
     ensemble, loss = MODELS[model]
-    verification = export(ensemble, loss, "sql", dialect="postgres", connection=postgres).verification
+    verification = export(Model.of(ensemble, loss), "sql", dialect="postgres", connection=postgres).verification
     assert verification.engine == "PostgreSQL"
     assert verification.rows > 0
 
@@ -123,4 +124,4 @@ def test_postgres_has_no_mismatch(model, postgres):
 @given(ensembles(any_finite.map(lambda number: number / 16)), matrices(st.floats()))
 def test_postgres_on_any_numbers(postgres, ensemble, X):
     unnamed = RuleEnsemble(ensemble.rules, ensemble.intercept)
-    assert export(unnamed, LOSSES["squared"], "sql", X, dialect="postgres", connection=postgres).verification.engine
+    assert export(Model.of(unnamed, LOSSES["squared"]), "sql", X, dialect="postgres", connection=postgres).verification.engine

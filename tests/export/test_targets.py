@@ -12,6 +12,7 @@ from obliquerules.export.registry import TARGETS, export, find_target
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
 from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 from ..rules.strategies import ensembles, matrices
 from .models import MODELS, ORDINARY
@@ -33,7 +34,7 @@ SLOW_TO_START = {"c"}
 def exported(model, kind, **more):
     ensemble, loss = MODELS[model]
     to, options = RUNNING[kind]
-    return export(ensemble, loss, to, **options, **more)
+    return export(Model.of(ensemble, loss), to, **options, **more)
 
 
 def test_every_target_is_tried():
@@ -54,7 +55,7 @@ def test_there_is_no_mismatch(model, kind):
 @pytest.mark.parametrize("kind", RUNNING)
 def test_contributions_are_given_on_request(kind):
     to, options = RUNNING[kind]
-    source = Source(ORDINARY, LOSSES["logistic"], contributions=True)
+    source = Source(Model.of(ORDINARY, LOSSES["logistic"]), contributions=True)
     target = find_target(to, **options)
     X = np.array([[0.0, 0.0, 0.0], [1.0, 5.0, -3.0], [np.nan, 9.0, 1.0]])
     computed = target.run(target.write(source), source, X)
@@ -71,18 +72,17 @@ def test_any_model_on_any_rows(kind, data):
     ensemble = RuleEnsemble(drawn.rules, drawn.intercept)
     X = data.draw(matrices(st.floats() | st.integers(-4, 4).map(float)))
     loss = LOSSES[data.draw(st.sampled_from(sorted(LOSSES)))]
-    assert export(ensemble, loss, to, X, **options).verification.rows > len(X)
+    assert export(Model.of(ensemble, loss), to, X, **options).verification.rows > len(X)
 
 
 @pytest.mark.parametrize("kind", RUNNING)
 def test_a_product_that_differs_is_refused(kind):
     to, options = RUNNING[kind]
     target = find_target(to, **options)
-    source = Source(ORDINARY, LOSSES["logistic"])
+    source = Source(Model.of(ORDINARY, LOSSES["logistic"]))
     condition = ORDINARY.rules[0].condition.propositions[0]
     moved = Proposition(condition.columns, condition.weights, np.nextafter(condition.threshold, 1.0))
-    other = Source(
-        RuleEnsemble([Rule(-3.85, Conjunction([moved])), *ORDINARY.rules[1:]], 1.79, ORDINARY.feature_names), LOSSES["logistic"]
-    )
+    rules = [Rule(-3.85, Conjunction([moved])), *ORDINARY.rules[1:]]
+    other = Source(Model.of(RuleEnsemble(rules, 1.79, ORDINARY.feature_names), LOSSES["logistic"]))
     with pytest.raises(ExportError, match=r"In row \d+, with \{'variance'.*its score is .* instead of"):
         target._verified(source, target.write(other), np.empty((0, 3)))

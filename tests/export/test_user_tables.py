@@ -16,6 +16,7 @@ from obliquerules.export.frame import LIBRARIES, installed_libraries
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 # Outputs in upper and lower case, what queries, frames and modules call their own things, and words of languages.
 NAMES = [
@@ -66,14 +67,14 @@ def hold_to_the_model(rng, dialect):
     ours = distinct(rng, rng.integers(2, 6))
     theirs = distinct(rng, rng.integers(0, 4), ours)
     ensemble, contributions = random_ensemble(rng, ours), bool(rng.integers(2))
-    source = Source(ensemble, LOGISTIC, contributions)
+    source = Source(Model.of(ensemble, LOGISTIC), contributions)
     outputs = OUTPUTS[contributions]
     options = {"dialect": dialect, "table": "t", "contributions": contributions}
     if outputs & {name.casefold() for name in ours}:
         with pytest.raises(ValueError, match="is called like an output"):
-            export(ensemble, LOGISTIC, "sql", **options)
+            export(Model.of(ensemble, LOGISTIC), "sql", **options)
         return "refused"
-    query = export(ensemble, LOGISTIC, "sql", **options).content
+    query = export(Model.of(ensemble, LOGISTIC), "sql", **options).content
     X = rng.normal(size=(20, len(ours)))
     frame = pd.DataFrame(np.column_stack([X, rng.normal(size=(20, len(theirs)))]), columns=ours + theirs)
     order = rng.permutation(frame.shape[1])
@@ -124,7 +125,7 @@ def test_a_query_with_a_prefix_is_right_on_the_whole_table():
 
 def test_postgres_tells_upper_from_lower_case_and_refuses_what_is_the_same(postgres):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))], -0.5, ["s", "Score", "é" * 40])
-    exported = export(ensemble, LOGISTIC, "sql", dialect="postgres", table="patients", connection=postgres)
+    exported = export(Model.of(ensemble, LOGISTIC), "sql", dialect="postgres", table="patients", connection=postgres)
     assert exported.verification.engine == "PostgreSQL"
     cursor = postgres.cursor()
     for column, outcome in (("PREDICTION", 0.5), ("prediction", "ambiguous")):
@@ -143,7 +144,7 @@ def test_postgres_tells_upper_from_lower_case_and_refuses_what_is_the_same(postg
 @pytest.mark.parametrize("name", ["score", "prediction", "rule_0", "other"])
 def test_every_dialect_finds_an_ambiguous_name(dialect, name):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))], -0.5, ["s"])
-    query = find_target("sql", dialect=dialect, table="t").write(Source(ensemble, LOGISTIC, contributions=True))
+    query = find_target("sql", dialect=dialect, table="t").write(Source(Model.of(ensemble, LOGISTIC), contributions=True))
     quoted = DIALECTS[dialect].quoted
     schema = {quoted("t"): {quoted("s"): "double", quoted(name): "double"}}
     parsed = sqlglot.parse_one(query, dialect=dialect)
@@ -158,26 +159,26 @@ def test_every_dialect_finds_an_ambiguous_name(dialect, name):
 def test_a_name_that_occurs_twice_is_refused_if_a_rule_uses_it(to):
     rules = [Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))]
     with pytest.raises(ValueError, match="columns 'age' and 'age' have the same name"):
-        export(RuleEnsemble(rules, 0.0, ["age", "bmi", "age"]), LOGISTIC, to)
-    assert export(RuleEnsemble(rules, 0.0, ["age", "bmi", "bmi", "BMI"]), LOGISTIC, to).verification.engine
+        export(Model.of(RuleEnsemble(rules, 0.0, ["age", "bmi", "age"]), LOGISTIC), to)
+    assert export(Model.of(RuleEnsemble(rules, 0.0, ["age", "bmi", "bmi", "BMI"]), LOGISTIC), to).verification.engine
 
 
 @pytest.mark.parametrize("to", ["python", "sql", "frame"])
 def test_a_column_called_like_an_output_that_is_not_wanted_does_no_harm(to):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))], 0.0, ["rule_0", "RULE_1"])
-    assert export(ensemble, LOGISTIC, to).verification.rows > 0
+    assert export(Model.of(ensemble, LOGISTIC), to).verification.rows > 0
 
 
 @pytest.mark.parametrize("kind", ["python", "c", "onnx", "excel", "json"])
 def test_names_mean_nothing_to_what_goes_by_position(kind):
     ensemble = random_ensemble(np.random.default_rng(0), NAMES[:40])
-    assert export(ensemble, LOGISTIC, kind, contributions=True).verification.engine
+    assert export(Model.of(ensemble, LOGISTIC), kind, contributions=True).verification.engine
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 def test_tables_of_more_columns_than_a_database_takes(dialect):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([2999], [1.0], 0.0)]))], 0.0, [f"c{j}" for j in range(3000)])
-    assert export(ensemble, LOGISTIC, "sql", dialect=dialect).verification.rows > 0
+    assert export(Model.of(ensemble, LOGISTIC), "sql", dialect=dialect).verification.rows > 0
 
 
 @pytest.mark.parametrize("table", [[], (), "", ["sales", ""], [3], 3, None, b"data", "a\0"])
@@ -189,7 +190,7 @@ def test_a_table_needs_a_name(table):
 @pytest.mark.parametrize("library", installed_libraries())
 def test_no_column_of_a_frame_is_overwritten(library):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))], 0.0, ["age"])
-    scorer = find_target("frame").write(Source(ensemble, LOGISTIC))
+    scorer = find_target("frame").write(Source(Model.of(ensemble, LOGISTIC)))
     for name in ("score", "prediction", *([] if LIBRARIES[library].case_sensitive else ["Score"])):
         frame = LIBRARIES[library].make({"age": np.ones(2), name: np.ones(2)})
         with pytest.raises(ValueError, match=f"The frame has a column '{name}', which is called like an output"):
@@ -200,6 +201,6 @@ def test_no_column_of_a_frame_is_overwritten(library):
 
 def test_a_frame_of_a_library_that_ignores_case_reads_no_other_column():
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([1], [1.0], 0.0)]))], 0.0, ["AGE", "age"])
-    scorer = export(ensemble, LOGISTIC, "frame").content
+    scorer = export(Model.of(ensemble, LOGISTIC), "frame").content
     with pytest.raises(ValueError, match="The frame has no column 'age'"):
         scorer(LIBRARIES["duckdb"].make({"AGE": -np.ones(2), "age": np.ones(2)}))

@@ -12,6 +12,8 @@ import pytest
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.change_search import Room, Wish
 from obliquerules.inspection.closest_change import closest_change
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 from ..estimators.fitted import every_kind, fitted
 
@@ -77,7 +79,7 @@ def brute_force(ensemble, room, wish, rng):
 def found(ensemble, room, wish, **options):
     options = {"tolerance": 0.0, "max_steps": 10_000} | options
     rows = np.vstack([room.x])
-    return closest_change(ensemble, room, wish, rows, predict=lambda row: float(ensemble(row[None, :])[0]), **options)
+    return closest_change(Model.of(ensemble, LOSSES["squared"]), room, wish, rows, **options)
 
 
 @pytest.mark.parametrize("wish", [UP, DOWN], ids=["up", "down"])
@@ -212,7 +214,7 @@ def test_a_budget_that_is_too_small_is_admitted():
     room = Room(x, x - 9.0, x + 9.0, np.ones(3), np.ones(3), np.zeros(3, dtype=bool))
     rows = rng.normal(size=(200, 3)) * 3.0
     results = {
-        steps: closest_change(ensemble, room, wish, rows, tolerance=0.0, max_steps=steps, predict=lambda row: row[0])
+        steps: closest_change(Model.of(ensemble, LOSSES["squared"]), room, wish, rows, tolerance=0.0, max_steps=steps)
         for steps in (1, 10_000)
     }
     assert results[10_000].proven

@@ -5,6 +5,8 @@ from hypothesis import given
 
 from obliquerules import RuleEnsemble
 from obliquerules.inspection.explanation import explain
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 from ..estimators.fitted import every_kind, fitted
 from ..rules.strategies import any_finite, ensembles, holds, matrices
@@ -25,14 +27,14 @@ def same(one, other):
 
 @given(ensembles(), matrices())
 def test_contributions_add_up_to_the_score_to_the_last_bit(ensemble, X):
-    explanation = explain(ensemble, X, X[:, 0].tolist(), [""] * len(X), "score")
+    explanation = explain(Model.of(ensemble, LOSSES["squared"]), X)
     assert [added(row) for row in explanation] == ensemble(X).tolist() == [row.score for row in explanation]
     assert [[rule.fires for rule in row.rules] for row in explanation] == ensemble.fires(X).tolist()
 
 
 @given(ensembles(any_finite), matrices(any_finite))
 def test_margins_are_not_negative_just_where_conditions_hold(ensemble, X):
-    for row, values in zip(explain(ensemble, X, [0] * len(X), [""] * len(X), "score"), X.tolist(), strict=True):
+    for row, values in zip(explain(Model.of(ensemble, LOSSES["squared"]), X), X.tolist(), strict=True):
         for rule, contribution in zip(ensemble, row.rules, strict=True):
             for proposition, margin in zip(rule.condition, contribution.margins, strict=True):
                 assert margin.holds == holds(proposition, values) == (margin.margin >= 0.0)
@@ -65,12 +67,12 @@ def test_one_row_is_printed_with_names_and_values(kind):
 def test_text_for_a_case():
     rules = "+1 if True\n-2.5 if age - 2 bmi <= 3 & bmi >= 20\n+0.3 if age >= 70 & bmi >= 10"
     ensemble = RuleEnsemble.parse(rules, ["age", "bmi"])
-    assert str(explain(ensemble, np.array([[41.0, 22.25]]), ["low"], ["Predicted: low"], "score")) == "\n".join(
+    assert str(explain(Model.of(ensemble, LOSSES["squared"]), np.array([[41.0, 22.25]]))) == "\n".join(
         [
-            "Predicted: low",
+            "Predicted: -1.5",
             "    +1  to start with",
             "  -2.5  because age - 2 bmi <= 3 (it is -3.5, met by 6.5) & bmi >= 20 (it is 22.25, met by 2.25)",
-            "  -1.5  in all, the score",
+            "  -1.5  in all, the prediction",
             "Not counted, because a condition is not met:",
             "  +0.3  if age >= 70 (it is 41, missed by 29)",
             "Values: age = 41, bmi = 22.25",

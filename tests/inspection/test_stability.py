@@ -7,8 +7,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor
-from obliquerules.inspection.stability import Bootstrap, best_overlaps, weight_intervals
+from obliquerules.boosting.lltboost import LLTBoost
+from obliquerules.inspection.stability import Bootstrap, Reweigh, best_overlaps, reweighing, weight_intervals
 from obliquerules.losses import LOSSES
+from obliquerules.method import Method, Task
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
 
 CONDITIONS = [Conjunction([Proposition([0], [1.0], 0.5)]), Conjunction([Proposition([1], [1.0], 0.0)])]
@@ -64,12 +66,12 @@ def test_every_group_is_drawn() -> None:
 # The intervals
 
 
-def with_conditions(model: Any, X: np.ndarray, target: np.ndarray) -> Any:
-    """Return the model with conditions that were fixed in advance, and weights fitted to the data."""
-    model.ensemble_ = RuleEnsemble([Rule(0.0, condition) for condition in CONDITIONS])
-    weights = model._reweighed(*model._patterns(X), target, np.ones(len(X)), np.ones(len(X)))
-    model.ensemble_ = RuleEnsemble([Rule(*pair) for pair in zip(weights, CONDITIONS, strict=True)])
-    return model
+def with_conditions(task: Task, method: Method) -> tuple[RuleEnsemble, Reweigh]:
+    """Return an ensemble with conditions that were fixed in advance, and what fits its weights to drawn rows."""
+    ensemble = RuleEnsemble([Rule(0.0, condition) for condition in CONDITIONS])
+    weights = reweighing(ensemble, task, method)(np.ones(len(task.y)))
+    ensemble = RuleEnsemble([Rule(*pair) for pair in zip(weights, CONDITIONS, strict=True)])
+    return ensemble, reweighing(ensemble, task, method)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
@@ -77,31 +79,22 @@ def test_intervals_cover_the_weight_in_the_population(loss: str) -> None:
     """With the ridge in proportion to the rows, as the documentation of `Stability` says."""
     rng = np.random.default_rng(0)
 
-    def make() -> Any:
-        return LLTBoostClassifier() if loss == "logistic" else LLTBoostRegressor()
-
-    def sample(n: int) -> tuple[np.ndarray, np.ndarray]:
+    def sample(n: int) -> Task:
         X = rng.normal(size=(n, 2))
         score = 0.3 + 0.9 * (X[:, 0] >= 0.5) - 0.6 * (X[:, 1] >= 0.0) + 0.3 * X[:, 1]  # not what the rules can express
         mean = LOSSES[loss].inverse_link(score)
-        if loss == "squared":
-            return X, mean + rng.normal(size=n) * (1.0 + 0.5 * (X[:, 0] > 0.0))
-        return X, (rng.random(n) < mean) * 1.0
+        noise = rng.normal(size=n) * (1.0 + 0.5 * (X[:, 0] > 0.0))
+        y = mean + noise if loss == "squared" else (rng.random(n) < mean) * 1.0
+        return Task(X, y, np.ones(n), LOSSES[loss], ("a", "b"))
 
     n, n_population = 200, 200_000
-    X, y = sample(n_population)
-    true = [rule.weight for rule in with_conditions(make().set_params(ridge=4.0 * n_population / n), X, y).ensemble_]
+    true = [rule.weight for rule in with_conditions(sample(n_population), LLTBoost(ridge=4.0 * n_population / n))[0]]
     hits = []
     for trial in range(200):
-        X, y = sample(n)
-        model = with_conditions(make(), X, y)
-        patterns = model._patterns(X)
-        intervals = weight_intervals(
-            Bootstrap(model._strata(y)),
-            lambda counts, model=model, patterns=patterns, y=y: model._reweighed(*patterns, y, np.ones(n), counts),
-            0.9,
-            list(range(1000 * trial, 1000 * trial + 100)),
-        )
+        task = sample(n)
+        _, reweigh = with_conditions(task, LLTBoost())
+        draws = list(range(1000 * trial, 1000 * trial + 100))
+        intervals = weight_intervals(Bootstrap(task.loss.strata(task.y)), reweigh, 0.9, draws)
         hits.append((intervals[:, 0] <= true) & (true <= intervals[:, 1]))
     coverage = np.mean(hits, axis=0)
     assert (coverage >= 0.82).all()

@@ -8,6 +8,8 @@ from sklearn.exceptions import NotFittedError
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.importance import variable_importance
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
 
 from ..estimators.fitted import data, every_kind, fitted
 
@@ -109,7 +111,8 @@ def test_importance_of_the_rules_of_many_ensembles():
             for _ in range(3)
         ]
         ensemble, X = RuleEnsemble(rules), rng.integers(-3, 4, (12, 3)).astype(float)
-        found = {row.variable: row.importance for row in variable_importance(ensemble, X, np.ones(12))}
+        importances = variable_importance(Model.of(ensemble, LOSSES["squared"]), X, np.ones(12))
+        found = {row.variable: row.importance for row in importances}
         for column in range(3):
             assert found[f"x{column}"] == pytest.approx(mean_change(ensemble, X, np.ones(12), column), abs=1e-12)
 

@@ -1,210 +1,153 @@
-"""The networks do what the formulas say: step by step beside a plain reference, and in every gradient that is a true one."""
+"""DRNet: what it grows are ORs of rules for one class, the same for any number of workers, and edited ones are refitted."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from obliquerules.nets.drnet import (
-    DecisionRulesNetworks,
-    Examples,
-    Schedule,
-    or_penalty_gradient,
-    regulariser,
-    rules_penalty_gradient,
-    signs,
-    start,
-    train_networks,
+from obliquerules import DRNetClassifier
+from obliquerules.losses import LOSSES
+from obliquerules.method import Method
+from obliquerules.nets.drnet import DRNet
+from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+
+from .tasks import NAMES, classes, classification_task, numbers, regression_task
+
+QUICK = {
+    "n_penalties": 3,
+    "min_penalty": 1e-3,
+    "max_penalty": 1.0,
+    "max_iter": 300,
+    "phase_length": 100,
+    "step_size": 0.05,
+    "random_state": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def task():
+    return classification_task(*classes(), learner="Someone")
+
+
+@pytest.fixture(scope="module")
+def growth(task):
+    return DRNet(**QUICK).grow(task)
+
+
+def test_each_step_of_the_path_pays_and_starts_from_the_constant(task, growth):
+    sizes = [ensemble.complexity for ensemble in growth.path]
+    risks = [np.average(task.loss.value(task.y, ensemble(task.X)), weights=task.weight) for ensemble in growth.path]
+    assert sizes[0] == 0
+    assert len(sizes) > 2
+    assert sizes == sorted(set(sizes))
+    assert risks == sorted(set(risks), reverse=True)
+    assert {ensemble.feature_names for ensemble in growth.path} == {NAMES}
+    assert (growth.chosen, growth.notes) == (-1, {})
+    assert 1 <= growth.n_iter <= 300
+
+
+def test_a_row_is_of_the_described_class_if_and_only_if_a_rule_fires(growth):
+    anything = np.random.default_rng(1).normal(size=(500, 3))
+    for ensemble in growth.path[1:]:
+        described = ensemble.intercept < 0.0
+        np.testing.assert_array_equal((ensemble(anything) > 0.0) == described, ensemble.fires(anything).any(axis=1))
+
+
+@pytest.mark.parametrize("describe", ["auto", "in", "out"])
+def test_it_grows_the_path_of_the_estimator(describe):
+    for seed in range(2):
+        X, y, weight = classes(seed=seed)
+        fitted = DRNetClassifier(**QUICK, describe=describe).fit(pd.DataFrame(X, columns=NAMES), y, weight)
+        growth = DRNet(**QUICK, describe=describe).grow(classification_task(X, y, weight))
+        assert (growth.path, growth.n_iter) == (fitted.path_, fitted.n_iter_)
+
+
+def test_constant_columns_give_the_constant():
+    _, y, weight = classes()
+    growth = DRNet(**QUICK).grow(classification_task(np.ones((len(y), 3)), y, weight))
+    assert [len(ensemble) for ensemble in growth.path] == [0]
+    assert growth.n_iter == 0
+
+
+def test_workers_do_not_change_the_path(task, growth):
+    assert DRNet(**QUICK, n_jobs=2, verbose=1).grow(task).path == growth.path
+
+
+def test_progress_is_reported(task, growth, capfd):
+    assert DRNet(**QUICK, verbose=1).grow(task).path == growth.path
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 2 * 3 * 3
+    assert sum(line.startswith("[Someone] class 0, penalty 1, step 100/300: loss 0.") for line in lines) == 1
+
+
+@pytest.mark.parametrize("describe", ["neither", 1, None])
+def test_a_class_that_is_not_there_cannot_be_described(task, describe):
+    with pytest.raises(ValueError, match=r"^describe must be 'auto' or one of the labels \['in', 'out'\]; got"):
+        DRNet(describe=describe).check_task(task)
+
+
+@pytest.mark.parametrize("describe", ["auto", 1])
+def test_numbers_are_refused(describe):
+    with pytest.raises(ValueError, match="DRNet learns classes"):
+        DRNet(describe=describe).check_task(regression_task(*numbers()))
+
+
+def test_labels_that_are_there_are_accepted(task):
+    for describe in ("auto", "in", "out"):
+        DRNet(describe=describe).check_task(task)
+    DRNet(describe=1).check_task(classification_task(*classes(labels=(0, 1))))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"min_penalty": 2.0, "max_penalty": 1.0}, "min_penalty must not be above max_penalty, which is 1.0; got 2.0"),
+        ({"max_rules": 0}, "max_rules must be a whole number of at least 1"),
+        ({"n_penalties": 0}, "n_penalties must be a whole number of at least 1"),
+        ({"n_thresholds": 0}, "n_thresholds must be a whole number of at least 1"),
+        ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
+        ({"phase_length": 0.5}, "phase_length must be a whole number"),
+        ({"max_penalty": np.inf}, "max_penalty must be a finite number"),
+        ({"or_penalty": -1.0}, "or_penalty must be a finite number of at least 0"),
+        ({"step_size": "small"}, "step_size must be a finite number"),
+        ({"ridge": -1.0}, "ridge must be a finite number of at least 0"),
+        ({"early_stopping": "yes"}, "early_stopping must be True or False"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"verbose": -1}, "verbose must be"),
+    ],
 )
-from obliquerules.nets.gates import NOISE_SCALE
-from obliquerules.nets.training import Adam, Phase
-from obliquerules.nets.training import train as train_in_phases
-
-from .drnet_reference import State, conjunctions, forward, gate, or_gradient, rules_gradients, straight_through, train
-
-N_RULES, N_INPUTS = 4, 9
-PENALTIES = np.array([0.3, 0.02])
-OR_PENALTY = 1e-3
+def test_a_bad_parameter_is_named(parameters, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        DRNet(**parameters)
 
 
-@pytest.fixture
-def examples():
-    random = np.random.default_rng(0)
-    inputs = random.random((80, N_INPUTS)) < 0.5
-    positive = (inputs[:, 0] & ~inputs[:, 1]) | inputs[:, 2] ^ (random.random(80) < 0.1)
-    return Examples.of(inputs, positive, random.integers(1, 4, 80).astype(np.float64))
+# Edited rules
 
 
-def begin(seed=0):
-    return {
-        name: values.astype(np.float64) for name, values in start((2, N_RULES, N_INPUTS), np.random.default_rng(seed)).items()
-    }
+def rules_with(*weights):
+    conditions = [Conjunction([Proposition([0], [1.0], 0.3)]), Conjunction([Proposition([0], [-1.0], 1.0)])]
+    rules = [Rule(weight, condition) for weight, condition in zip(weights, conditions, strict=True)]
+    return RuleEnsemble(rules, -0.5, NAMES), np.array([-0.5, *weights])
 
 
-def draw(n_steps, seed=1):
-    random = np.random.default_rng(seed)
-    return [(random.logistic(size=(2, N_RULES, N_INPUTS)), random.logistic(size=(2, N_RULES))) for _ in range(n_steps)]
+def refitted(task, weights, fixed=(False, False, False), kind=DRNet):
+    ensemble, start = rules_with(*weights)
+    return kind.refitted(DRNet(), ensemble, task.sample, LOSSES["logistic"], start, np.array(fixed))
 
 
-def networks_on(examples, noises):
-    scaled = iter([(conditions * NOISE_SCALE, rules * NOISE_SCALE) for conditions, rules in noises])
-    return DecisionRulesNetworks(examples, PENALTIES, OR_PENALTY, N_RULES, scaled, np.float64)
+def test_the_weights_of_a_learned_rule_set_are_found_again(task, growth):
+    ensemble = growth.path[-1]
+    start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
+    free = np.zeros(len(start), dtype=np.bool_)
+    np.testing.assert_array_equal(DRNet().refitted(ensemble, task.sample, task.loss, start, free), start)
+    for_the_other_class = DRNet().refitted(ensemble, task.sample, task.loss, -start, free)
+    np.testing.assert_array_equal(np.sign(for_the_other_class), -np.sign(start))
 
 
-def reference_data(examples):
-    y = (np.arange(len(examples.inputs)) < examples.n_positive).astype(np.float64)
-    return examples.inputs.astype(np.float64), y, examples.weight
-
-
-def state_of(parameters, network):
-    weights, logits = parameters["rules"][:, network]
-    return State.at(weights, logits, parameters["gates"][network])
-
-
-def noises_of(noises, network):
-    return [(conditions[network], rules[network]) for conditions, rules in noises]
-
-
-def warmed_up(examples):
-    """Return parameters after some training, when rules fire and gates are of all kinds."""
-    parameters, noises = begin(), draw(300)
-    networks = networks_on(examples, noises)
-    phases = [
-        Phase(networks.rules_objective, Adam(["rules"], 0.05), 200),
-        Phase(networks.or_objective, Adam(["gates"], 0.05), 100),
-    ]
-    train_in_phases(parameters, phases)
-    return parameters
-
-
-def test_training_follows_the_reference_step_by_step(examples):
-    parameters, noises = begin(), draw(400)
-    references = [state_of(parameters, network) for network in range(2)]
-    networks = networks_on(examples, noises)
-    of_rules, of_gates = Adam(["rules"], 1e-2), Adam(["gates"], 1e-2)
-    turns = [Phase(networks.rules_objective, of_rules, 100), Phase(networks.or_objective, of_gates, 100)]
-    train_in_phases(parameters, turns * 2)
-    for network, reference in enumerate(references):
-        penalties = PENALTIES[network], OR_PENALTY
-        train(reference, *reference_data(examples), noises_of(noises, network), penalties, 100)
-        np.testing.assert_allclose(parameters["rules"][0, network], reference.weights, atol=1e-8)
-        np.testing.assert_allclose(parameters["rules"][1, network], reference.logits, atol=1e-8)
-        np.testing.assert_allclose(parameters["gates"][network], reference.gates, atol=1e-8)
-
-
-def test_one_step_agrees_with_the_reference_wherever_training_stands(examples):
-    parameters, noises = warmed_up(examples), draw(2, seed=5)
-    networks = networks_on(examples, noises)
-    _, of_rules = networks.rules_objective(parameters)
-    losses, of_gates = networks.or_objective(parameters)
-    for network in range(2):
-        state, (first, second) = state_of(parameters, network), noises_of(noises, network)
-        data = reference_data(examples)
-        expected = rules_gradients(state, *data, first, PENALTIES[network])
-        np.testing.assert_allclose(of_rules["rules"][:, network], expected, atol=1e-12)
-        np.testing.assert_allclose(of_gates["gates"][network], or_gradient(state, *data, second, OR_PENALTY), atol=1e-12)
-        x, y, c = data
-        score = forward(state, x, second)[4]
-        assert losses[network] == pytest.approx(float(c @ (np.logaddexp(0.0, score) - y * score)))
-        assert (forward(state, x, second)[3].sum(axis=0) > 0.0).any()  # some rule fires, or nothing was tested
-
-
-def numeric(function, values, step=1e-6):
-    gradient = np.zeros_like(values)
-    for index in np.ndindex(*values.shape):
-        moved = values.copy()
-        moved[index] += step
-        above = function(moved)
-        moved[index] -= 2.0 * step
-        gradient[index] = (above - function(moved)) / (2.0 * step)
-    return gradient
-
-
-def test_the_gradients_of_the_regulariser_are_true(examples):
-    parameters = warmed_up(examples)
-
-    def penalty_of_rules(logits):
-        return float(
-            PENALTIES @ regulariser({"rules": np.stack([parameters["rules"][0], logits]), "gates": parameters["gates"]})
-        )
-
-    def penalty_of_gates(gates):
-        return float(OR_PENALTY * regulariser({"rules": parameters["rules"], "gates": gates}).sum())
-
-    of_rules = numeric(penalty_of_rules, parameters["rules"][1])
-    np.testing.assert_allclose(rules_penalty_gradient(parameters, PENALTIES), of_rules, atol=1e-9)
-    np.testing.assert_allclose(
-        or_penalty_gradient(parameters, OR_PENALTY), numeric(penalty_of_gates, parameters["gates"]), atol=1e-9
-    )
-
-
-def test_the_gradient_of_the_or_layer_is_that_of_a_score_in_which_gates_count_by_their_value(examples):
-    parameters, noises = warmed_up(examples), draw(1, seed=6)
-    _, of_gates = networks_on(examples, noises).or_objective(parameters)
-    x, y, c = reference_data(examples)
-    for network in range(2):
-        state, (noise,) = state_of(parameters, network), noises_of(noises, network)
-        _, m, _, fires, score = forward(state, x, noise)
-
-        def loss(gates, noise=noise, m=m, fires=fires, score=score):
-            soft = score + fires @ (gate(gates, noise[1]) - m)
-            return float(c @ (np.logaddexp(0.0, soft) - y * soft))
-
-        expected = numeric(loss, state.gates) + or_penalty_gradient(parameters, OR_PENALTY)[network]
-        np.testing.assert_allclose(of_gates["gates"][network], expected, atol=1e-8)
-
-
-def test_the_gradient_of_the_rules_layer_is_that_of_the_z_that_gradients_pass_to(examples):
-    parameters, noises = warmed_up(examples), draw(1, seed=7)
-    _, of_rules = networks_on(examples, noises).rules_objective(parameters)
-    x, y, c = reference_data(examples)
-    for network in range(2):
-        state, (noise,) = state_of(parameters, network), noises_of(noises, network)
-        _, through = straight_through(state, x, y, c, noise)
-
-        def passed(rules, noise=noise, through=through):
-            weights, logits = rules
-            return float((through * conjunctions(x, weights * gate(logits, noise[0]))).sum())
-
-        expected = numeric(passed, parameters["rules"][:, network])
-        expected[1] += rules_penalty_gradient(parameters, PENALTIES)[network]
-        np.testing.assert_allclose(of_rules["rules"][:, network], expected, atol=1e-7)
-
-
-def test_the_signs_are_those_of_the_network_without_noise(examples):
-    parameters = warmed_up(examples)
-    parameters["rules"][1, 0, 1, :4] = -5.0
-    parameters["gates"][1, 2] = -5.0
-    x = examples.inputs.astype(np.float64)
-    for network, rules in enumerate(signs(parameters)):
-        weights, logits = parameters["rules"][:, network]
-        u = weights * np.clip(1.2 / (1.0 + np.exp(-logits)) - 0.1, 0.0, 1.0)
-        is_open = 1.2 / (1.0 + np.exp(-parameters["gates"][network])) - 0.1 > 0.0
-        fires = (conjunctions(x, u) > 1.0 - 1e-9)[:, is_open]
-        unmet = (~examples.inputs) @ (rules > 0).T.astype(int) + examples.inputs @ (rules < 0).T.astype(int)
-        np.testing.assert_array_equal(unmet == 0, fires)
-    assert len(signs(parameters)[1]) == N_RULES - 1
-
-
-def test_rows_with_equal_inputs_and_class_are_one_and_the_covered_class_comes_first():
-    inputs = np.array([[1, 0], [0, 1], [1, 0], [1, 0]], dtype=np.bool_)
-    examples = Examples.of(inputs, np.array([False, True, False, True]), np.array([1.0, 2.0, 3.0, 4.0]))
-    assert examples.inputs.tolist() == [[False, True], [True, False], [True, False]]
-    assert examples.n_positive == 2
-    np.testing.assert_allclose(examples.weight, [0.2, 0.4, 0.4])
-
-
-def test_training_stops_once_the_rules_have_settled_and_reports_its_way(examples):
-    seen = []
-    schedule = Schedule(3, 1e-5, 6000, 200, 1e-2)
-    rules, n_steps = train_networks(
-        examples,
-        np.array([1e4]),
-        schedule,
-        np.random.default_rng(0),
-        lambda done, losses, signs: seen.append((done, len(losses), len(signs))),
-    )
-    assert n_steps < 6000
-    assert n_steps % 400 == 0
-    assert seen == [(done, 1, 1) for done in range(0, n_steps, 200)]
-    assert sum(map(np.count_nonzero, rules)) == 0
-    _, all_steps = train_networks(examples, np.array([1e4]), Schedule(3, 1e-5, 900, 200, 1e-2, False), np.random.default_rng(0))
-    assert all_steps == 900
+def test_rules_for_both_classes_and_fixed_weights_are_refitted_as_a_sum(task):
+    for weights, fixed in [((1.0, -1.0), (False,) * 3), ((1.0, 2.0), (False, True, False)), ((0.0, 0.0), (False,) * 3)]:
+        as_sum = refitted(task, weights, fixed, Method)
+        np.testing.assert_array_equal(refitted(task, weights, fixed), as_sum)
+    assert refitted(task, (1.0, 2.0), (False, True, False))[1] == 1.0

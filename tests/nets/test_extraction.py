@@ -6,19 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obliquerules.losses import LOSSES
-from obliquerules.nets.extraction import Draft, HardNetwork, Rows, as_trained, cleaned, frontier, needed, without_rules
-from obliquerules.nets.ltrnet import Architecture, Units
+from obliquerules.nets.extraction import Draft, HardNetwork, TrainingRows, as_trained, cleaned, frontier, needed, without_rules
+from obliquerules.nets.soft_rules import Architecture, Units
 
 ARCHITECTURE = Architecture(2, 4, 3, 2.0)
 
 
-def rows(seed: int, n: int = 40, d: int = 3) -> Rows:
+def rows(seed: int, n: int = 40, d: int = 3) -> TrainingRows:
     random = np.random.default_rng(seed)
     X = np.round(100.0 + 10.0 * random.normal(size=(n, d)) * np.arange(1, d + 1), 1)
-    return Rows(X, (X[:, 0] > 100.0) + random.normal(size=n), random.uniform(0.5, 2.0, n), LOSSES["squared"], 1.0)
+    return TrainingRows(X, (X[:, 0] > 100.0) + random.normal(size=n), random.uniform(0.5, 2.0, n), LOSSES["squared"], 1.0)
 
 
-def network(rows: Rows, seed: int) -> HardNetwork:
+def network(rows: TrainingRows, seed: int) -> HardNetwork:
     """Return a random network, some of whose directions and rule weights are zero and some of whose memberships are not one."""
     random = np.random.default_rng(seed)
     parameters = ARCHITECTURE.start(rows.standardised.astype(np.float32), random)

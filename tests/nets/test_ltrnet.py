@@ -1,162 +1,110 @@
-"""The network: gradients agree with finite differences, conjunctions are conjunctions, penalties leave exact zeros and ones."""
+"""LTRNet: what it grows is a path of falling loss, the same for any number of workers, and its parameters are checked."""
 
-from typing import Any
+import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from obliquerules.losses import LOSSES
-from obliquerules.nets.ltrnet import Architecture, Penalties, SoftRules, Units, descend
-from obliquerules.nets.training import Parameters
+from obliquerules import LTRNetClassifier, LTRNetRegressor
+from obliquerules.nets.ltrnet import LTRNet
 
-NONE = Penalties(0.0, 0.0)
+from .tasks import NAMES, classes, classification_task, numbers, regression_task
 
-
-def problem(loss: str, n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, 3))
-    targets = {
-        "squared": 100.0 + 7.0 * X[:, 0] * X[:, 1],
-        "logistic": (X[:, 0] > 0.3) * 1.0,
-        "poisson": random.poisson(3.0, n) * 1.0,
-    }
-    return X, targets[loss], random.uniform(0.5, 2.0, n)
+QUICK = {"max_rules": 4, "max_propositions": 2, "n_penalties": 3, "n_restarts": 2, "max_iter": 60, "random_state": 0}
+ALL_TASKS = pytest.mark.parametrize(
+    "task",
+    [classification_task(*classes()), regression_task(*numbers()), regression_task(*numbers("poisson"), "poisson")],
+    ids=["classes", "numbers", "counts"],
+)
+BOTH = pytest.mark.parametrize("discretization", ["refit", "paper"])
 
 
-def network(loss: str, architecture: Architecture, penalties: Penalties = NONE, dtype: Any = np.float64) -> SoftRules:
-    X, y, weight = problem(loss)
-    units = Units.of(y, weight, LOSSES[loss])
-    return SoftRules(X.astype(dtype), y, weight, LOSSES[loss], units, architecture, penalties)
+def framed(X, y, weight):
+    return pd.DataFrame(X, columns=NAMES), y, weight
 
 
-def numeric_gradient(objective: SoftRules, parameters: Parameters, name: str, step: float = 1e-5) -> np.ndarray:
-    values = parameters[name]
-    gradient = np.zeros_like(values)
-    for index in np.ndindex(values.shape):
-        kept = values[index]
-        values[index] = kept + step
-        above = objective(parameters)[0][index[0]]
-        values[index] = kept - step
-        below = objective(parameters)[0][index[0]]
-        values[index] = kept
-        gradient[index] = (above - below) / (2.0 * step)
-    return gradient
+@ALL_TASKS
+@BOTH
+def test_the_path_begins_with_the_constant_and_has_lower_loss_at_higher_complexity(task, discretization):
+    growth = LTRNet(**QUICK, discretization=discretization).grow(task)
+    sizes = [ensemble.complexity for ensemble in growth.path]
+    risks = [np.average(task.loss.value(task.y, ensemble(task.X)), weights=task.weight) for ensemble in growth.path]
+    assert sizes[0] == 0
+    assert len(sizes) > 1
+    assert sizes == sorted(set(sizes))
+    assert risks == sorted(set(risks), reverse=True)
+    assert {ensemble.feature_names for ensemble in growth.path} == {NAMES}
+    assert (growth.chosen, growth.notes) == (-1, {})
+    assert 1 <= growth.n_iter <= 60
 
 
-@pytest.mark.parametrize("name", ["directions", "thresholds", "memberships", "rule_weights", "constant"])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_gradients_agree_with_finite_differences(loss: str, name: str) -> None:
-    architecture = Architecture(2, 3, 2, 2.0)
-    objective = network(loss, architecture)
-    parameters = architecture.start(objective.X, np.random.default_rng(1))
-    parameters["rule_weights"] *= 10.0
-    gradient = objective(parameters)[1][name].copy()
-    assert np.abs(gradient).max() > 1e-3
-    np.testing.assert_allclose(gradient, numeric_gradient(objective, parameters, name), rtol=1e-6, atol=1e-8)
+@BOTH
+def test_it_grows_the_path_of_the_estimator(discretization):
+    parameters = {**QUICK, "discretization": discretization}
+    for seed in range(2):
+        data = classes(seed=seed)
+        fitted = LTRNetClassifier(**parameters).fit(*framed(*data))
+        growth = LTRNet(**parameters).grow(classification_task(*data))
+        assert (growth.path, growth.n_iter) == (fitted.path_, fitted.n_iter_)
+    for loss in ("squared", "poisson"):
+        data = numbers(loss)
+        fitted = LTRNetRegressor(loss=loss, **parameters).fit(*framed(*data))
+        growth = LTRNet(**parameters).grow(regression_task(*data, loss))
+        assert (growth.path, growth.n_iter) == (fitted.path_, fitted.n_iter_)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_network_without_rule_weights_has_the_loss_of_the_best_constant_and_no_gradient_there(loss: str) -> None:
-    X, y, weight = problem(loss)
-    objective = network(loss, Architecture(1, 2, 2, 2.0))
-    parameters = objective.architecture.start(X, np.random.default_rng(0))
-    parameters["rule_weights"][:] = 0.0
-    losses, gradients = objective(parameters)
-    constant = np.full(len(y), LOSSES[loss].best_constant(y, weight))
-    expected = np.average(LOSSES[loss].value(y, constant), weights=weight)
-    np.testing.assert_allclose(losses * objective.units.of_loss, expected, rtol=1e-9)
-    np.testing.assert_allclose(gradients["constant"], 0.0, atol=1e-12)
+def test_workers_do_not_change_the_path():
+    task, few = classification_task(*classes()), {**QUICK, "n_penalties": 2}
+    assert LTRNet(**few, n_jobs=2, verbose=1).grow(task).path == LTRNet(**few).grow(task).path
 
 
-def test_the_unit_of_a_squared_loss_is_the_standard_deviation() -> None:
-    _, y, _ = problem("squared")
-    units = Units.of(y, np.ones(len(y)), LOSSES["squared"])
-    np.testing.assert_allclose([units.offset, units.size, units.of_loss], [y.mean(), y.std(), y.var()])
+def test_progress_is_reported(capfd):
+    task, few = classification_task(*classes(), learner="Someone"), {**QUICK, "n_penalties": 2}
+    LTRNet(**few, verbose=1).grow(task)
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 4
+    assert sum(line.startswith("[Someone] penalty 0.08, step 0/60: loss ") for line in lines) == 1
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_target_that_does_not_vary_has_units_too(loss: str) -> None:
-    units = Units.of(np.full(4, 0.5), np.ones(4), LOSSES[loss])
-    assert np.isfinite([units.offset, units.size, units.of_loss]).all()
-    assert units.of_loss > 0.0
+def test_silence_and_other_seeds_are_one_call_away():
+    method = LTRNet(**QUICK, verbose=1)
+    assert method.reseeded(7) == dataclasses.replace(method, random_state=7, verbose=0)
 
 
-@given(st.lists(st.booleans(), min_size=3, max_size=3), st.lists(st.booleans(), min_size=3, max_size=3))
-def test_a_conjunction_of_binary_propositions_is_near_one_just_where_all_members_hold(
-    members: list[bool], holds: list[bool]
-) -> None:
-    objective = network("squared", Architecture(1, 1, 3, 4.0))
-    propositions = np.array(holds, dtype=np.float64).reshape(1, 1, 3, 1)
-    value = objective._evaluate_conjunctions(propositions, np.array(members, dtype=np.float64).reshape(1, 1, 3))
-    met = all(hold for hold, member in zip(holds, members, strict=True) if member)
-    assert abs(float(value[0, 0, 0]) - met) < 0.02
+def test_penalties_lie_on_a_geometric_grid():
+    def penalties(**parameters):
+        return LTRNet(**parameters).penalties()
+
+    assert penalties(max_penalty=1.0, min_penalty=1e-4, n_penalties=5) == pytest.approx([1.0, 0.1, 0.01, 0.001, 0.0001])
+    assert penalties(max_penalty=1.0, min_penalty=0.0, n_penalties=3) == pytest.approx([1.0, 0.001, 0.0])
+    assert penalties(max_penalty=0.5, n_penalties=1) == [0.5]
+    assert penalties(max_penalty=0.0, min_penalty=0.0) == [0.0]
 
 
-@given(st.floats(0.0, 1.0), st.floats(-2.0, 2.0), st.floats(0.0, 1.0), st.floats(0.01, 2.0))
-def test_the_proximal_step_minimises_penalty_plus_squared_distance(
-    membership: float, weight: float, penalty: float, reach: float
-) -> None:
-    parameters: Parameters = {
-        "directions": np.full((1, 1, 1, 1), weight),
-        "memberships": np.full((1, 1, 1), membership),
-        "rule_weights": np.full((1, 1), weight),
-    }
-    penalties = Penalties(penalty, penalty)
-    penalties.proximal(parameters, {name: np.full_like(values, reach) for name, values in parameters.items()})
-
-    def cost(of: float, place: np.ndarray, l1: float) -> np.ndarray:
-        return l1 * np.abs(place) + (place - of) ** 2 / (2.0 * reach)
-
-    grid = np.linspace(-2.0, 2.0, 4001)
-    got = parameters["rule_weights"][0, 0]
-    assert cost(weight, got, penalty) <= cost(weight, grid, penalty).min() + 1e-9
-    # A membership goes to the nearer end, so the minimum is the one on its own side.
-    side = np.linspace(0.0, 0.5, 2001) if membership < 0.5 else np.linspace(0.5, 1.0, 2001)
-    undecided = penalty * np.minimum(side, 1.0 - side) + (side - membership) ** 2 / (2.0 * reach)
-    got = parameters["memberships"][0, 0, 0]
-    assert penalty * min(got, 1.0 - got) + (got - membership) ** 2 / (2.0 * reach) <= undecided.min() + 1e-9
-
-
-def test_training_lowers_the_loss_and_leaves_exact_zeros_and_memberships_in_bounds() -> None:
-    objective = network("logistic", Architecture(3, 4, 2, 2.0), Penalties(0.02, 0.01), np.float32)
-    before = objective(objective.architecture.start(objective.X, np.random.default_rng(0)))[0]
-    parameters, n_steps = descend(objective, np.random.default_rng(0), 200)
-    assert n_steps == 200
-    assert (objective(parameters)[0] < 0.8 * before).all()
-    assert (parameters["directions"] == 0.0).any()
-    assert ((parameters["memberships"] >= 0.0) & (parameters["memberships"] <= 1.0)).all()
-    assert {values.dtype for values in parameters.values()} == {np.dtype(np.float32)}
-
-
-def test_the_networks_of_a_batch_do_not_know_of_each_other() -> None:
-    batch = network("squared", Architecture(3, 2, 2, 2.0), Penalties(0.01, 0.01))
-    start = batch.architecture.start(batch.X, np.random.default_rng(0))
-    losses, gradients = batch(start)
-    for index in range(3):
-        alone = network("squared", Architecture(1, 2, 2, 2.0), Penalties(0.01, 0.01))
-        loss, gradient = alone({name: values[index : index + 1] for name, values in start.items()})
-        np.testing.assert_allclose(loss[0], losses[index])
-        for name, values in gradient.items():
-            np.testing.assert_allclose(values[0], gradients[name][index], rtol=1e-9, atol=1e-12)
-
-
-def test_a_huge_penalty_leaves_nothing() -> None:
-    objective = network("squared", Architecture(2, 3, 2, 2.0), Penalties(1e6, 0.01), np.float32)
-    parameters, _ = descend(objective, np.random.default_rng(0), 20)
-    assert not parameters["directions"].any()
-    assert not parameters["rule_weights"].any()
-
-
-@pytest.mark.parametrize("loss", ["squared", "poisson"])
-def test_extreme_targets_and_inputs_stay_finite(loss: str) -> None:
-    X, _, weight = problem(loss)
-    X[0, 0] = 1e30
-    y = np.zeros(len(X))
-    y[0] = 1e60
-    units = Units.of(y, weight, LOSSES[loss])
-    inputs = X.astype(np.float32)
-    objective = SoftRules(inputs, y, weight, LOSSES[loss], units, Architecture(2, 3, 2, 2.0), Penalties(0.0, 0.0))
-    parameters, _ = descend(objective, np.random.default_rng(0), 50)
-    assert all(np.isfinite(values).all() for values in parameters.values())
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_rules", 0),
+        ("max_propositions", 1.5),
+        ("max_penalty", -1.0),
+        ("min_penalty", 1.0),
+        ("n_penalties", 0),
+        ("w_penalty", np.nan),
+        ("steepness", "steep"),
+        ("n_restarts", 0),
+        ("max_iter", 0),
+        ("tol", -1.0),
+        ("n_iter_no_change", 0),
+        ("discretization", "none"),
+        ("ridge", -0.1),
+        ("random_state", "x"),
+        ("n_jobs", 0),
+        ("verbose", -1),
+    ],
+)
+def test_a_bad_parameter_is_named(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must"):
+        LTRNet(**{name: value})

@@ -1,4 +1,4 @@
-"""The axis-parallel learner: propositions on single columns that raise the objective most (TGB)."""
+"""The axis-parallel proposer: propositions on single columns that raise the objective most (TGB)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from obliquerules.boosting.problem import Stage
 from obliquerules.rules import Proposition
 
 
-class AxisLearner:
+class AxisProposer:
     """Proposes for each column the threshold that raises the objective most, the best column first.
 
     The columns are sorted once; a proposition is then one pass over each of them.

@@ -6,11 +6,12 @@ import math
 import time
 from collections.abc import Iterator
 
-from obliquerules.boosting.axis import AxisLearner
+from obliquerules.boosting.axis import AxisProposer
 from obliquerules.boosting.columns import SortedColumns
-from obliquerules.boosting.loop import longer_conditions
+from obliquerules.boosting.greedy import longer_conditions
 from obliquerules.boosting.problem import Candidate, Stage
-from obliquerules.boosting.selection import SAME_OBJECTIVE
+from obliquerules.boosting.record import Record
+from obliquerules.boosting.selection import SAME_OBJECTIVE, Selection
 from obliquerules.kernels.axis_rules import RuleSearch
 from obliquerules.rules import Conjunction
 
@@ -23,30 +24,33 @@ class ExactLearner:
     Parameters
     ----------
     columns : SortedColumns
+    max_propositions : int
+        Largest number of propositions in a conjunction.
     max_nodes : int
         How many conjunctions may be extended in search of one rule. Where that is not enough, the best that was seen is taken;
         it is at least as good as what greedy growth finds.
     max_seconds : float or None
         How long the search for one rule may take.
-
-    Attributes
-    ----------
-    complete : bool
-        Whether all searches so far came to their end.
     """
 
-    def __init__(self, columns: SortedColumns, max_nodes: int, max_seconds: float | None) -> None:
+    def __init__(self, columns: SortedColumns, max_propositions: int, max_nodes: int, max_seconds: float | None) -> None:
         self.columns = columns
+        self.max_propositions = max_propositions
         self.max_nodes = max_nodes
         self.max_seconds = math.inf if max_seconds is None else max_seconds
-        self.complete = True
 
-    def conditions(self, stage: Stage, max_propositions: int) -> Iterator[Candidate]:
+    def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
+        """Yield the condition of the length that the selection chooses."""
+        chosen = selection.choose(stage, self.conditions(stage, record), record)
+        if chosen is not None:
+            yield chosen
+
+    def conditions(self, stage: Stage, record: Record) -> Iterator[Candidate]:
         """Yield the best condition of one proposition, of two, and so on, as long as the objective rises."""
         deadline, nodes_left = time.perf_counter() + self.max_seconds, self.max_nodes
         greedy, best = dict.fromkeys(SIGNS, stage.everything()), None
         searches = {sign: self._search(stage, sign) for sign in SIGNS}
-        for length in range(1, max_propositions + 1):
+        for length in range(1, self.max_propositions + 1):
             before = best
             for sign, search in searches.items():
                 # What greedy growth finds is a good start, from which the search can only rise.
@@ -55,7 +59,7 @@ class ExactLearner:
                     best = _better(best, greedy[sign])
                 found, nodes, ended = search.run(length, best.objective if best else 0.0, nodes_left, deadline)
                 nodes_left -= nodes
-                self.complete &= ended
+                record.note_search(to_the_end=ended)
                 if found is not None:
                     best = _better(best, self._candidate(stage, found))
             if best is not None and best is not before:
@@ -69,7 +73,7 @@ class ExactLearner:
 
     def _extended(self, stage: Stage, current: Candidate, sign: float) -> Candidate:
         """Return the condition with the proposition that raises the objective most, or as it is if there is none."""
-        return next(longer_conditions(stage, current, (sign,), AxisLearner(self.columns)), current)
+        return next(longer_conditions(stage, current, (sign,), AxisProposer(self.columns)), current)
 
     def _candidate(self, stage: Stage, found: list[list[int]]) -> Candidate:
         """Return what the search found: kinds, each a column and a side, and the groups inside and outside."""

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.record import Record
 
 # Candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
 REFITTED = 10
 # Ensembles of up to so many rules are revised: that is where a better rule is worth most, and where it costs least to find.
 REVISED = 4
-
-
-@dataclass
-class Frontier:
-    """The best ensemble seen at each complexity, from which the risk-complexity path is read."""
-
-    best: dict[int, Stage] = field(default_factory=dict)
-
-    def add(self, stage: Stage) -> None:
-        """Keep the stage if none of its complexity has a lower training loss."""
-        known = self.best.get(stage.complexity)
-        if known is None or stage.training_loss < known.training_loss:
-            self.best[stage.complexity] = stage
-
-    def stages(self) -> list[Stage]:
-        """Return the stages, by complexity, that have a lower loss than all simpler ones."""
-        path: list[Stage] = []
-        for complexity in sorted(self.best):
-            if not path or self.best[complexity].training_loss < path[-1].training_loss:
-                path.append(self.best[complexity])
-        return path
 
 
 @dataclass(frozen=True)
@@ -50,8 +30,6 @@ class InformationSelection:
     """
 
     complexity_penalty: float
-    frontier: Frontier = field(default_factory=Frontier, init=False)
-    signs: tuple[tuple[float, ...], ...] = ((1.0, -1.0),)
 
     def criterion(self, stage: Stage) -> float:
         """Return the criterion of an ensemble; lower is better."""
@@ -61,7 +39,7 @@ class InformationSelection:
         n = stage.problem.size
         return stage.problem.loss.deviance(loss, n) + self.complexity_penalty * math.log(n) * complexity
 
-    def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:
+    def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
 
         def expected(candidate: Candidate) -> float:
@@ -72,12 +50,11 @@ class InformationSelection:
         promising: dict[float, Candidate] = {}
         for candidate in candidates:
             promising.setdefault(expected(candidate), candidate)
-        judged = [self._judged(stage, promising[value]) for value in sorted(promising)[:REFITTED]]
+        judged = [self._judged(stage, promising[value], record) for value in sorted(promising)[:REFITTED]]
         return min(judged, key=lambda candidate: candidate.score, default=None)
 
-    def _judged(self, stage: Stage, candidate: Candidate) -> Candidate:
-        extended = stage.with_rule(candidate.upright())
-        self.frontier.add(extended)
+    def _judged(self, stage: Stage, candidate: Candidate, record: Record) -> Candidate:
+        extended = record.note_fitted(stage.with_rule(candidate.upright()))
         return replace(candidate, score=self.criterion(extended))
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
@@ -96,11 +73,9 @@ class InformationSelection:
                 stage = changed
         return stage
 
-    def path(self, grown: Iterable[Stage]) -> list[Stage]:
-        """Return the frontier of all ensembles that were fitted, on the way or in the end."""
-        for stage in grown:
-            self.frontier.add(stage)
-        return self.frontier.stages()
+    def path(self, record: Record) -> list[Stage]:
+        """Return the Pareto front of all ensembles that were fitted, on the way or in the end."""
+        return record.front
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
         """Return the candidate with the least criterion."""

@@ -1,4 +1,4 @@
-"""The oblique learner: propositions from L1-sparse logistic regression on the signs of the gradient (LLTBoost)."""
+"""The oblique proposer: propositions from L1-sparse logistic regression on the signs of the gradient (LLTBoost)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import best_threshold, middle_of_gap
+from obliquerules.rows.scaling import Scaling
 from obliquerules.rules import Proposition
 from obliquerules.rules.gaps import Projections
-from obliquerules.scaling import Scaling
 from obliquerules.solvers.l1_logistic import L1Path, follow_path
 
 # With fewer rows left, any condition can be fitted.
 FEWEST_ROWS = 4
 
 
-class ObliqueLearner:
+class ObliqueProposer:
     """Proposes, for s = 1, 2, ..., the condition on s variables that best separates positive from negative gradients.
 
     Maximising the gradient sum over x.w >= t is classifying gradient signs under a 0/1 loss weighted by ``|g|``; the logistic

@@ -1,4 +1,4 @@
-"""The pool: a learner that offers more conditions than the L1 levels, for a selection that can tell good from bad."""
+"""The pool: a proposer that offers more conditions than the L1 levels, for a selection that can tell good from bad."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.objective import Objective
-from obliquerules.boosting.oblique import ObliqueLearner
+from obliquerules.boosting.oblique import ObliqueProposer
 from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.rules import Proposition
@@ -23,7 +23,7 @@ AXIS_SPLITS = 3
 NONE_TAKEN = np.empty(0, dtype=np.uint64)
 
 
-class PoolLearner(ObliqueLearner):
+class PoolProposer(ObliqueProposer):
     """Proposes the exact best axis-parallel splits and, for each number of variables, four conditions on the same support.
 
     The L1 solution gives a direction, which shrinkage has bent; refitting its support without the penalty gives another. Each

@@ -8,21 +8,20 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.record import Record
 
 # Relative: objectives that differ by less are equal but for rounding.
 SAME_OBJECTIVE = 1e-9
 
 
 class Selection(Protocol):
-    """Judges candidates; knows nothing of how they were found."""
+    """Judges candidates; knows nothing of how they were found, and keeps nothing from one choice to the next."""
 
-    @property
-    def signs(self) -> tuple[tuple[float, ...], ...]:
-        """For each condition to grow, the signs of the gradients it may go after."""
-        ...
+    def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
+        """Return one of the candidates, which come in the order of their complexity, or None if none will do.
 
-    def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:
-        """Return one of the candidates, which come in the order of their complexity, or None if none will do."""
+        Ensembles that were fitted to judge them may go into the record, for `path`.
+        """
         ...
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
@@ -37,17 +36,15 @@ class Selection(Protocol):
         """Return the ensemble, or a better one of as many rules; ``relearn`` finds the best rule to add to an ensemble."""
         ...
 
-    def path(self, grown: Iterable[Stage]) -> list[Stage]:
-        """Return the ensembles of growing complexity to choose from, given one for each number of rules."""
+    def path(self, record: Record) -> list[Stage]:
+        """Return the ensembles of growing complexity to choose from, among those that the fit has met."""
         ...
 
 
 class OneByOne:
-    """Grows one condition for each sign while the objective rises, and leaves the rules as they were added."""
+    """Grows conditions while the objective rises, and leaves the rules as they were added."""
 
     objective_tolerance: float
-    # The algorithm box grows one condition for each sign; on a tie the second is taken.
-    signs: tuple[tuple[float, ...], ...] = ((-1.0,), (1.0,))
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept the first proposition always: the objective of the empty condition is zero after a corrective step."""
@@ -62,9 +59,9 @@ class OneByOne:
         """Leave earlier rules as they are; only their weights change."""
         return stage
 
-    def path(self, grown: Iterable[Stage]) -> list[Stage]:
+    def path(self, record: Record) -> list[Stage]:
         """Return one ensemble for each number of rules."""
-        return list(grown)
+        return record.grown
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
         """Return the candidate with the largest objective, of equals the simplest."""
@@ -86,7 +83,7 @@ class ObjectiveSelection(OneByOne):
 
     objective_tolerance: float
 
-    def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:  # noqa: ARG002
+    def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:  # noqa: ARG002
         """Return the candidate with the largest objective; more propositions than the last one taken need the tolerance."""
         chosen = None
         for candidate in candidates:
@@ -111,7 +108,7 @@ class ValidationSelection(OneByOne):
     validation_tolerance: float
     objective_tolerance: float
 
-    def choose(self, stage: Stage, candidates: Iterable[Candidate]) -> Candidate | None:
+    def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:  # noqa: ARG002
         """Go through the sparsity levels; each must lower the risk of the last one taken by the tolerance."""
         chosen, least = None, math.inf
         for candidate in candidates:

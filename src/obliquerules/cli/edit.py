@@ -76,13 +76,13 @@ def main(arguments: Sequence[str]) -> None:
     _tell(editing, options)
 
 
-def _started(model: RuleModel, table: Table, options: argparse.Namespace) -> Editing:
+def _started(model: RuleModel, table: Table, options: argparse.Namespace) -> Editing[RuleModel]:
     rows = complete_rows(table, [*(model.ensemble_.feature_names or ()), *roles(options)], options.drop_rows)
     y = coded_target(model, table, rows, options)
     return model.edit(inputs(model, table, rows), y, weights(table, rows, options))
 
 
-def _tell(editing: Editing, options: argparse.Namespace) -> None:
+def _tell(editing: Editing[RuleModel], options: argparse.Namespace) -> None:
     if not options.quiet:
         say(f"{editing.log}\nWrote {options.output}.")
     if options.json:

@@ -89,9 +89,9 @@ def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, An
 
 
 def _fit(model: RuleModel, data: TrainingData) -> None:
-    from obliquerules.encoding import NamedMatrix
+    from obliquerules.rules import Block
 
-    model.fit(NamedMatrix(data.X, data.columns), data.y, data.weight)
+    model.fit(Block.of_matrix(data.X, data.columns), data.y, data.weight)
 
 
 def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ WORDS = {"true": True, "false": False, "none": None}
 
 def estimator_class(method: str, task: str, cross_validated: bool) -> type[RuleModel]:
     """Return the estimator of a method for a task."""
-    from obliquerules.estimators.persistence import ESTIMATORS
+    from obliquerules.estimators.loading import ESTIMATORS
 
     name = METHODS[method] + ("Classifier" if task == CLASSIFICATION else "Regressor")
     if name not in ESTIMATORS:

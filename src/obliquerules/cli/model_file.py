@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from obliquerules.cli.table import Table
-    from obliquerules.encoding import NamedMatrix
     from obliquerules.estimators.rule_model import RuleModel
+    from obliquerules.rules import Block
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def reading(path: str) -> Iterator[None]:
 
 def read_model(path: str, at: int | None = None) -> Any:
     """Read an estimator, or an ensemble that was saved by itself; raise ValueError if the file cannot be read."""
-    from obliquerules.estimators.persistence import load_model
+    from obliquerules.estimators.loading import load_model
     from obliquerules.rules import RuleEnsemble
 
     with reading(path):
@@ -51,9 +51,9 @@ def read_estimator(path: str, at: int | None = None) -> RuleModel:
     return model
 
 
-def inputs(model: RuleModel, table: Table, rows: Any = slice(None)) -> NamedMatrix:
+def inputs(model: RuleModel, table: Table, rows: Any = slice(None)) -> Block:
     """Return the columns of a table that a model takes; other columns do not matter."""
-    from obliquerules.encoding import NamedMatrix
+    from obliquerules.rules import Block
 
     names = model.ensemble_.feature_names or ()
-    return NamedMatrix(table.matrix(names)[rows], names)
+    return Block.of_matrix(table.matrix(names)[rows], names)

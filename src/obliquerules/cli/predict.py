@@ -14,8 +14,8 @@ from obliquerules.cli.speech import add_at, add_json, command_parser, write_exac
 from obliquerules.cli.table import add_table, read_table
 
 if TYPE_CHECKING:
-    from obliquerules.encoding import NamedMatrix
     from obliquerules.estimators.rule_model import RuleModel
+    from obliquerules.rules import Block
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> None:
             write_text(options.output, _as_csv(columns))
 
 
-def _predictions(model: RuleModel, X: NamedMatrix, probabilities: bool) -> dict[str, list[Any]]:
+def _predictions(model: RuleModel, X: Block, probabilities: bool) -> dict[str, list[Any]]:
     """Return the columns of the result."""
     columns = {"prediction": model.predict(X).tolist()}
     if probabilities:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from obliquerules.cli.model_file import add_model, read_model, reading
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
-from obliquerules.rules import RuleEnsemble
-from obliquerules.rules.document import read_document
-from obliquerules.rules.stored_path import decode_path, largest_within
+from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rules.documents.fields import read_document
+from obliquerules.rules.documents.models import decode_model
 from obliquerules.rules.text import FORMATS
 
 
@@ -29,57 +28,38 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    if options.format == "sentences":  # they say what the score means, which the estimator knows
-        model = read_model(options.model, options.at)
-        write_result(f"{model.to_text('sentences', exact=options.exact)}\n")
-        return
-    shown = _read(options.model, options.at)
+    model, ensemble = _read(options.model, options.at)
     if options.json:
-        write_json(_summary(shown))
+        write_json(_summary(model, ensemble))
     else:
-        write_result(f"{shown.ensemble.to_text(options.format, exact=options.exact)}\n")
+        write_result(f"{(model or ensemble).to_text(options.format, exact=options.exact)}\n")
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a model file holds, as far as it is shown."""
-
-    estimator: str | None
-    classes: list[Any] | None
-    path: tuple[RuleEnsemble, ...]
-    ensemble: RuleEnsemble
-
-
-def _read(path: str, at: int | None) -> Shown:
-    """Read the rules alone: the estimator that they belong to would bring scikit-learn, which takes a second or two."""
+def _read(path: str, at: int | None) -> tuple[Model | None, RuleEnsemble]:
+    """Read the model alone: the estimator that it belongs to would bring scikit-learn, which takes a second or two."""
     with reading(path):
         document = read_document(path)
     if document.get("kind").value != "estimator":
-        ensemble = read_model(path, at)
-        return Shown(None, None, (ensemble,), ensemble)
-    stored, classes = decode_path(document), document.get("classes")
-    return Shown(
-        document.get("estimator").text(),
-        None if classes.value is None else [label.value for label in classes.get("values").items()],
-        stored.path,
-        stored.chosen if at is None else largest_within(stored.path, at),
-    )
+        return None, read_model(path, at)
+    model = decode_model(document)
+    chosen = model if at is None else model.at(at)
+    return chosen, chosen.ensemble
 
 
-def _summary(shown: Shown) -> dict[str, Any]:
+def _summary(model: Model | None, ensemble: RuleEnsemble) -> dict[str, Any]:
     return {
-        "estimator": shown.estimator,
-        "classes": shown.classes,
-        "complexity": shown.ensemble.complexity,
-        "path": [member.complexity for member in shown.path],
-        "intercept": shown.ensemble.intercept,
+        "estimator": None if model is None or model.origin is None else model.origin.estimator,
+        "classes": None if model is None or model.labels is None else list(model.labels.values),
+        "complexity": ensemble.complexity,
+        "path": [member.complexity for member in ((ensemble,) if model is None else model.path)],
+        "intercept": ensemble.intercept,
         "rules": [
             {
                 "rule": position,
                 "weight": rule.weight,
-                "condition": rule.condition.describe(shown.ensemble.feature_names),
+                "condition": rule.condition.describe(ensemble.feature_names),
                 "complexity": rule.complexity,
             }
-            for position, rule in enumerate(shown.ensemble)
+            for position, rule in enumerate(ensemble)
         ],
     }

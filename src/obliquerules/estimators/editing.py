@@ -2,120 +2,39 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from obliquerules.boosting.sample import Sample
-from obliquerules.estimators.parameters import check_whole
-from obliquerules.inspection.table import Table, aligned
-from obliquerules.rules import Conjunction, Rule, RuleEnsemble
-from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import NUMBER, PLAIN
-
-if TYPE_CHECKING:
-    from obliquerules.estimators.rule_model import RuleModel
-
-# What can be done, and whether it names a rule and brings a new one.
-ACTIONS = {
-    "drop": (True, False),
-    "add": (False, True),
-    "replace": (True, True),
-    "lock": (True, False),
-    "unlock": (True, False),
-    "refit": (False, False),
-}
+from obliquerules.method import Method
+from obliquerules.parameters import check_whole
+from obliquerules.rows.sample import Sample
+from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
+from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
+from obliquerules.rules.style import NUMBER
 
 
-@dataclass(frozen=True)
-class EditStep:
-    """One step of an edit.
+class Editable(Protocol):
+    """An estimator whose model can be edited."""
 
-    Attributes
-    ----------
-    action : {"drop", "add", "replace", "lock", "unlock", "refit"}
-    rule : int or None
-        The position, from 0, of the rule that was named.
-    new : Rule or None
-        The rule that was added, or put in the place of another.
-    description : str
-        The step in words.
-    complexity_before, complexity_after : int
-    loss_before, loss_after : float
-        The mean loss on the data that the edit was made with.
-    """
+    model_: Model
 
-    action: str
-    rule: int | None
-    new: Rule | None
-    description: str
-    complexity_before: int
-    complexity_after: int
-    loss_before: float
-    loss_after: float
+    def _fitted_method(self) -> Method:
+        """Return the method that weights are fitted with."""
+        ...
+
+    def _with(self, model: Model) -> Self:
+        """Return the same estimator with another model."""
+        ...
 
 
-@dataclass(frozen=True)
-class EditLog(Table[EditStep]):
-    """What was done to the ensemble of a fit, step by step; prints as a table.
-
-    Attributes
-    ----------
-    start : RuleEnsemble
-        The member of the path that the edit started from.
-    steps : tuple of EditStep
-    """
-
-    start: RuleEnsemble
-    steps: tuple[EditStep, ...] = ()
-
-    def _rows(self) -> tuple[EditStep, ...]:
-        return self.steps
-
-    @property
-    def locked(self) -> frozenset[int]:
-        """The positions of the rules whose weights a refit keeps."""
-        locked: frozenset[int] = frozenset()
-        for step in self.steps:
-            locked = _locked_after(locked, step)
-        return locked
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each step; a new rule is written in full."""
-        names, style = self.start.feature_names, PLAIN.in_full()
-        return [vars(step) | {"new": None if step.new is None else step.new.describe(names, style)} for step in self.steps]
-
-    def __str__(self) -> str:
-        lines = [
-            (
-                _change(str(step.complexity_before), str(step.complexity_after)),
-                _change(readable(step.loss_before), readable(step.loss_after)),
-                step.description,
-            )
-            for step in self.steps
-        ]
-        return aligned([("complexity", "mean loss", "step"), *lines])
-
-
-def _change(before: str, after: str) -> str:
-    return after if before == after else f"{before} -> {after}"
-
-
-def _locked_after(locked: frozenset[int], step: EditStep) -> frozenset[int]:
-    if step.rule is None:
-        return locked
-    if step.action == "lock":
-        return locked | {step.rule}
-    others = locked - {step.rule}
-    # The rules behind one that is dropped move up.
-    return frozenset(rule - (rule > step.rule) for rule in others) if step.action == "drop" else others
+Estimator = TypeVar("Estimator", bound=Editable)
 
 
 @dataclass(frozen=True, eq=False)
-class Editing:
+class Editing(Generic[Estimator]):
     """A model that is being edited, with the data on which weights are fitted and losses measured; see `RuleModel.edit`.
 
     Every step returns another `Editing` and leaves this one as it is: to undo a step, go on from the one before.
@@ -128,26 +47,27 @@ class Editing:
         The data.
     """
 
-    model: RuleModel
+    model: Estimator
     sample: Sample
 
     @property
     def log(self) -> EditLog:
         """What was done so far."""
-        return self.model.edits_ or EditLog(self.model.ensemble_)
+        model = self.model.model_
+        return model.edits or EditLog(model.ensemble, (), model.ensemble)
 
     @property
     def ensemble(self) -> RuleEnsemble:
         """The rules as they are now."""
-        return self.model.ensemble_
+        return self.model.model_.ensemble
 
-    def drop(self, rule: int) -> Editing:
+    def drop(self, rule: int) -> Editing[Estimator]:
         """Remove a rule, given by its position from 0; the other weights stay as they are."""
         rule = self._position(rule)
         rules = [*self.ensemble.rules[:rule], *self.ensemble.rules[rule + 1 :]]
         return self._next("drop", rule, None, f"drop rule {rule}: {self._text(self.ensemble[rule])}", rules)
 
-    def add(self, new: Rule | Conjunction | str) -> Editing:
+    def add(self, new: Rule | Conjunction | str) -> Editing[Estimator]:
         """Append a rule.
 
         Parameters
@@ -159,7 +79,7 @@ class Editing:
         text = f"add rule {len(self.ensemble)}: {self._text(rule)}"
         return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
 
-    def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing:
+    def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing[Estimator]:
         """Put another rule in the place of one; a condition alone takes over the weight. The new rule is not locked."""
         rule = self._position(rule)
         old = self.ensemble[rule]
@@ -168,32 +88,34 @@ class Editing:
         text = f"replace rule {rule}: {self._text(old)}, by {self._text(other)}"
         return self._next("replace", rule, other, text, rules)
 
-    def lock(self, rule: int) -> Editing:
+    def lock(self, rule: int) -> Editing[Estimator]:
         """Make every following `refit` keep the weight of a rule."""
         rule = self._position(rule)
         if rule in self.log.locked:
             raise ValueError(f"Rule {rule} is locked already.")
         return self._next("lock", rule, None, f"lock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
 
-    def unlock(self, rule: int) -> Editing:
+    def unlock(self, rule: int) -> Editing[Estimator]:
         """Let `refit` change the weight of a locked rule again."""
         rule = self._position(rule)
         if rule not in self.log.locked:
             raise ValueError(f"Rule {rule} is not locked.")
         return self._next("unlock", rule, None, f"unlock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
 
-    def refit(self) -> Editing:
+    def refit(self) -> Editing[Estimator]:
         """Fit the constant and all weights but those of locked rules anew, as `fit` does it.
 
         The rules of a DRNet remain rules for its class, an added one too, unless one of them is locked or speaks against it.
         """
         locked = sorted(self.log.locked)
         start = np.array([self.ensemble.intercept, *(rule.weight for rule in self.ensemble)])
-        weights = self.model._fitted_weights(self.sample, start, np.isin(np.arange(-1, len(self.ensemble)), locked))
+        fixed = np.isin(np.arange(-1, len(self.ensemble)), locked)
+        method, loss = self.model._fitted_method(), self.model.model_.loss
+        weights = method.refitted(self.ensemble, self.sample, loss, start, fixed)
         rules = [Rule(weight, rule.condition) for weight, rule in zip(weights[1:], self.ensemble, strict=True)]
         return self._next("refit", None, None, f"refit all weights{_but(locked)}", rules, float(weights[0]))
 
-    def replay(self, log: EditLog) -> Editing:
+    def replay(self, log: EditLog) -> Editing[Estimator]:
         """Do again what a log says, such as the `edits_` of a model that was loaded.
 
         On the model and the data that the log was made with, the result is the same to the last bit.
@@ -231,9 +153,8 @@ class Editing:
         return rule.describe(self.ensemble.feature_names)
 
     def _mean_loss(self, ensemble: RuleEnsemble) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = self.model._loss().value(self.sample.y, ensemble(self.sample.X))
-            return float(np.average(value, weights=self.sample.weight))
+        with np.errstate(invalid="ignore"):
+            return self.model.model_.loss.risk(self.sample.y, ensemble(self.sample.X), self.sample.weight)
 
     def _next(
         self,
@@ -243,7 +164,7 @@ class Editing:
         description: str,
         rules: list[Rule] | tuple[Rule, ...],
         intercept: float | None = None,
-    ) -> Editing:
+    ) -> Editing[Estimator]:
         """Return the editing with other rules, and the step in its log."""
         before = self.ensemble
         after = RuleEnsemble(rules, before.intercept if intercept is None else intercept, before.feature_names)
@@ -253,10 +174,8 @@ class Editing:
                 f"Cannot {description}, because the mean loss, {losses[0]:g} before and {losses[1]:g} after, must be finite."
             )
         step = EditStep(action, rule, new, description, before.complexity, after.complexity, *losses)
-        model = copy.copy(self.model)
-        model.ensemble_ = after
-        model.edits_ = EditLog(self.log.start, (*self.log.steps, step))
-        return Editing(model, self.sample)
+        edited = self.model.model_.edited(self.log.followed_by(step, after))
+        return Editing(self.model._with(edited), self.sample)
 
 
 def _but(locked: list[int]) -> str:

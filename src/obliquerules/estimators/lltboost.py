@@ -2,57 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from obliquerules.boosting.learner import Learner
-from obliquerules.boosting.oblique import ObliqueLearner
-from obliquerules.boosting.pool import PoolLearner
-from obliquerules.boosting.sample import Sample
-from obliquerules.estimators.boosted import BoostedModel
-from obliquerules.estimators.parameters import check_whole
-from obliquerules.estimators.rule_model import RuleClassifier, RuleRegressor
+from obliquerules.boosting.cross_validated import LLTBoostCV
+from obliquerules.boosting.lltboost import LLTBoost
+from obliquerules.estimators.classifier import RuleClassifier
+from obliquerules.estimators.regressor import RuleRegressor
 
 
-class LLTBoostModel(BoostedModel):
-    """The parameters and the learner that classifier and regressor have in common."""
-
-    def __init__(
-        self,
-        *,
-        max_rules: int = 10,
-        max_propositions: int = 5,
-        max_variables: int = 5,
-        selection: str = "information",
-        complexity_penalty: float = 4.0,
-        validation_fraction: float = 0.2,
-        validation_tolerance: float = -0.02,
-        objective_tolerance: float = 0.1,
-        ridge: float = 4.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_rules = max_rules
-        self.max_propositions = max_propositions
-        self.max_variables = max_variables
-        self.selection = selection
-        self.complexity_penalty = complexity_penalty
-        self.validation_fraction = validation_fraction
-        self.validation_tolerance = validation_tolerance
-        self.objective_tolerance = objective_tolerance
-        self.ridge = ridge
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_whole("max_variables", self.max_variables, 1)
-
-    def _learner(self, sample: Sample) -> Learner:
-        kind = ObliqueLearner if self.selection == "validation" else PoolLearner
-        return kind(sample.X, sample.weight, self.max_variables)
-
-
-class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
+class LLTBoostClassifier(RuleClassifier):
     """Classify two classes with a small sum of rules whose conditions are sparse linear combinations of inputs.
 
     Each rule adds its weight to the log-odds of the second class wherever all its conditions ``x.w >= t`` hold. Rules are
@@ -61,37 +17,6 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
 
     The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full: the
     conditions that are read are the model. Rule weights keep their full precision and are printed with four digits.
-
-    Parameters
-    ----------
-    max_rules : int, default=10
-        Largest number of rules, r in the paper. One fit gives every smaller size too: see `path_` and `at`.
-    max_propositions : int, default=5
-        Largest number of conditions in a rule, k_r in the paper.
-    max_variables : int, default=5
-        Largest number of variables in a condition, k_s in the paper.
-    selection : {"information", "validation"}, default="information"
-        How variables, conditions and rules earn their place. ``"information"``: by a criterion that charges for the complexity
-        of the whole model, on all rows, from a wide pool of conditions. ``"validation"``: the paper's way, in which an
-        additional variable must lower the risk on held-out rows and an additional condition must raise the boosting objective.
-    complexity_penalty : float, default=4.0
-        For ``"information"``: the price of one unit of complexity (a rule, a threshold or a variable) in units of log(n) on the
-        scale of -2 log likelihood. Larger means smaller models.
-    validation_fraction : float, default=0.2
-        For ``"validation"``: share of the rows that is held out while rules are grown; the weights are then fitted to all rows.
-        Equal rows are held out together.
-    validation_tolerance : float, default=-0.02
-        For ``"validation"``: relative change of the held-out risk that an additional variable must reach, eps_s in the paper.
-    objective_tolerance : float, default=0.1
-        For ``"validation"``: relative rise of the objective that an additional condition must exceed, eps_p in the paper.
-    ridge : float, default=4.0
-        Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on so many rows, and on no row
-        of another rule, gets about half the weight that it would have without the penalty. The curvature of the loss at the
-        best constant makes this mean the same for every loss.
-    random_state : int, RandomState instance or None, default=None
-        For ``"validation"``: draws the held-out rows.
-    verbose : int, default=0
-        If not zero, report each rule on standard error.
 
     Attributes
     ----------
@@ -121,26 +46,14 @@ class LLTBoostClassifier(RuleClassifier, LLTBoostModel):
     True
     """
 
-    def _plain_class(self) -> type[BoostedModel]:
-        return LLTBoostClassifier
+    method_class = LLTBoost
 
 
-class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
+class LLTBoostRegressor(RuleRegressor):
     """Predict a number or a count with a small sum of rules whose conditions are sparse linear combinations of inputs.
 
     Each rule adds its weight to the score wherever all its conditions ``x.w >= t`` hold; the prediction is the score itself,
     or for counts its exponential. See `LLTBoostClassifier` for how the rules are learned and for the parameters that both have.
-
-    Parameters
-    ----------
-    loss : {"squared", "poisson"}, default="squared"
-        ``"squared"`` for a real target, ``"poisson"`` (log link) for counts and rates.
-    max_rules, max_propositions, max_variables : int
-    selection : {"information", "validation"}
-    complexity_penalty, validation_fraction, validation_tolerance, objective_tolerance, ridge : float
-    random_state : int, RandomState instance or None
-    verbose : int
-        As for `LLTBoostClassifier`.
 
     Attributes
     ----------
@@ -161,36 +74,78 @@ class LLTBoostRegressor(RuleRegressor, LLTBoostModel):
     3
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str = "squared",
-        max_rules: int = 10,
-        max_propositions: int = 5,
-        max_variables: int = 5,
-        selection: str = "information",
-        complexity_penalty: float = 4.0,
-        validation_fraction: float = 0.2,
-        validation_tolerance: float = -0.02,
-        objective_tolerance: float = 0.1,
-        ridge: float = 4.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            max_rules=max_rules,
-            max_propositions=max_propositions,
-            max_variables=max_variables,
-            selection=selection,
-            complexity_penalty=complexity_penalty,
-            validation_fraction=validation_fraction,
-            validation_tolerance=validation_tolerance,
-            objective_tolerance=objective_tolerance,
-            ridge=ridge,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.loss = loss
+    method_class = LLTBoost
 
-    def _plain_class(self) -> type[BoostedModel]:
-        return LLTBoostRegressor
+
+class LLTBoostClassifierCV(RuleClassifier):
+    """`LLTBoostClassifier` whose size is chosen by cross-validation.
+
+    One path is grown on all rows. To say which of its members predicts, the same is done without the rows of each fold, and
+    the path that comes out is judged on those rows. At a given complexity, a fold counts with its largest member of at most
+    that complexity. The member with the least mean risk is the best; chosen is the smallest whose mean risk is within one
+    standard error of that.
+
+    Attributes
+    ----------
+    path_ : tuple of RuleEnsemble
+        Grown on all rows, as by `LLTBoostClassifier`.
+    ensemble_ : RuleEnsemble
+        The chosen member.
+    complexity_ : int
+        Its complexity.
+    best_complexity_ : int
+        The complexity of the member with the least mean risk.
+    cv_results_ : dict of str to array
+        With an entry for each member of the path: ``complexity``; ``mean_test_risk``, the mean over the folds of the mean
+        loss; ``std_test_risk``, the standard deviation between folds; ``standard_error``, that divided by the root of the
+        number of folds; and ``split0_test_risk`` and so on, the risk on each fold. Not saved to files.
+    classes_ : array of shape (2,)
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        As for `LLTBoostClassifier`.
+
+    Notes
+    -----
+    Training sets of different folds share most of their rows, so the risks of folds depend on each other and the standard
+    error is a rule of thumb, not an exact one. The risk of the chosen member in `cv_results_` is a little too good, because it
+    was looked at to choose it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from obliquerules import LLTBoostClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LLTBoostClassifierCV(max_rules=4, max_variables=2, random_state=0).fit(X, y)
+    >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
+    True
+    """
+
+    method_class = LLTBoostCV
+
+
+class LLTBoostRegressorCV(RuleRegressor):
+    """`LLTBoostRegressor` whose size is chosen by cross-validation; see `LLTBoostClassifierCV` for how.
+
+    Attributes
+    ----------
+    path_ : tuple of RuleEnsemble
+    ensemble_ : RuleEnsemble
+    complexity_, best_complexity_ : int
+    cv_results_ : dict of str to array
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        As for `LLTBoostClassifierCV`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from obliquerules import LLTBoostRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = LLTBoostRegressorCV(max_rules=3, max_variables=2, random_state=0).fit(X, y)
+    >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
+    True
+    """
+
+    method_class = LLTBoostCV

@@ -1,50 +1,71 @@
-"""What all rule models share once they are fitted: the path, predictions along it, and saving."""
+"""RuleModel: what all estimators share: they check, read, let their method learn, hold the model, and pass questions on."""
 
 from __future__ import annotations
 
 import copy
 import functools
+import numbers
 import os
-from collections.abc import Callable, Iterator
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, validate_data
 
-from obliquerules.boosting.sample import Sample
-from obliquerules.encoding import (
-    NamedMatrix,
-    check_columns,
+from obliquerules.estimators.declared import make_init, with_parameters
+from obliquerules.estimators.editing import Editing
+from obliquerules.export.registry import export
+from obliquerules.export.target import Export
+from obliquerules.inspection.change_request import room_for, wish_for
+from obliquerules.inspection.closest_change import ClosestChange, closest_change
+from obliquerules.inspection.explanation import Explanation, explain
+from obliquerules.inspection.importance import Importances, variable_importance
+from obliquerules.inspection.report.measured_rows import MeasuredRows
+from obliquerules.inspection.report.workbench import write_workbench
+from obliquerules.inspection.rule_table import RuleTable, rule_table
+from obliquerules.inspection.stability import Stability, stability
+from obliquerules.inspection.variables import Numbers
+from obliquerules.losses import Loss
+from obliquerules.method import Method, Task
+from obliquerules.parameters import (
+    Parameter,
+    check_jobs,
+    check_real,
+    check_seed,
+    check_text,
+    check_whole,
+    declarations,
+)
+from obliquerules.rows.reading import (
+    as_block,
     check_finite,
     check_not_tiny,
     check_size,
-    checked_weights,
     misplaced_column,
+    read,
+    read_target,
+    read_weights,
 )
-from obliquerules.estimators.editing import Editing, EditLog
-from obliquerules.estimators.parameters import check_option, check_text, check_whole
-from obliquerules.estimators.readable_model import ReadableModel
-from obliquerules.inspection.change_search import Wish
-from obliquerules.inspection.report.subject import Rows
-from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
-from obliquerules.rules import RuleEnsemble
-from obliquerules.rules.stored_path import default_names, largest_within
-from obliquerules.rules.text import Wording
-from obliquerules.solvers.rule_weights import weights_of_patterns
+from obliquerules.rows.sample import Sample
+from obliquerules.rules import Block, Labels, Model, RuleEnsemble
+from obliquerules.rules.documents.models import save_model
+from obliquerules.rules.edits import EditLog
+from obliquerules.rules.model import Origin
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
-Model = TypeVar("Model", bound="RuleModel")
+Estimator = TypeVar("Estimator", bound="RuleModel")
+Fit: TypeAlias = Callable[Concatenate[Estimator, Arguments], Estimator]
 
 
-def all_or_nothing(fit: Callable[Concatenate[Model, Arguments], Model]) -> Callable[Concatenate[Model, Arguments], Model]:
-    """Make a fit that fails, or is interrupted, leave the model as it was before."""
+def all_or_nothing(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Arguments]:
+    """Make a fit that fails, or is interrupted, leave the estimator as it was before."""
 
     @functools.wraps(fit)
-    def fit_or_restore(self: Model, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Model:
+    def fit_or_restore(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
         before = self.__dict__.copy()
         try:
             return fit(self, *args, **kwargs)
@@ -55,11 +76,13 @@ def all_or_nothing(fit: Callable[Concatenate[Model, Arguments], Model]) -> Calla
     return fit_or_restore
 
 
-class RuleModel(ReadableModel):
-    """A fitted sequence of rule ensembles of growing complexity, one of which predicts.
+class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+    """An estimator whose method learns a `Model`.
 
     Attributes
     ----------
+    model_ : Model
+        What was learned.
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity, the first of them the constant; all come from one fit, in original units.
     ensemble_ : RuleEnsemble
@@ -68,107 +91,139 @@ class RuleModel(ReadableModel):
         What was done to the member of the path by `edit`; None if nothing was.
     """
 
-    path_: tuple[RuleEnsemble, ...]
-    n_iter_: int
+    method_class: ClassVar[type[Method]]
+    # Declares the parameters that are about the target and not about the method.
+    target_class: ClassVar[type | None] = None
+    model_: Model
     n_features_in_: int
-    edits_: EditLog | None = None
-    ridge: float = 0.0  # for a subclass that has no such parameter
-    _parameters_of_fit: dict[str, Any] | None = None
 
-    def _keep_parameters(self) -> None:
-        """Make the present parameters those of the fit: what they are set to later is for the next one."""
-        self._parameters_of_fit = self.get_params(deep=False)
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "method_class" in cls.__dict__:
+            declared = ({} if cls.target_class is None else declarations(cls.target_class)) | _own_first(cls.method_class)
+            cls.__init__ = make_init(declared)  # type: ignore[method-assign]
+            cls.__doc__ = with_parameters(cls.__doc__ or "", declared)
 
-    def _parameter(self, name: str) -> Any:
-        """Return a parameter as it was in the fit or, if there was none, as it is."""
-        return (self._parameters_of_fit or {}).get(name, getattr(self, name))
+    # ---- fit ----
 
-    def _as_fitted(self) -> Self:
-        """Return this model with all parameters as they were in the fit."""
-        model = copy.copy(self)
-        model.__dict__.update(self._parameters_of_fit or {})
-        return model
+    def _method(self) -> Method:
+        """Return the method with the parameters of this estimator; raise if one is not what it may be."""
+        return self.method_class(**{name: getattr(self, name) for name in declarations(self.method_class)})
 
-    def _check_parameters(self) -> None:
-        """Raise if a parameter is not what it may be."""
+    def _loss(self) -> Loss:
+        """Return the loss to learn with; raise if there is none."""
+        raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
 
-    def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002  # for subclasses
-        """Return the targets as the numbers that the loss takes; raise if the rows that have weight cannot be learned from."""
+    def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:  # noqa: ARG002
+        """Return targets as numbers for the loss, and labels if they are classes; raise if there is nothing to learn."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
 
-    def _checked(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return inputs, targets and weights, ready to be learned from."""
-        X, y = self._training_data(X, y)
-        weight = checked_weights(sample_weight, len(y))
-        return X, self._target(y, weight), weight
-
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Check everything, and learn the path."""
-        self._check_parameters()
-        self._keep_parameters()
-        self._forget_edits()
-        return self._grow(*self._checked(X, y, sample_weight))
+        """Check, read, learn, and hold the model."""
+        method, loss = self._method(), self._loss()
+        block, target = self._training_data(X, y)
+        weight = read_weights(sample_weight, len(block))
+        encoded, labels = self._encoded(target, weight, loss)
+        task = Task(block.matrix, encoded, weight, loss, block.names, labels, type(self).__name__)
+        method.check_task(task)
+        growth = method.grow(task)
+        chosen = range(len(growth.path))[growth.chosen]
+        self.model_ = Model(growth.path, chosen, loss, labels, origin=self._origin(growth.n_iter))
+        for name, value in growth.notes.items():
+            setattr(self, name, value)
+        return self
 
-    def _grow(self, X: NDArray[np.float64], y: Vector, weight: Vector) -> Self:  # noqa: ARG002  # for subclasses
-        """Learn the path from checked data; set ``path_``, ``ensemble_`` and ``n_iter_``."""
-        raise AttributeError(f"{type(self).__name__} does not say how it learns its rules.")
+    def _origin(self, n_iter: int) -> Origin:
+        """Return what the file of this model says of the fit."""
+        given = self.get_params(deep=False)
+        # On how many workers it was learned is no matter of the model: files are the same whatever their number.
+        parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
+        return Origin(type(self).__name__, parameters, n_iter, hasattr(self, "feature_names_in_"))
 
-    def _data_like_those_of_fit(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return inputs, targets and weights that are of the kind this model was fitted to."""
-        self._matrix(X)
-        scratch = self._as_fitted()  # a copy, because reading data as for a fit sets attributes
-        data = scratch._checked(X, y, sample_weight)
-        if not np.array_equal(getattr(scratch, "classes_", ()), getattr(self, "classes_", ())):
-            raise ValueError(f"y must hold the labels that the model was fitted to, {self.classes_.tolist()}.")
-        return data
+    def _training_data(self, X: Any, y: Any) -> tuple[Block, NDArray[Any]]:
+        """Return inputs and targets, and note what the columns are."""
+        block = read(X, reader=type(self).__name__)
+        validate_data(self, block.matrix if isinstance(X, Block) else X, y, skip_check_array=True)
+        if isinstance(X, Block):
+            self.feature_names_in_ = np.array(X.names, dtype=object)
+        check_size(block.matrix, "X")
+        check_not_tiny(block.matrix, block.names)
+        target = column_or_1d(y, warn=True)
+        assert_all_finite(target, input_name="y")
+        check_consistent_length(block.matrix, target)
+        return block, target
 
-    def _strata(self, target: Vector) -> NDArray[np.intp]:
-        """Return the group of each row from which a like share is held out: one group, unless there are classes."""
-        return np.zeros(len(target), dtype=np.intp)
+    # ---- what was fitted ----
 
-    def _feature_names(self) -> tuple[str, ...]:
-        """Return the names given to fit, or x0, x1, ... where there were none."""
-        given = getattr(self, "feature_names_in_", None)
-        return default_names(self.n_features_in_) if given is None else tuple(str(name) for name in given)
+    @property
+    def path_(self) -> tuple[RuleEnsemble, ...]:
+        """The ensembles of the fit, of growing complexity."""
+        return self.model_.path
 
-    def _matrix(self, X: Any) -> NDArray[np.float64]:
+    @property
+    def ensemble_(self) -> RuleEnsemble:
+        """The ensemble that predicts."""
+        return self.model_.ensemble
+
+    @property
+    def edits_(self) -> EditLog | None:
+        """What was done to the ensemble by hand."""
+        return self.model_.edits
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of steps of the fit."""
+        return 0 if self.model_.origin is None else self.model_.origin.n_iter
+
+    def _with(self, model: Model) -> Self:
+        """Return a copy of this estimator that holds another model."""
+        other = copy.copy(self)
+        other.model_ = model
+        return other
+
+    def _read(self, X: Any) -> NDArray[np.float64]:
+        """Return inputs of the kind that the model was fitted to."""
         check_is_fitted(self)
-        if isinstance(X, NamedMatrix):
-            check_finite(X.matching(self._feature_names()), X.names)
-            return X.values
-        check_columns(X)
+        if isinstance(X, Block):
+            return read(X, self.model_.expected_names, self.n_features_in_, reader=type(self).__name__).matrix
+        block = as_block(X, self.model_.feature_names, type(self).__name__)
+        self._check_names(X)
+        check_finite(block.matrix, block.names)
+        return block.matrix
+
+    def _check_names(self, X: Any) -> None:
         try:
-            matrix = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+            validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
             # scikit-learn names columns that are missing or new, but not those that have changed places.
             if "same order" in str(error):
-                raise ValueError(f"{error}{misplaced_column(X, self._feature_names())}") from error
+                raise ValueError(f"{error}{misplaced_column(X, self.model_.feature_names)}") from error
             raise
-        check_finite(matrix, self._feature_names())
-        return np.asarray(matrix, dtype=np.float64)
 
-    def _training_data(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        check_columns(X)
-        values = X.values if isinstance(X, NamedMatrix) else X
-        matrix, target = validate_data(self, values, y, dtype=np.float64, ensure_all_finite=False)
-        if isinstance(X, NamedMatrix):
-            self.feature_names_in_ = np.array(X.names, dtype=object)
-        check_finite(matrix, self._feature_names())
-        check_size(matrix, "X")
-        check_not_tiny(matrix, self._feature_names())
-        return matrix, target
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
+        """Return inputs, targets and weights of rows like those of `fit`."""
+        matrix = self._read(X)
+        target = read_target(self.model_, y, len(matrix))
+        weight = read_weights(sample_weight, len(matrix))
+        complaint = self.model_.loss.complaint(target[weight > 0.0])
+        if complaint is not None:
+            raise ValueError(f"y {complaint}.")
+        return matrix, target, weight
+
+    def _learnable_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
+        """Return the same, once it is known that weights can be fitted to them."""
+        matrix, target, weight = self._rows(X, y, sample_weight)
+        if self.model_.labels is not None:
+            self.model_.labels.check_both(target[weight > 0.0])
+        return matrix, target, weight
 
     def _scores(self, X: Any) -> Vector:
-        matrix = self._matrix(X)  # first, because it says so if the model is not fitted
-        return self.ensemble_(matrix)
+        matrix = self._read(X)  # first, because it says so if the model is not fitted
+        return self.model_.scores(matrix)
 
     def _staged_scores(self, X: Any) -> Iterator[Vector]:
-        matrix = self._matrix(X)
-        return (ensemble(matrix) for ensemble in self.path_)
+        matrix = self._read(X)
+        return (ensemble(matrix) for ensemble in self.model_.path)
 
     def at(self, complexity: int) -> Self:
         """Return this model at a smaller size: its largest path member with at most the given complexity.
@@ -177,15 +232,14 @@ class RuleModel(ReadableModel):
         """
         check_is_fitted(self)
         check_whole("complexity", complexity, 0)
-        model = copy.copy(self)
-        model._forget_edits()
-        model.ensemble_ = largest_within(self.path_, complexity)
-        return model
+        return self._with(self.model_.at(complexity))
 
-    def _forget_edits(self) -> None:
-        self.__dict__.pop("edits_", None)
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
+        check_is_fitted(self)
+        save_model(self.model_, path)
 
-    def edit(self, X: Any, y: Any, sample_weight: Any = None) -> Editing:
+    def edit(self, X: Any, y: Any, sample_weight: Any = None) -> Editing[Self]:
         """Start to edit the rules: drop, add, replace or lock some, and fit the weights anew.
 
         This model stays as it is. Every step is logged with what it costs, and the log is saved with the edited model.
@@ -211,21 +265,288 @@ class RuleModel(ReadableModel):
         >>> len(model.ensemble_), len(edited.ensemble_)
         (4, 3)
         """
-        return Editing(self, Sample.of(*self._data_like_those_of_fit(X, y, sample_weight)))
+        return Editing(self, Sample.of(*self._learnable_rows(X, y, sample_weight)))
 
-    def _penalty(self, target: Vector, weight: Vector) -> float:
-        """Return the ridge under which weights of rules are fitted to these targets, in units of the loss."""
-        return float(self._parameter("ridge")) * self._loss().curvature(target, weight)
+    # ---- questions ----
 
-    def _fitted_weights(self, sample: Sample, start: NDArray[np.float64], fixed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the constant and the weights of the rules, fitted as in `fit`; the fixed ones as they are at the start."""
-        ridge = self._penalty(sample.y, sample.weight)
-        return weights_of_patterns(*self._patterns(sample.X), sample.y, sample.weight, self._loss(), ridge, start, fixed=fixed)
+    def to_text(self, format: str = "plain", *, exact: bool = False) -> str:  # noqa: A002  # the word users look for
+        """Return `ensemble_` as text, with sentences that say what the score means; see `RuleEnsemble.to_text`.
 
-    def _patterns(self, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return which rules fire together, with a column of ones before them, and which of these patterns each row has."""
-        fires, pattern = np.unique(self.ensemble_.fires(X), axis=0, return_inverse=True)
-        return np.column_stack([np.ones(len(fires)), fires]), pattern.ravel()
+        Parameters
+        ----------
+        format : {"plain", "markdown", "latex", "sentences"}, default="plain"
+        exact : bool, default=False
+            Write every number in full.
+        """
+        check_is_fitted(self)
+        return self.model_.to_text(format, exact=exact)
+
+    def export(self, to: str, X: Any = None, *, contributions: bool = False, **options: Any) -> Export:
+        """Return `ensemble_` in another language, once it is known to compute the same.
+
+        The export is run on the rows of X and on generated ones, which hit thresholds, miss them by one double, and hold
+        extreme and missing values. Rules fire on the same rows, scores are equal to the last bit, predictions to 12 digits.
+
+        Parameters
+        ----------
+        to : {"python", "c", "sql", "frame", "onnx", "excel", "json", "latex"}
+            ``"python"``: a module of the standard library alone. ``"c"``: a header of C99. ``"sql"``: a query. ``"frame"``: an
+            object that adds outputs to data frames of pandas, polars, pyarrow, DuckDB and Dask. ``"onnx"``: a graph in doubles.
+            ``"excel"``: formulas. ``"json"``: the rules, which `load_model` reads. ``"latex"``: a table.
+        X : data frame or array of shape (n_samples, n_features), optional
+            Rows on which to compare the export with this model, besides generated ones.
+        contributions : bool, default=False
+            Also give what each rule adds to the score.
+        **options
+            ``dialect``, ``table``, ``prefix`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for ``"c"`` and
+            ``"frame"``. ``row`` for ``"excel"``. ``exact`` for ``"latex"``.
+
+        Returns
+        -------
+        Export
+            Its `content` is the product, its `verification` says what ran it, on how many rows. `save` writes a file.
+
+        Raises
+        ------
+        ExportError
+            If the export computes anything else than the model; the message names the first row that differs.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> exported = model.export("sql", X, dialect="sqlite", table="patients")
+        >>> exported.verification.engine, exported.verification.mismatches
+        ('SQLite', 0)
+        """
+        check_is_fitted(self)
+        rows = None if X is None else self._read(X)
+        return export(self.model_, to, rows, contributions=contributions, **options)
+
+    def rule_table(self, X: Any, y: Any = None, sample_weight: Any = None) -> RuleTable:
+        """Say for each rule of `ensemble_` how many rows it covers, what it adds on average, and what these rows are like.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+        y : array of shape (n_samples,), optional
+            Targets: then the table has for each rule the share of the second class among the covered rows, or their mean.
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        RuleTable
+            Print it, or take `to_dicts`, `to_pandas` or `to_polars`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.rule_table(X, y))
+        rule  weight  complexity  coverage  mean contribution  mean of y  condition
+              +104.6           0   100.0 %             +104.6      152.1  True
+           0  +37.79           3    30.5 %             +11.54      200.1  bp >= 101.5
+           1  +78.67           4    45.7 %             +35.96        203  bmi + 7 s5 >= 59.425
+        """
+        matrix = self._read(X)
+        target = None if y is None else read_target(self.model_, y, len(matrix))
+        return rule_table(self.model_, matrix, target, read_weights(sample_weight, len(matrix)))
+
+    def explain(self, X: Any) -> Explanation:
+        """Say for each row which rules fired, how clearly their conditions hold, and what they add up to.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Explanation
+            Its rows print as a calculation. The contributions, added from left to right after the constant, are the score to
+            the last bit.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.explain(X[:1]))
+        Predicted: 183.3
+          +104.6  to start with
+          +78.67  because bmi + 7 s5 >= 59.425 (it is 66.1186, met by 6.694)
+          +183.3  in all, the prediction
+        Not counted, because a condition is not met:
+          +37.79  if bp >= 101.5 (it is 101, missed by 0.5)
+        Values: bmi = 32.1, bp = 101, s5 = 4.8598
+        """
+        return explain(self.model_, self._read(X))
+
+    def variable_importance(self, X: Any, sample_weight: Any = None) -> Importances:
+        """Say for each variable how far the score would move, on average, if its value were that of a row drawn from X.
+
+        It is the mean absolute change over all pairs of rows, exactly and with nothing sampled; see `Importances`.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_samples, n_features)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        Importances
+            The most important variable first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.variable_importance(X))
+        importance  rules  variable
+             24.98      1  bmi
+             19.74      1  s5
+             16.03      1  bp
+        (7 other variables in no rule)
+        """
+        matrix = self._read(X)
+        return variable_importance(self.model_, matrix, read_weights(sample_weight, len(matrix)))
+
+    def closest_change(
+        self,
+        x: Any,
+        X: Any,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        fixed: Collection[str | int] = (),
+        lower: Numbers | None = None,
+        upper: Numbers | None = None,
+        cost: Numbers | None = None,
+        whole: Collection[str | int] = (),
+        tolerance: float = 0.0,
+        max_steps: int = 2000,
+    ) -> ClosestChange:
+        """Return the closest change of the inputs of one row that gives the other class, or a prediction beyond a value.
+
+        The distance is the sum of the absolute changes, each in standard deviations of its variable in X. All ways in which
+        conditions can hold and not hold are searched, by branch and bound with one linear program at each step, so that what is
+        found is the closest change there is. It is tried on the model: the row that comes back has the wanted prediction.
+
+        Parameters
+        ----------
+        x : data frame with one row, series, or array of shape (n_features,) or (1, n_features)
+            The row.
+        X : data frame or array of shape (n_samples, n_features)
+            Rows that say how far a variable usually varies, such as those of `fit`. A variable that is the same in all of them
+            stays as it is, and without other bounds a variable stays within the range that it has in them.
+        above, below : float, optional
+            The value that the prediction is to exceed, or to fall below; of a classifier, the probability of its second class.
+            One of them must be given for a regressor. A classifier without either is to predict its other class.
+        fixed : collection of str or int
+            Variables, by name or column, that must stay as they are.
+        lower, upper : dict, optional
+            The least and the greatest value of variables, by name or column; `math.inf` for no bound.
+        cost : dict, optional
+            What a change by one standard deviation counts, by name or column, if it is not 1.
+        whole : collection of str or int
+            Variables that take whole numbers only, such as counts and columns of 0 and 1.
+        tolerance : float, default=0.0
+            By how many standard deviations the distance may exceed the least, for values in rounder numbers: 0.05 is good for
+            reading. The least is reported as `ClosestChange.bound`.
+        max_steps : int, default=2000
+            The number of linear programs after which the search ends with the best that it has found, and says so.
+
+        Returns
+        -------
+        ClosestChange
+            Print it. Its `row` is None if no change within the bounds does it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
+        The prediction is 183.3. To make it less than 150, change
+          bmi:  32.1 -> 25.4  (-6.7, 1.518 standard deviations)
+        That is a distance of 1.518 standard deviations in all; none of less than 1.515 within the given ranges does it.
+        """
+        check_real("tolerance", tolerance, 0.0)
+        check_whole("max_steps", max_steps, 1)
+        row = self._read(_as_frame(x))
+        if len(row) != 1:
+            raise ValueError(f"x must be one row; got {len(row)}.")
+        wish, rows = wish_for(self.model_, row, above, below), self._read(X)
+        bounds = {"lower": lower or {}, "upper": upper or {}, "cost": cost or {}}
+        room = room_for(self.model_, row[0], rows, fixed=fixed, whole=whole, **bounds)
+        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps)
+
+    def stability(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        n_bootstraps: int = 50,
+        overlap: float = 0.8,
+        confidence: float = 0.9,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> Stability:
+        """Say for each rule of `ensemble_` how often it comes back in refits to bootstrap samples, and how sure its weight is.
+
+        Each refit learns everything anew, up to the complexity of `ensemble_`. The interval for a weight holds the conditions
+        fixed, and does not account for having searched for them: see `Stability` for what it means.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The data that the model was fitted to, or others of the kind. Rows are drawn with equal chances, and a row that is
+            drawn keeps its weight.
+        n_bootstraps : int, default=50
+            The number of refits. Intervals come from 1000 fits of the weights alone.
+        overlap : float, default=0.8
+            A rule has come back if a rule of the refit overlaps with it so far, in rows of X.
+        confidence : float, default=0.9
+            The share of cases in which an interval is meant to cover.
+        random_state : int, RandomState instance or None, default=None
+        n_jobs : int or None, default=None
+            How many refits are done at a time, as joblib understands it. The result does not depend on it.
+
+        Returns
+        -------
+        Stability
+            Print it, or take `to_dicts`.
+        """
+        check_whole("n_bootstraps", n_bootstraps, 1)
+        check_real("overlap", overlap, 0.0, 1.0)
+        check_real("confidence", confidence, 0.0, 1.0)
+        check_seed("random_state", random_state)
+        check_jobs("n_jobs", n_jobs)
+        matrix, target, weight = self._learnable_rows(X, y, sample_weight)
+        task = Task(matrix, target, weight, self.model_.loss, self.model_.feature_names, self.model_.labels)
+        return stability(
+            self.model_.ensemble,
+            task.on(weight > 0.0),
+            self._fitted_method(),
+            n_bootstraps=n_bootstraps,
+            overlap=overlap,
+            confidence=confidence,
+            random_state=check_random_state(random_state),
+            n_jobs=n_jobs,
+        )
+
+    def _fitted_method(self) -> Method:
+        """Return the method as it was in `fit`, whatever parameters were set since."""
+        fitted = dict(self.model_.origin.parameters) if self.model_.origin is not None else self.get_params(deep=False)
+        return self.method_class(**{name: fitted[name] for name in declarations(self.method_class) if name in fitted})
 
     def report(
         self,
@@ -280,201 +601,49 @@ class RuleModel(ReadableModel):
         ...     Path(directory, "model.html").read_text(encoding="utf-8")[:15]
         '<!doctype html>'
         """
-        from obliquerules.estimators.reporting import write_report
-
         check_is_fitted(self)
         check_whole("min_count", min_count, 1)
         check_whole("max_sizes", max_sizes, 1)
         rows = self._report_rows(X, y, sample_weight, data_name, int(min_count))
-        write_report(self._as_fitted(), path, rows, title, int(max_sizes))
+        results = getattr(self, "cv_results_", None)
+        write_workbench(self.model_, path, rows, title=title, max_sizes=int(max_sizes), cv_results=results)
 
-    def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> Rows | None:
+    def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> MeasuredRows | None:
         """Return the rows that a report speaks of; those without weight count for nothing."""
         check_text("data_name", name)
         if (X is None) != (y is None):
             raise ValueError("X and y must be given together.")
         if X is None:
             return None
-        matrix = self._matrix(X)
-        target, weight = self._coded_rows(y, len(matrix)), checked_weights(sample_weight, len(matrix))
+        matrix, target, weight = self._rows(X, y, sample_weight)
         counted = weight > 0.0
         if np.count_nonzero(counted) < least:
             raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(counted)}.")
-        complaint = self._loss().complaint(target[counted])
-        if complaint is not None:
-            raise ValueError(f"y {complaint}.")
-        return Rows(matrix[counted], target[counted], weight[counted], name, least)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
-        from obliquerules.estimators.persistence import save_estimator
-
-        check_is_fitted(self)
-        save_estimator(self._as_fitted(), path)
+        return MeasuredRows(matrix[counted], target[counted], weight[counted], name, least)
 
 
-class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
-    """A rule model for two classes: the score is the log-odds of the second one.
-
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The labels, sorted; rules with a positive weight speak for the second.
-    """
-
-    classes_: NDArray[Any]
-
-    def _loss(self) -> Loss:
-        return LOSSES["logistic"]
-
-    def _strata(self, target: Vector) -> NDArray[np.intp]:
-        return target.astype(np.intp)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _encode_labels(self, y: NDArray[Any], weight: Vector) -> Vector:
-        """Set ``classes_`` and return 1.0 for rows of the second class."""
-        try:
-            check_classification_targets(y)
-            self.classes_, encoded = np.unique(y, return_inverse=True)
-        except TypeError as error:  # they cannot be put in order
-            raise ValueError("y holds labels of different types, such as text and numbers; all must be of one type.") from error
-        if len(self.classes_) > 2:
-            kind = type_of_target(y, input_name="y")
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        if len(np.unique(encoded[weight > 0.0])) < 2:
-            only = y[weight > 0.0].tolist()[0]
-            raise ValueError(
-                f"y holds one class only ({only!r}) among the rows that have weight; a classifier needs two classes."
-            )
-        return encoded.astype(np.float64)
-
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a data frame or array and two kinds of labels."""
-        return self._learn(X, y, sample_weight)
-
-    def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._encode_labels(y, weight)
-
-    def _label(self, index: int = 1) -> str:
-        """Return a class as text has it: in quotes, or with the word class before a number."""
-        label = self.classes_.tolist()[index]
-        return repr(label) if isinstance(label, str) else f"class {label!r}"
-
-    def _wording(self) -> Wording:
-        wording = super()._wording()
-        return Wording(str(wording.score).format(label=self._label()), wording.factor, plural=True)
-
-    def _mean_words(self) -> str:
-        return super()._mean_words().format(label=self._label())
-
-    def _coded(self, y: Any) -> Vector:
-        labels = np.asarray(y)
-        if not np.isin(labels, self.classes_).all():
-            raise ValueError(f"y must hold the labels that the model was fitted to, {self.classes_.tolist()}.")
-        return np.asarray(labels == self.classes_[1], dtype=np.float64)
-
-    def _target_words(self) -> str:
-        return f"share of {self._label()}"
-
-    def _predictions(self, score: Vector) -> NDArray[Any]:
-        return self._more_probable(score)
-
-    def _headline(self, score: float) -> str:
-        probability = float(self._loss().inverse_link(np.array([score]))[0])
-        predicted = self._label(int(score > 0.0))
-        return f"Predicted: {predicted} (probability of {self._label()}: {100 * probability:.1f} %)"
-
-    def _wish(self, row: NDArray[np.float64], above: float | None, below: float | None) -> Wish:
-        if above is not None or below is not None:
-            wish = super()._wish(row, above, below)
-            return Wish(wish.met, wish.direction, f"one with a probability of {self._label()} {wish.words}")
-        if self.ensemble_(row)[0] > 0.0:
-            return Wish(lambda score: score <= 0.0, -1.0, self._label(0))
-        return Wish(lambda score: score > 0.0, 1.0, self._label(1))
-
-    def decision_function(self, X: Any) -> Vector:
-        """Return the score of each row: the log-odds of the second class."""
-        return self._scores(X)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, shape (n_samples, 2)."""
-        return self._probabilities(self._scores(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the more probable class of each row."""
-        return self._more_probable(self._scores(X))
-
-    def staged_decision_function(self, X: Any) -> Iterator[Vector]:
-        """Yield the scores of each member of `path_`, from the constant to the largest."""
-        return self._staged_scores(X)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Yield the probabilities of each member of `path_`."""
-        return (self._probabilities(score) for score in self._staged_scores(X))
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the predicted classes of each member of `path_`."""
-        return (self._more_probable(score) for score in self._staged_scores(X))
-
-    def _more_probable(self, score: Vector) -> NDArray[Any]:
-        return self.classes_[(score > 0.0).astype(np.intp)]
-
-    def _probabilities(self, score: Vector) -> NDArray[np.float64]:
-        positive = self._loss().inverse_link(score)
-        return np.column_stack([1.0 - positive, positive])
+def _own_first(kind: type[Method]) -> dict[str, tuple[Any, Parameter]]:
+    """Return the declarations of a method, behind its own those that all methods have."""
+    found, shared = declarations(kind), declarations(Method)
+    return {name: one for name, one in found.items() if name not in shared} | {name: found[name] for name in shared}
 
 
-class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
-    """A rule model for numbers: a mean under the squared loss, an expected count under the Poisson loss."""
+def plain(value: Any) -> Any:
+    """Return a parameter as JSON knows it; a random generator has no lasting state, and it and a splitter become None."""
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else None
 
-    loss: str
 
-    def _loss(self) -> Loss:
-        return LOSSES[self._parameter("loss")]
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("loss", self.loss, REGRESSION_LOSSES)
-
-    @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a data frame or array and numeric targets."""
-        return self._learn(X, y, sample_weight)
-
-    def _target(self, y: NDArray[Any], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        target = self._numbers(y)
-        complaint = self._loss().complaint(target[weight > 0.0])
-        if complaint is not None:
-            raise ValueError(f"y {complaint} (loss='{self._loss().name}').")
-        return target
-
-    def _coded(self, y: Any) -> Vector:
-        return self._numbers(y)
-
-    def _numbers(self, y: Any) -> Vector:
-        """Return the targets as doubles."""
-        try:
-            target = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"y must hold numbers only: {error}") from error
-        check_size(target, "y")
-        return target
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = self.loss == "poisson"
-        return tags
-
-    def predict(self, X: Any) -> Vector:
-        """Return the predicted mean of each row: the score itself, or its exponential for counts."""
-        score = self._scores(X)  # first, because it says so if the model is not fitted
-        return self._loss().inverse_link(score)
-
-    def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions of each member of `path_`, from the constant to the largest."""
-        return (self._loss().inverse_link(score) for score in self._staged_scores(X))
+def _as_frame(x: Any) -> Any:
+    """Return one row as something that has rows and columns; a series of pandas keeps its names."""
+    if hasattr(x, "to_frame") and hasattr(x, "index"):
+        return x.to_frame().T.infer_objects()
+    if hasattr(x, "columns") or hasattr(x, "schema"):
+        return x
+    array = np.asarray(x)
+    return array.reshape(1, -1) if array.ndim == 1 else array

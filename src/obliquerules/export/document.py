@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from obliquerules.export.source import LINKS, Source
+from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
-from obliquerules.losses import LOSSES
-from obliquerules.rules.document import decode_content, document_text, ensemble_content, parse_document
-
-LOSS_OF_LINK = {link: LOSSES[name] for name, link in LINKS.items()}
+from obliquerules.losses import LOSS_OF_LINK
+from obliquerules.rules import Model
+from obliquerules.rules.documents.ensembles import decode_content, ensemble_content
+from obliquerules.rules.documents.fields import document_text, parse_document
 
 
 def model_document(source: Source) -> str:
@@ -38,7 +38,7 @@ class JsonTarget(Target):
         """Read the document and evaluate it."""
         document = parse_document(product.encode("utf-8"), "the export")
         loss = LOSS_OF_LINK[document.get("link").text()]
-        return Source(decode_content(document), loss, source.contributions).outputs(X)
+        return Source(Model.of(decode_content(document), loss), source.contributions).outputs(X)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from obliquerules.export.source import Source
 from obliquerules.export.target import Export, Target
-from obliquerules.losses import Loss
-from obliquerules.rules import RuleEnsemble
+from obliquerules.rules import Block, Model
 
 # The module of this package and the class in it; it is imported when it is asked for.
 TARGETS: dict[str, str] = {
@@ -42,16 +41,13 @@ def find_target(to: str, **options: Any) -> Target:
     return target
 
 
-def export(
-    ensemble: RuleEnsemble, loss: Loss, to: str, X: ArrayLike | None = None, *, contributions: bool = False, **options: Any
-) -> Export:
-    r"""Return an ensemble in another language, once it is known to compute the same.
+def export(model: Model, to: str, X: ArrayLike | Block | None = None, *, contributions: bool = False, **options: Any) -> Export:
+    r"""Return a model in another language, once it is known to compute the same.
 
     Parameters
     ----------
-    ensemble : RuleEnsemble
-    loss : Loss
-        Says what prediction belongs to a score.
+    model : Model
+        Its ensemble is exported, with the link of its loss.
     to : str
         One of `TARGETS`.
     X : array or data frame of shape (n_samples, n_features), optional
@@ -68,14 +64,14 @@ def export(
 
     Examples
     --------
-    >>> from obliquerules import RuleEnsemble
+    >>> from obliquerules import Model, RuleEnsemble
     >>> from obliquerules.losses import LOSSES
     >>> ensemble = RuleEnsemble.parse("+1.5 if True\n-2 if age >= 50", ["age", "bmi"])
-    >>> exported = export(ensemble, LOSSES["logistic"], "python")
+    >>> exported = export(Model.of(ensemble, LOSSES["logistic"]), "python")
     >>> print(exported.verification)  # doctest: +ELLIPSIS
     verified with Python 3... on ... rows, no mismatch
     """
     target = find_target(to, **options)
-    source = Source(ensemble, loss, contributions)
-    rows = np.empty((0, source.n_columns)) if X is None else ensemble._matrix(X)[:, : source.n_columns]
+    source = Source(model, contributions)
+    rows = np.empty((0, source.n_columns)) if X is None else model.ensemble._matrix(X)[:, : source.n_columns]
     return target.export(source, rows)

@@ -1,4 +1,4 @@
-"""Source: what is exported, which is rules, the link of their score, and the outputs that are wanted."""
+"""Source: a model as exports see it: the columns that it reads, and the outputs that are wanted of it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.losses import Loss
-from obliquerules.rules import RuleEnsemble
+from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.style import column_names
 
-# What leads from a score to a prediction under each loss.
-LINKS = {"squared": "identity", "logistic": "logistic", "poisson": "exponential"}
 # The column of a table or frame in which rows are numbered while a product is verified.
 POSITION = "obliquerules_position"
 
@@ -25,29 +22,28 @@ class Source:
 
     Attributes
     ----------
-    ensemble : RuleEnsemble
-    loss : Loss
-        Says what the link makes of a score.
+    model : Model
+        Its ensemble is exported, with the link of its loss.
     contributions : bool
         Whether what each rule adds is wanted, besides the score and the prediction.
     """
 
-    ensemble: RuleEnsemble
-    loss: Loss
+    model: Model
     contributions: bool = False
 
     def __post_init__(self) -> None:
-        if self.loss.name not in LINKS:
-            raise ValueError(
-                f"A model with loss='{self.loss.name}' cannot be exported; the loss must be one of {', '.join(LINKS)}."
-            )
         if not math.isfinite(sum((abs(rule.weight) for rule in self.ensemble), abs(self.ensemble.intercept))):
             raise ValueError("The ensemble has weights whose sum is too large for a number, so that it cannot be exported.")
 
     @property
+    def ensemble(self) -> RuleEnsemble:
+        """The rules."""
+        return self.model.ensemble
+
+    @property
     def link(self) -> str:
         """One of identity, logistic and exponential."""
-        return LINKS[self.loss.name]
+        return self.model.loss.link_name
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -127,7 +123,7 @@ class Source:
     def outputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the outputs that the model has for each row, in the order of their names."""
         score = self.ensemble(X)
-        columns = [score, self.loss.inverse_link(score)]
+        columns = [score, self.model.means(score)]
         if self.contributions:
             columns += [rule(X) for rule in self.ensemble]
         return np.column_stack(columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.change_search import Room, Search, Wish, same_distance
-from obliquerules.inspection.table import Table, aligned
-from obliquerules.rules import RuleEnsemble
+from obliquerules.rules import Model
 from obliquerules.rules.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
+from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN, column_names
 
 Vector = NDArray[np.float64]
@@ -38,7 +38,7 @@ class VariableChange:
 
 
 @dataclass(frozen=True)
-class ClosestChange(Table[VariableChange]):
+class ClosestChange(Records[VariableChange]):
     """The closest change of inputs that gives another prediction; prints as a short text.
 
     The distance is the sum of the absolute changes, each in standard deviations of its variable and multiplied by its cost.
@@ -72,7 +72,7 @@ class ClosestChange(Table[VariableChange]):
     after: Any
     wanted: str
 
-    def _rows(self) -> tuple[VariableChange, ...]:
+    def _records(self) -> tuple[VariableChange, ...]:
         return self.changes
 
     def __str__(self) -> str:
@@ -111,16 +111,20 @@ def _floor(bound: float) -> str:
 
 
 def closest_change(
-    ensemble: RuleEnsemble,
+    model: Model,
     room: Room,
     wish: Wish,
     rows: NDArray[np.float64],
     *,
     tolerance: float,
     max_steps: int,
-    predict: Callable[[Vector], Any],
 ) -> ClosestChange:
-    """Search for the closest change; ``predict`` gives the prediction of a row."""
+    """Search for the closest change."""
+    ensemble = model.ensemble
+
+    def predict(row: Vector) -> Any:
+        return model.predict(row[None, :]).tolist()[0]
+
     search = Search(ensemble, room, wish, max_steps)
     search.run(rows)
     row = None if search.best is None else _shortened(search, tolerance)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.table import Table, aligned
-from obliquerules.rules import Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Model, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.numbers import in_full, readable
+from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN, column_names
 
 # So many rows are printed, and no more.
@@ -116,7 +116,7 @@ class RowExplanation:
 
 
 @dataclass(frozen=True)
-class Explanation(Table[RowExplanation]):
+class Explanation(Records[RowExplanation]):
     """Why each row has its prediction; one row prints as a calculation.
 
     Attributes
@@ -127,12 +127,12 @@ class Explanation(Table[RowExplanation]):
 
     rows: tuple[RowExplanation, ...]
 
-    def _rows(self) -> tuple[RowExplanation, ...]:
+    def _records(self) -> tuple[RowExplanation, ...]:
         return self.rows
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict for each row and rule, the constant first (its rule is None)."""
-        return [record for row in self.rows for record in _records(row)]
+        return [record for row in self.rows for record in _as_dicts(row)]
 
     def __str__(self) -> str:
         if len(self.rows) == 1:
@@ -143,7 +143,7 @@ class Explanation(Table[RowExplanation]):
         return "\n\n".join(parts)
 
 
-def _records(row: RowExplanation) -> list[dict[str, Any]]:
+def _as_dicts(row: RowExplanation) -> list[dict[str, Any]]:
     constant = RuleContribution(-1, "True", row.intercept, True, row.intercept, ())
     return [
         {
@@ -176,27 +176,26 @@ def _indented(lines: list[tuple[str, str]]) -> str:
     return "\n".join(f"  {line}" for line in aligned(lines).split("\n"))
 
 
-def explain(
-    ensemble: RuleEnsemble, X: NDArray[np.float64], predictions: Sequence[Any], headlines: Sequence[str], total: str
-) -> Explanation:
-    """Say for each row which rules fired; the predictions and their words come from the estimator."""
-    scores = ensemble(X)
-    columns = {column for rule in ensemble for proposition in rule.condition for column in proposition.columns}
-    names = dict(zip(sorted(columns), column_names(sorted(columns), ensemble.feature_names), strict=True))
+def explain(model: Model, X: NDArray[np.float64]) -> Explanation:
+    """Say for each row which rules fired, how clearly their conditions hold, and what they add up to."""
+    ensemble, scores = model.ensemble, model.scores(X)
+    columns = sorted({column for rule in ensemble for proposition in rule.condition for column in proposition.columns})
+    names = dict(zip(columns, column_names(columns, ensemble.feature_names), strict=True))
     contributions = [_contributions(index, rule, ensemble, X) for index, rule in enumerate(ensemble)]
+    predictions = model.decisions(scores).tolist()
     return Explanation(
         tuple(
             RowExplanation(
                 row,
                 ensemble.intercept,
                 tuple(of_rule[row] for of_rule in contributions),
-                float(scores[row]),
+                score,
                 predictions[row],
                 {name: float(X[row, column]) for column, name in names.items()},
-                headlines[row],
-                total,
+                model.headline(score),
+                model.wording.total,
             )
-            for row in range(len(X))
+            for row, score in enumerate(scores.tolist())
         )
     )
 

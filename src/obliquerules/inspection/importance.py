@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.table import Table, aligned
-from obliquerules.rules import Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Model, Proposition, Rule
 from obliquerules.rules.numbers import readable
+from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import column_names
 
 Vector = NDArray[np.float64]
@@ -35,7 +35,7 @@ class VariableImportance:
 
 
 @dataclass(frozen=True)
-class Importances(Table[VariableImportance]):
+class Importances(Records[VariableImportance]):
     """How much each variable matters, the most important first; prints as a table.
 
     In a sentence: *if the value that a case has in this variable were exchanged for that of a case drawn at random, the
@@ -51,7 +51,7 @@ class Importances(Table[VariableImportance]):
 
     variables: tuple[VariableImportance, ...]
 
-    def _rows(self) -> tuple[VariableImportance, ...]:
+    def _records(self) -> tuple[VariableImportance, ...]:
         return self.variables
 
     def __str__(self) -> str:
@@ -62,12 +62,11 @@ class Importances(Table[VariableImportance]):
         return f"{table}\n({unused} other variable{'' if unused == 1 else 's'} in no rule)" if unused else table
 
 
-def variable_importance(ensemble: RuleEnsemble, X: NDArray[np.float64], weight: Vector) -> Importances:
+def variable_importance(model: Model, X: NDArray[np.float64], weight: Vector) -> Importances:
     """Return the importance of each column of X, whose rows have the given weights."""
-    names = column_names(range(X.shape[1]), ensemble.feature_names)
     found = []
-    for column, name in enumerate(names):
-        rules = [rule for rule in ensemble if any(column in proposition.columns for proposition in rule.condition)]
+    for column, name in enumerate(column_names(range(X.shape[1]), model.ensemble.feature_names)):
+        rules = [rule for rule in model.ensemble if any(column in proposition.columns for proposition in rule.condition)]
         size = _mean_change(rules, column, X, weight) if rules else 0.0
         found.append(VariableImportance(name, size, len(rules)))
     return Importances(tuple(sorted(found, key=lambda variable: -variable.importance)))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.table import Table, aligned
-from obliquerules.rules import Rule, RuleEnsemble
+from obliquerules.rules import Model, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
+from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
@@ -47,7 +47,7 @@ class RuleSummary:
 
 
 @dataclass(frozen=True)
-class RuleTable(Table[RuleSummary]):
+class RuleTable(Records[RuleSummary]):
     """The rules of an ensemble with the rows that they cover; prints as a table.
 
     Attributes
@@ -61,7 +61,7 @@ class RuleTable(Table[RuleSummary]):
     rules: tuple[RuleSummary, ...]
     target: str = "mean target"
 
-    def _rows(self) -> tuple[RuleSummary, ...]:
+    def _records(self) -> tuple[RuleSummary, ...]:
         return self.rules
 
     def __str__(self) -> str:
@@ -83,8 +83,9 @@ def _cells(rule: RuleSummary) -> list[str]:
     ]
 
 
-def rule_table(ensemble: RuleEnsemble, X: NDArray[np.float64], y: Vector | None, weight: Vector, target: str) -> RuleTable:
+def rule_table(model: Model, X: NDArray[np.float64], y: Vector | None, weight: Vector) -> RuleTable:
     """Describe each rule by the rows of X that it covers, with targets as numbers and the weights of the rows."""
+    ensemble = model.ensemble
     always = np.ones((len(X), 1), dtype=np.bool_)
     covered = weight[:, None] * np.hstack([always, ensemble.fires(X)])
     # Of a rule that covers all rows the share is exactly one, because both sums are the same.
@@ -100,7 +101,7 @@ def rule_table(ensemble: RuleEnsemble, X: NDArray[np.float64], y: Vector | None,
         )
         for index, rule in enumerate((Rule(ensemble.intercept), *ensemble))
     ]
-    return RuleTable(tuple(rules), target)
+    return RuleTable(tuple(rules), model.target_name)
 
 
 def _summary(ensemble: RuleEnsemble, index: int, rule: Rule, coverage: float, purity: float | None) -> RuleSummary:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.table import Table, aligned
-from obliquerules.rules import RuleEnsemble
+from obliquerules.method import Method, Task, firing_patterns
+from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN
+from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
-# Given how often each row was drawn, and a seed: the ensemble that is learned from these rows.
-Refit = Callable[[Vector, int], RuleEnsemble]
 # Given how often each row was drawn: the weights of the rules, their conditions being as they are.
 Reweigh = Callable[[Vector], Vector]
 
@@ -50,7 +50,7 @@ class RuleStability:
 
 
 @dataclass(frozen=True)
-class Stability(Table[RuleStability]):
+class Stability(Records[RuleStability]):
     """What bootstrap samples say about each rule of an ensemble; prints as a table.
 
     The *overlap* of two rules is the Jaccard index of the rows they cover, the size of the intersection by that of the union.
@@ -83,7 +83,7 @@ class Stability(Table[RuleStability]):
     overlap: float
     confidence: float
 
-    def _rows(self) -> tuple[RuleStability, ...]:
+    def _records(self) -> tuple[RuleStability, ...]:
         return self.rules
 
     def __str__(self) -> str:
@@ -132,10 +132,8 @@ class Bootstrap:
 
 def stability(
     ensemble: RuleEnsemble,
-    X: NDArray[np.float64],
-    bootstrap: Bootstrap,
-    refit: Refit,
-    reweigh: Reweigh,
+    task: Task,
+    method: Method,
     *,
     n_bootstraps: int,
     overlap: float,
@@ -145,11 +143,11 @@ def stability(
 ) -> Stability:
     """Refit to bootstrap samples, look for each rule of the ensemble in what comes out, and see how far its weight moves."""
     seeds = random_state.randint(2**31 - 1, size=n_bootstraps + WEIGHT_DRAWS).tolist()
-    covers = ensemble.fires(X)
-    again = partial(_overlaps_of_refit, covers, X, bootstrap, refit)
+    bootstrap = Bootstrap(task.loss.strata(task.y), partial(_can_be_learned, task))
+    again = partial(_overlaps_of_refit, ensemble, task, method.plain, bootstrap)
     # Seeds drawn here, not in the workers, are the same for any number of workers.
     overlaps = np.array(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(again)(seed) for seed in seeds[:n_bootstraps]))
-    intervals = weight_intervals(bootstrap, reweigh, confidence, seeds[n_bootstraps:])
+    intervals = weight_intervals(bootstrap, reweighing(ensemble, task, method), confidence, seeds[n_bootstraps:])
     rules = [
         RuleStability(
             rule.condition.describe(ensemble.feature_names),
@@ -163,6 +161,24 @@ def stability(
     return Stability(tuple(rules), n_bootstraps, overlap, confidence)
 
 
+def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
+    """Say whether a fit takes the targets of the rows that were drawn."""
+    return task.loss.complaint(task.y[drawn]) is None
+
+
+def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
+    """Return what fits the weights of the rules, their conditions being as they are, to rows drawn any number of times."""
+    design, pattern = firing_patterns(ensemble, task.X)
+    start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
+
+    def reweigh(counts: Vector) -> Vector:
+        weight = counts * task.weight
+        ridge = method.penalty(task.loss, task.y, weight)
+        return weights_of_patterns(design, pattern, task.y, weight, task.loss, ridge, start)[1:]
+
+    return reweigh
+
+
 def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, seeds: list[int]) -> NDArray[np.float64]:
     """Return for each rule the percentile interval of its weight, shape (n_rules, 2), from one draw for each seed."""
     weights = np.array([reweigh(bootstrap.draw(seed)) for seed in seeds])
@@ -170,10 +186,12 @@ def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, 
     return np.asarray(np.quantile(weights, [tail, 1.0 - tail], axis=0).T, dtype=np.float64)
 
 
-def _overlaps_of_refit(
-    covers: NDArray[np.bool_], X: NDArray[np.float64], bootstrap: Bootstrap, refit: Refit, seed: int
-) -> Vector:
-    return best_overlaps(covers, refit(bootstrap.draw(seed), seed).fires(X))
+def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, bootstrap: Bootstrap, seed: int) -> Vector:
+    """Learn everything anew, up to the present complexity, from rows that are drawn; return how far each rule comes back."""
+    drawn = replace(task, weight=bootstrap.draw(seed) * task.weight)
+    path = method.reseeded(seed).grow(drawn).path
+    refitted = Model(path, 0, task.loss).at(ensemble.complexity).ensemble
+    return best_overlaps(ensemble.fires(task.X), refitted.fires(task.X))
 
 
 def best_overlaps(covers: NDArray[np.bool_], others: NDArray[np.bool_]) -> Vector:

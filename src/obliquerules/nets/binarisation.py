@@ -22,7 +22,7 @@ class Binarisation:
     ----------
     columns : array of shape (n_inputs,)
     thresholds : array of shape (n_inputs,)
-        The shortest decimals in the middle half of the gap between the rows on either side, as all thresholds are.
+        Each the shortest decimal in the middle half of the gap between the nearest rows on either side.
     """
 
     columns: NDArray[np.intp]
@@ -37,7 +37,7 @@ class Binarisation:
 
 
 def binarise(X: NDArray[np.float64], weight: Vector, n_thresholds: int) -> Binarisation:
-    """Choose thresholds at the quantiles of each column; at all its values but the largest if there are no more than that."""
+    """Choose thresholds at the quantiles of each column, or between all its values if ``n_thresholds`` are enough for that."""
     cuts = [(column, cut) for column, values in enumerate(X.T) for cut in _thresholds(values, weight, n_thresholds)]
     columns = np.array([column for column, _ in cuts], dtype=np.intp)
     return Binarisation(columns, np.array([cut for _, cut in cuts], dtype=np.float64))
@@ -55,7 +55,7 @@ def _thresholds(column: Vector, weight: Vector, most: int) -> Iterator[float]:
 
 
 def _quantiles(weight: Vector, most: int) -> NDArray[np.intp]:
-    """Return the indices of the values at which the quantiles lie, a value of weight 2 standing for two rows."""
+    """Return the indices of the values at which the quantiles lie; a value of weight 2 counts as two rows."""
     cumulated = np.cumsum(weight)
     rank = np.arange(1, most + 1) / (most + 1) * (cumulated[-1] - 1.0)
     below = np.unique(np.searchsorted(cumulated, rank, side="right"))

@@ -1,4 +1,4 @@
-"""Boxes: an OR of conjunctions on binarised columns as intervals of levels, and its shortest form that the rows allow."""
+"""Boxes: an OR of conjunctions on binarised columns, written as intervals of levels, and freed of what is redundant."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Levels = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes, each of which holds the rows with ``lower < level <= upper`` in every column.
+    """Boxes, each of which contains the rows with ``lower < level <= upper`` in every column.
 
-    The level of a row in a column is the number of thresholds below its value. A bound beyond all levels asks for nothing.
+    The level of a row in a column is the number of thresholds below its value. A bound beyond all levels does not restrict.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Boxes:
 
     @classmethod
     def of(cls, signs: NDArray[np.int8], binarisation: Binarisation, n_columns: int) -> Boxes:
-        """Merge the conditions on each column; boxes that no row can be in are left out."""
+        """Merge the conditions on each column, and leave out empty boxes."""
         columns = binarisation.columns
         highest = np.bincount(columns, minlength=n_columns)
         place = np.arange(len(columns)) - np.searchsorted(columns, columns)
@@ -50,15 +50,15 @@ class Boxes:
 
     @property
     def asked(self) -> NDArray[np.bool_]:
-        """Which bounds ask for something, first those from below and then those from above, shape (n_boxes, 2 n_columns)."""
+        """Which bounds restrict, first the lower and then the upper ones, shape (n_boxes, 2 n_columns)."""
         return np.hstack([self.lower >= 0, self.upper < self.highest])
 
     def unmet(self, box: int, levels: Levels) -> NDArray[np.bool_]:
-        """Return for each row which bounds of a box it does not meet, shape (n_samples, 2 n_columns)."""
+        """Return which bounds of a box each row violates, shape (n_samples, 2 n_columns)."""
         return np.hstack([levels <= self.lower[box], levels > self.upper[box]])
 
     def fires(self, levels: Levels) -> NDArray[np.bool_]:
-        """Return for each row in which boxes it is, shape (n_samples, n_boxes)."""
+        """Return which boxes contain each row, shape (n_samples, n_boxes)."""
         inside = [~self.unmet(box, levels).any(axis=1) for box in range(len(self))]
         return np.column_stack(inside) if inside else np.zeros((len(levels), 0), dtype=np.bool_)
 
@@ -98,9 +98,10 @@ def levels_of(X: NDArray[np.float64], binarisation: Binarisation) -> Levels:
 
 
 def shortest(boxes: Boxes, levels: Levels) -> Boxes:
-    """Drop boxes and bounds, one after the other, as long as every row is in some box if and only if it was before.
+    """Drop redundant boxes and bounds, one at a time: every row stays inside some box or outside all of them.
 
-    Boxes go first, those with most bounds before others; of bounds, the one whose loss brings the fewest rows into its box.
+    Boxes go first, those with the most bounds before others. Then bounds go, each time the one whose removal brings the fewest
+    rows into its box.
     """
     while True:
         shorter = _without_a_box(boxes, levels) or _without_a_bound(boxes, levels)
@@ -110,7 +111,7 @@ def shortest(boxes: Boxes, levels: Levels) -> Boxes:
 
 
 def _without_a_box(boxes: Boxes, levels: Levels) -> Boxes | None:
-    """Leave out a box all of whose rows are in others too; None if there is none."""
+    """Leave out a box whose rows are all in other boxes too; return None if there is no such box."""
     fires = boxes.fires(levels)
     needed = fires[np.count_nonzero(fires, axis=1) == 1].any(axis=0)
     if needed.all():
@@ -120,7 +121,7 @@ def _without_a_box(boxes: Boxes, levels: Levels) -> Boxes | None:
 
 
 def _without_a_bound(boxes: Boxes, levels: Levels) -> Boxes | None:
-    """Leave out a bound that keeps no row out of all boxes; None if there is none."""
+    """Leave out a bound whose removal brings no outside row into a box; return None if there is no such bound."""
     inside = boxes.fires(levels).any(axis=1)
     never = len(levels) + 1
     fewest, found = never, None

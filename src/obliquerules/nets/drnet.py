@@ -1,281 +1,210 @@
-"""DRNet: a network whose first layer is made of conjunctions and whose second layer is their OR, both with gates."""
+"""DRNet: a method that learns a set of rules for one class with decision rules networks."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
-from obliquerules.nets.gates import Gates, logistic_noise, open_probability, open_probability_slope, without_noise
-from obliquerules.nets.training import Adam, Array, Parameters, Phase, train
+from obliquerules.losses import Loss
+from obliquerules.method import Growth, Method, Task
+from obliquerules.nets.binarisation import Binarisation, binarise
+from obliquerules.nets.boxes import levels_of
+from obliquerules.nets.decision_network import Schedule
+from obliquerules.nets.rule_sets import RuleSet, learn_rule_sets
+from obliquerules.parameters import (
+    check_penalties,
+    declared,
+    falling_penalties,
+    flag,
+    jobs,
+    real,
+    seed,
+    verbosity,
+    whole,
+)
+from obliquerules.pareto import pareto
+from obliquerules.rows.sample import Sample
+from obliquerules.rules import Conjunction, Rule, RuleEnsemble
+from obliquerules.solvers.or_weights import or_weights
 
-# A conjunction holds where z is 1; what is missing to it is rounding.
-ALMOST_ONE = 0.999999
-START_DEVIATION = 0.01
-# How many steps draw their noise at once: a call for each would take longer than the numbers themselves.
-STEPS_PER_DRAW = 16
-# Training has settled once it has left the rules as they are for so many turns of both layers.
-PATIENCE = 2
-
-Signs = NDArray[np.int8]
-# The noise of the gates, step by step: shape (n_networks, n_rules, n_inputs) and (n_networks, n_rules).
-Noise = Iterator[tuple[Array, Array]]
-# Told the number of steps done, the loss of each network and the signs of its rules.
-Progress = Callable[[int, Array, Sequence[Signs]], None]
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How networks are trained.
-
-    Attributes
-    ----------
-    n_rules : int
-        The rules that each starts with.
-    or_penalty : float
-        lambda_2, the penalty while the OR layer is trained.
-    n_steps, phase_length : int
-        Steps in all, and steps after which the other layer has its turn.
-    step_size : float
-        Of Adam.
-    early_stopping : bool
-        Whether to stop once the rules of all networks have settled.
-    """
-
-    n_rules: int = 10
-    or_penalty: float = 1e-5
-    n_steps: int = 10_000
-    phase_length: int = 1000
-    step_size: float = 1e-2
-    early_stopping: bool = True
+AUTO = "auto"
 
 
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Distinct rows of binary inputs, those that rules are to cover before all others, and their shares of the total weight."""
-
-    inputs: NDArray[np.bool_]
-    n_positive: int
-    weight: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, inputs: NDArray[np.bool_], positive: NDArray[np.bool_], weight: NDArray[np.float64]) -> Examples:
-        """Put rows with the same inputs and the same class together."""
-        packed = np.packbits(np.column_stack([~positive, inputs]), axis=1)
-        _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        total = np.bincount(group.ravel(), weight)
-        return cls(inputs[first], int(np.count_nonzero(positive[first])), total / total.sum())
+def _any_label(name: str, value: Any) -> None:
+    """Accept any label: which there are is known only once there is a task, and `DRNet.check_task` looks there."""
 
 
-class DecisionRulesNetworks:
-    """Networks of one shape on the same rows, each with its own penalty, which are trained at once.
+@dataclass(frozen=True, kw_only=True)
+class DRNet(Method):
+    """Networks whose first layer is made of conjunctions and whose second layer is their OR, read off as sets of rules."""
 
-    A rule with weights u, which are its parameters times their gates, has z = x.u + 1 - sum of positive u, and fires if z = 1:
-    it asks for the inputs with positive u to be 1 and for those with negative u to be 0, and each that is not as it should be
-    takes the size of its u from z. The score of a row is the number of rules that fire and whose own gate is open, minus 1/2.
-
-    Gradients pass straight through both steps: that of a rule is the one of z where z >= 0, unless it would raise a z of 1, and
-    that of an open gate is its value.
-
-    The parameters are ``"rules"``, the weights and the logits of their gates, shape (2, n_networks, n_rules, n_inputs), and
-    ``"gates"``, the logits of the gates of the OR layer, shape (n_networks, n_rules).
-
-    Parameters
-    ----------
-    examples : Examples
-    penalties : array of shape (n_networks,)
-        lambda_1 of each network.
-    or_penalty : float
-        lambda_2, the same for all.
-    n_rules : int
-    noise : iterator
-    dtype : type
-    """
-
-    def __init__(
-        self,
-        examples: Examples,
-        penalties: NDArray[np.float64],
-        or_penalty: float,
-        n_rules: int,
-        noise: Noise,
-        dtype: Any = np.float32,
-    ) -> None:
-        dtype = np.dtype(dtype)
-        self.penalties = penalties.astype(dtype)
-        self.or_penalty = or_penalty
-        self.noise = noise
-        self.n_positive = examples.n_positive
-        n_rows, n_inputs = examples.inputs.shape
-        # The last input is always 1 and carries the constant of each rule.
-        self._rows = np.column_stack([examples.inputs, np.ones(n_rows)]).astype(dtype)
-        self._columns = np.ascontiguousarray(self._rows.T)
-        self._weight = examples.weight.astype(dtype)
-        self._target = (np.arange(n_rows) < self.n_positive).astype(dtype)
-        # The score is a number of rules minus 1/2, so that the loss and its gradient take few values.
-        score = np.arange(n_rules + 1) - 0.5
-        self._softplus = np.logaddexp(0.0, score).astype(dtype)
-        self._sigmoid = (1.0 / (1.0 + np.exp(-score))).astype(dtype)
-        self._allocate((len(penalties), n_rules, n_inputs), n_rows, dtype)
-
-    def _allocate(self, shape: tuple[int, int, int], n_rows: int, dtype: np.dtype[Any]) -> None:
-        """Make the arrays that every step uses again."""
-        n_networks, n_rules, n_inputs = shape
-        self._condition_gates, self._rule_gates = Gates(shape, dtype), Gates(shape[:2], dtype)
-        self._signed, self._product = (np.empty((n_networks * n_rules, n_inputs + 1), dtype) for _ in range(2))
-        self._positive, self._gradient = np.empty(shape, dtype), np.empty((2, *shape), dtype)
-        self._is_positive = np.empty(shape, np.bool_)
-        self._z, self._fires, self._through = (np.empty((n_networks, n_rules, n_rows), dtype) for _ in range(3))
-        self._passes = np.empty(self._z.shape, np.bool_)
-
-    def rules_objective(self, parameters: Parameters) -> tuple[Array, Mapping[str, Array]]:
-        """Return the losses, without penalty, and the gradient of the rules layer."""
-        losses, pull = self._forward(parameters)
-        pull_on_signed = self._backward(pull)
-        weights, _ = parameters["rules"]
-        gradient_of_weights, gradient_of_logits = self._gradient
-        np.multiply(pull_on_signed, self._condition_gates.value, out=gradient_of_weights)
-        np.multiply(pull_on_signed, weights, out=gradient_of_logits)
-        gradient_of_logits *= self._condition_gates.slope()
-        gradient_of_logits += rules_penalty_gradient(parameters, self.penalties)
-        return losses, {"rules": self._gradient}
-
-    def or_objective(self, parameters: Parameters) -> tuple[Array, Mapping[str, Array]]:
-        """Return the losses, without penalty, and the gradient of the OR layer."""
-        losses, pull = self._forward(parameters)
-        gradient = np.matmul(self._fires, pull[..., np.newaxis])[..., 0]
-        gradient *= self._rule_gates.slope()
-        gradient += or_penalty_gradient(parameters, self.or_penalty)
-        return losses, {"gates": gradient}
-
-    def _forward(self, parameters: Parameters) -> tuple[Array, Array]:
-        """Return the losses and their gradients in the score of each row, shape (n_networks, n_rows)."""
-        condition_noise, rule_noise = next(self.noise)
-        weights, logits = parameters["rules"]
-        signed = self._inputs_of(self._signed)
-        np.multiply(weights, self._condition_gates.draw(logits, condition_noise), out=signed)
-        np.maximum(signed, 0.0, out=self._positive)
-        np.subtract(1.0, self._positive.sum(axis=-1).ravel(), out=self._signed[:, -1])
-        np.matmul(self._signed, self._columns, out=self._z.reshape(len(self._signed), -1))
-        np.greater(self._z, ALMOST_ONE, out=self._passes)
-        self._fires[...] = self._passes
-        is_open = self._rule_gates.draw(parameters["gates"], rule_noise) > 0.0
-        n_firing = np.matmul(is_open.astype(self._z.dtype)[:, np.newaxis], self._fires)[:, 0].astype(np.intp)
-        pull = self._sigmoid.take(n_firing)
-        pull -= self._target
-        pull *= self._weight
-        losses = self._softplus.take(n_firing) @ self._weight
-        losses -= (n_firing[:, : self.n_positive] - 0.5) @ self._weight[: self.n_positive]
-        return losses, pull
-
-    def _backward(self, pull: Array) -> Array:
-        """Return the gradient in u, straight through both steps."""
-        np.greater_equal(self._z, 0.0, out=self._passes)
-        # The gradient of a row that is to be covered is negative whatever its score, and that of any other is positive.
-        self._passes[..., : self.n_positive] &= self._z[..., : self.n_positive] < 1.0
-        np.multiply(self._passes, pull[:, np.newaxis], out=self._through)
-        np.matmul(self._through.reshape(len(self._signed), -1), self._rows, out=self._product)
-        of_inputs, of_constant = self._inputs_of(self._product), self._product[:, -1].reshape(*self._z.shape[:2], 1)
-        np.greater(self._positive, 0.0, out=self._is_positive)
-        np.multiply(self._is_positive, of_constant, out=self._positive)
-        np.subtract(of_inputs, self._positive, out=self._positive)
-        self._positive *= self._rule_gates.value[..., np.newaxis]
-        return self._positive
-
-    def _inputs_of(self, flat: Array) -> Array:
-        """Return a view of what belongs to true inputs, by network and rule."""
-        return flat.reshape(*self._z.shape[:2], -1)[..., :-1]
-
-
-def regulariser(parameters: Parameters) -> Array:
-    """Return for each network the mean over rules of (expected share of inputs asked + 1) times (chance of an open gate)."""
-    asked = open_probability(parameters["rules"][1]).mean(axis=-1)
-    return np.asarray(((asked + 1.0) * open_probability(parameters["gates"])).mean(axis=-1))
-
-
-def rules_penalty_gradient(parameters: Parameters, penalties: Array) -> Array:
-    """Return the gradient of the penalties in the logits of the rules layer."""
-    _, logits = parameters["rules"]
-    gradient = open_probability_slope(logits)
-    size = logits.shape[-1] * logits.shape[-2]
-    gradient *= ((penalties / size)[:, np.newaxis] * open_probability(parameters["gates"]))[..., np.newaxis]
-    return gradient
-
-
-def or_penalty_gradient(parameters: Parameters, penalty: float) -> Array:
-    """Return the gradient of the penalties in the logits of the OR layer."""
-    asked = open_probability(parameters["rules"][1]).mean(axis=-1)
-    gradient = open_probability_slope(parameters["gates"])
-    gradient *= asked + 1.0
-    gradient *= penalty / gradient.shape[-1]
-    return gradient
-
-
-def start(shape: tuple[int, int, int], random: np.random.Generator) -> Parameters:
-    """Draw parameters to start from, given the numbers of networks, rules and inputs."""
-    bound = 1.0 / np.sqrt(shape[-1])
-    weights = random.uniform(-bound, bound, shape)
-    logits = random.normal(0.0, START_DEVIATION, shape)
-    gates = random.normal(0.0, START_DEVIATION, shape[:2])
-    return {"rules": np.stack([weights, logits]).astype(np.float32), "gates": gates.astype(np.float32)}
-
-
-def draw_noise(shape: tuple[int, int, int], random: np.random.Generator) -> Noise:
-    """Yield the noise of one step after the other."""
-    n_gates, n_rules = int(np.prod(shape)), int(np.prod(shape[:2]))
-    while True:
-        for drawn in logistic_noise(random, (STEPS_PER_DRAW, n_gates + n_rules)):
-            yield drawn[:n_gates].reshape(shape), drawn[n_gates:].reshape(shape[:2])
-
-
-def signs(parameters: Parameters) -> list[Signs]:
-    """Return the rules of each hard network, shape (n_rules, n_inputs): 1 where an input must be 1, -1 where it must be 0.
-
-    Gates are without noise, and a rule whose own gate is shut is left out.
-    """
-    weights, logits = parameters["rules"]
-    asked = np.sign(weights * without_noise(logits)).astype(np.int8)
-    is_open = without_noise(parameters["gates"]) > 0.0
-    return [rules[kept] for rules, kept in zip(asked, is_open, strict=True)]
-
-
-def train_networks(
-    examples: Examples,
-    penalties: NDArray[np.float64],
-    schedule: Schedule,
-    random: np.random.Generator,
-    progress: Progress | None = None,
-) -> tuple[list[Signs], int]:
-    """Train a network for each penalty lambda_1; return the signs of their rules and the number of steps."""
-    shape = len(penalties), schedule.n_rules, examples.inputs.shape[1]
-    parameters = start(shape, random)
-    noise = draw_noise(shape, random)
-    networks = DecisionRulesNetworks(examples, penalties, schedule.or_penalty, schedule.n_rules, noise)
-    return train_layers(networks, parameters, schedule, progress)
-
-
-def train_layers(
-    networks: DecisionRulesNetworks, parameters: Parameters, schedule: Schedule, progress: Progress | None = None
-) -> tuple[list[Signs], int]:
-    """Train parameters in place, the layers in turns; return the signs of the rules and the number of steps."""
-    layers = (
-        (networks.rules_objective, Adam(["rules"], schedule.step_size)),
-        (networks.or_objective, Adam(["gates"], schedule.step_size)),
+    max_rules: int = whole(10, "Number of rules that a network starts with.")
+    n_thresholds: int = whole(9, "Most thresholds on a column. They lie at quantiles, with 9 of them at the deciles.")
+    max_penalty: float = real(10.0, "The largest penalty lambda_1 on the expected number of rules and conditions.")
+    min_penalty: float = real(1e-4, "The smallest penalty lambda_1. Zero ends the sequence with an unpenalised network.")
+    n_penalties: int = whole(
+        6,
+        "Number of penalties, on a geometric grid from the largest to the smallest; if it is 1, only the largest is tried. A "
+        "network is trained for each, and `path_` has the best of them.",
     )
-    done, unchanged, rules = 0, 0, signs(parameters)
-    while done < schedule.n_steps and not (schedule.early_stopping and unchanged == PATIENCE):
-        for objective, optimizer in layers:
-            n_steps = min(schedule.phase_length, schedule.n_steps - done)
-            report = None if progress is None else functools.partial(_report, progress, done)
-            done += train(parameters, [Phase(objective, optimizer, n_steps)], report=report, report_every=schedule.phase_length)
-        before, rules = rules, signs(parameters)
-        unchanged = unchanged + 1 if all(map(np.array_equal, rules, before)) else 0
-    return rules, done
+    or_penalty: float = real(1e-5, "The penalty lambda_2, which is in force while the OR layer is trained.")
+    describe: Any = declared(
+        AUTO,
+        '"auto" or label',
+        "The class that the rules are for. An OR is not symmetric: rules for one class may be fewer and better than rules for "
+        'the other. ``"auto"`` learns both, and keeps the class whose best rule set has the lower Bayesian information '
+        "criterion, which charges for complexity.",
+        _any_label,
+    )
+    max_iter: int = whole(
+        10_000, "Number of training steps, each on all rows. Fewer give worse rules: conditions are given up late."
+    )
+    phase_length: int = whole(1000, "Number of steps after which the other layer has its turn.")
+    step_size: float = real(1e-2, "Step size of Adam.")
+    early_stopping: bool = flag(True, "Stop before `max_iter` if two turns of both layers have left all rules as they were.")
+    ridge: float = real(
+        4.0, "Penalty on squared rule weights, not on the constant, measured in rows: see `LLTBoostClassifier`."
+    )
+    n_jobs: int | None = jobs(
+        "How many batches of six networks (of one class each) are trained at a time, as joblib understands it. The result does "
+        "not depend on it."
+    )
+    random_state: int | np.random.RandomState | None = seed(
+        "Draws where the networks start and the noise of their gates. On another processor, or with another BLAS, the same "
+        "seed may give another model."
+    )
+    verbose: int = verbosity(
+        "If not zero, report the loss and the complexity of each network on standard error as training goes on. Class 0 and 1 "
+        "are then the first and the second of `classes_`."
+    )
+
+    def check(self) -> None:
+        """Raise if the smallest penalty is above the largest."""
+        check_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
+
+    def check_task(self, task: Task) -> None:
+        """Raise unless the task has classes, and the one to be described among them."""
+        self._described(task)
+
+    def _described(self, task: Task) -> list[int]:
+        """Return the classes that rules are to be learned for: 0, 1 or both."""
+        if task.labels is None:
+            raise ValueError("DRNet learns classes; the targets of this task are numbers.")
+        if isinstance(self.describe, str) and self.describe == AUTO:
+            return [0, 1]
+        labels = list(task.labels.values)
+        if self.describe not in labels:
+            raise ValueError(f"describe must be 'auto' or one of the labels {labels}; got {self.describe!r}.")
+        return [labels.index(self.describe)]
+
+    def grow(self, task: Task) -> Growth:
+        """Learn a rule set for each class and penalty, and keep those that are worth their complexity."""
+        learned = list(self._learned(task))
+        described = _better_described(learned, task)
+        ensembles = [ensemble for rule_set, ensemble in learned if rule_set.described == described]
+        path = worth_their_complexity([_constant(task), *ensembles], task)
+        return Growth(tuple(path), n_iter=max((rule_set.n_steps for rule_set, _ in learned), default=0))
+
+    def _learned(self, task: Task) -> Iterator[tuple[RuleSet, RuleEnsemble]]:
+        """Yield every rule set that was learned, together with its ensemble."""
+        sample = task.sample
+        binarisation = binarise(sample.X, sample.weight, self.n_thresholds)
+        if len(binarisation) == 0:  # all columns are constant
+            return
+        levels = levels_of(sample.X, binarisation)
+        for rule_set in self._rule_sets(task, binarisation):
+            boxes = rule_set.boxes(binarisation, levels)
+            conditions = tuple(boxes.conjunctions(binarisation))
+            yield rule_set, self._weighted(conditions, boxes.fires(levels), task, rule_set.described)
+
+    def _rule_sets(self, task: Task, binarisation: Binarisation) -> list[RuleSet]:
+        """Train the networks."""
+        sample = task.sample
+        return learn_rule_sets(
+            binarisation(sample.X),
+            sample.y,
+            sample.weight,
+            self._described(task),
+            falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)[::-1],
+            self._schedule(),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            n_jobs=self.n_jobs,
+            report=task.report if self.verbose else None,
+        )
+
+    def _schedule(self) -> Schedule:
+        return Schedule(
+            self.max_rules, self.or_penalty, self.max_iter, self.phase_length, self.step_size, bool(self.early_stopping)
+        )
+
+    def _weighted(
+        self, conditions: Sequence[Conjunction], fires: NDArray[np.bool_], task: Task, described: int
+    ) -> RuleEnsemble:
+        """Return the rules with weights; the best constant if they do not tell rows apart."""
+        if not _tells_apart(fires):
+            return _constant(task)
+        constant, *weights = self._or_weights(fires, task.sample, task.loss, described).tolist()
+        rules = [Rule(weight, condition) for weight, condition in zip(weights, conditions, strict=True)]
+        return RuleEnsemble(rules, constant, task.feature_names)
+
+    def _or_weights(self, fires: NDArray[np.bool_], sample: Sample, loss: Loss, described: int) -> NDArray[np.float64]:
+        """Return the constant and the weights under which a row is of the described class if and only if a rule fires."""
+        target = (sample.y == described).astype(np.float64)
+        weights = or_weights(fires, target, sample.weight, self.penalty(loss, sample.y, sample.weight))
+        return weights if described else -weights
+
+    def refitted(
+        self,
+        ensemble: RuleEnsemble,
+        sample: Sample,
+        loss: Loss,
+        start: NDArray[np.float64],
+        fixed: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Return the weights of an OR, as in `grow`, if all rules are for one class and none is fixed; else those of a sum."""
+        fires, signs = ensemble.fires(sample.X), set(np.sign(start[1:]).tolist()) - {0.0}
+        if fixed.any() or len(signs) != 1 or not _tells_apart(fires):
+            return super().refitted(ensemble, sample, loss, start, fixed)
+        return self._or_weights(fires, sample, loss, int(signs == {1.0}))
 
 
-def _report(progress: Progress, before: int, done: int, losses: Array, parameters: Parameters) -> None:
-    progress(before + done, losses, signs(parameters))
+def _tells_apart(fires: NDArray[np.bool_]) -> bool:
+    """Say whether some rule fires for some rows, and none does for others."""
+    return bool(fires.any() and not fires.any(axis=1).all())
+
+
+def _constant(task: Task) -> RuleEnsemble:
+    """Return the best constant."""
+    return RuleEnsemble((), task.loss.best_constant(task.sample.y, task.sample.weight), task.feature_names)
+
+
+def _risk(ensemble: RuleEnsemble, task: Task) -> float:
+    """Return the mean loss on the training rows."""
+    return float(np.average(task.loss.value(task.sample.y, ensemble(task.sample.X)), weights=task.sample.weight))
+
+
+def _better_described(learned: Sequence[tuple[RuleSet, RuleEnsemble]], task: Task) -> int | None:
+    """Return the class of the rule set with the lowest Bayesian information criterion, or None if no rule was learned.
+
+    The criterion charges for complexity: by the loss alone, the class that takes more rules to describe would win.
+    """
+    n = float(np.add.reduce(task.sample.weight))
+
+    def criterion(one: tuple[RuleSet, RuleEnsemble]) -> float:
+        return task.loss.deviance(n * _risk(one[1], task), n) + math.log(n) * one[1].complexity
+
+    with_rules = [one for one in learned if len(one[1])]
+    return min(with_rules, key=criterion)[0].described if with_rules else None
+
+
+def worth_their_complexity(ensembles: Sequence[RuleEnsemble], task: Task) -> Iterator[RuleEnsemble]:
+    """Yield the Pareto front of ensembles by complexity and training risk."""
+    risks = [(ensemble, _risk(ensemble, task)) for ensemble in ensembles]
+    for ensemble, _ in pareto(risks, lambda pair: (pair[0].complexity, pair[1])):
+        yield ensemble

@@ -1,4 +1,4 @@
-"""Extraction: trained networks made hard, cleaned of what changes nothing, their weights refitted, read off as rules."""
+"""Extraction: trained networks made hard, freed of what is redundant, refitted, and read off as rules."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.losses import Loss
-from obliquerules.nets.ltrnet import Units
-from obliquerules.nets.training import Parameters
+from obliquerules.nets.soft_rules import Units
+from obliquerules.nets.training import NetworkParameters
+from obliquerules.pareto import pareto
+from obliquerules.rows.scaling import Scaling
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.gaps import Projections, middle_half
-from obliquerules.scaling import Scaling
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# A proposition or rule belongs where its membership rounds to one.
+# A proposition belongs to a rule if its membership is at least this.
 MEMBER = 0.5
-# Weights of a direction below this share of its largest are zero, in the paper.
+# In the paper, weights of a direction below this share of its largest become zero.
 NEGLIGIBLE = 0.1
-# Shares that are tried beyond the paper: each makes another model of a network, and the best of all are kept.
+# The shares tried by ``"refit"``: each makes another model of a network, and the Pareto front of all is kept.
 NEGLIGIBLE_SHARES = (0.1, 0.25, 0.5)
 
 
@@ -49,8 +50,8 @@ class HardNetwork:
     constant: float
 
     @classmethod
-    def of(cls, parameters: Parameters, index: int, negligible: float = NEGLIGIBLE) -> HardNetwork:
-        """Make one network of a batch hard: round memberships, and zero weights that are small within their direction."""
+    def of(cls, parameters: NetworkParameters, index: int, negligible: float = NEGLIGIBLE) -> HardNetwork:
+        """Make one network of a batch hard: round memberships, and set small weights within a direction to zero."""
         directions = parameters["directions"][index].astype(np.float64)
         size = np.abs(directions)
         directions[size < negligible * size.max(axis=-1, keepdims=True)] = 0.0
@@ -68,7 +69,7 @@ class HardNetwork:
         return projections.reshape(*self.thresholds.shape, len(X)) >= self.thresholds[..., None]
 
     def fires(self, X: NDArray[np.float64]) -> Mask:
-        """Return where each rule fires, shape (n_rules, n_samples): where z = -(members that do not hold) is above -1/2."""
+        """Return where each rule fires, shape (n_rules, n_samples): where z = -(number of unmet members) is above -1/2."""
         unmet = self.members[..., None] & ~self.holds(X)
         fires: Mask = -unmet.sum(axis=1) > -0.5
         return fires
@@ -85,15 +86,15 @@ class HardNetwork:
 
     @property
     def complexity(self) -> int:
-        """The complexity of all rules that have a weight, counting the members that look at the inputs."""
+        """The complexity of all rules with a weight other than zero, counting the members that depend on the inputs."""
         looks = self.members & self.directions.any(axis=-1)
         counted = (self.rule_weights != 0.0) & looks.any(axis=-1)
         return int(counted.sum() + (self.complexities * looks)[counted].sum())
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The training rows, in original units and standardised, with what is needed to judge a model on them."""
+class TrainingRows:
+    """The training rows, in original units and standardised, with the loss and the ridge by which models are judged on them."""
 
     X: NDArray[np.float64]
     y: Vector
@@ -117,7 +118,7 @@ class Rows:
         return self.scaling.fenced(self.X)
 
     def risk(self, score: Vector) -> float:
-        """Return the weighted loss of scores."""
+        """Return the weighted sum of the losses of scores."""
         return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
 
     def refit(self, fires: Mask) -> tuple[Vector, float]:
@@ -132,12 +133,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """Rules of a hard network, each with the propositions that it keeps, and weights for them.
+    """A selection of the rules of a hard network and of their propositions, with weights.
 
     Attributes
     ----------
     bodies : tuple of (int, tuple of int)
-        The index of each rule in the network, and those of its propositions.
+        The index of each rule in the network, and the indices of its propositions.
     weights : array of shape (1 + n_rules,)
         The constant and the rule weights.
     risk : float
@@ -154,7 +155,7 @@ class Draft:
         """The complexity of the ensemble that the draft becomes."""
         return sum(1 + int(self.network.complexities[rule, list(kept)].sum()) for rule, kept in self.bodies)
 
-    def ensemble(self, rows: Rows, feature_names: tuple[str, ...] | None) -> RuleEnsemble:
+    def ensemble(self, rows: TrainingRows, feature_names: tuple[str, ...] | None) -> RuleEnsemble:
         """Return the rules in original units."""
         holds = self.network.holds(rows.standardised)
         rules = []
@@ -163,8 +164,8 @@ class Draft:
             rules.append(Rule(weight, condition))
         return RuleEnsemble(rules, self.weights[0], feature_names)
 
-    def _proposition(self, rows: Rows, rule: int, index: int, holds: Mask) -> Proposition:
-        """Return a proposition in original units, its threshold in the middle of its gap so that no row changes side."""
+    def _proposition(self, rows: TrainingRows, rule: int, index: int, holds: Mask) -> Proposition:
+        """Return a proposition in original units, its threshold moved to the middle of its gap: no row changes side."""
         restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
         projections = Projections.of(restored.project(rows.X), rows.X, restored.columns, restored.weights)
         interval = middle_half(projections, holds)
@@ -173,10 +174,10 @@ class Draft:
         return Proposition(restored.columns, restored.weights, 0.5 * (interval[0] + interval[1]))
 
 
-def as_trained(network: HardNetwork, rows: Rows, units: Units) -> Draft:
-    """Take the rules with all their propositions and with the weights that training gave them.
+def as_trained(network: HardNetwork, rows: TrainingRows, units: Units) -> Draft:
+    """Keep all propositions of the rules, and the weights from training.
 
-    A proposition that looks at no input holds always or never, and so goes, alone or with its rule.
+    A proposition that depends on no input always holds or never does: either it is dropped, or its rule is.
     """
     looks = network.directions.any(axis=-1)
     never = (network.members & ~looks & (network.thresholds > 0.0)).any(axis=-1)
@@ -190,18 +191,18 @@ def as_trained(network: HardNetwork, rows: Rows, units: Units) -> Draft:
     return Draft(network, bodies, weights, risk)
 
 
-def without_rules(rows: Rows) -> Draft:
+def without_rules(rows: TrainingRows) -> Draft:
     """Return the draft of the best constant."""
     constant = rows.loss.best_constant(rows.y, rows.weight)
     nothing = HardNetwork(np.zeros((0, 0, rows.X.shape[1])), np.zeros((0, 0)), np.zeros((0, 0), np.bool_), np.zeros(0), 0.0)
     return Draft(nothing, (), np.array([constant]), rows.risk(np.full(len(rows.y), constant)))
 
 
-def cleaned(network: HardNetwork, rows: Rows) -> Draft:
-    """Drop what changes nothing on the training rows, and refit the weights of what is left.
+def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
+    """Drop what is redundant on the training rows, and refit the weights of what is left.
 
-    Propositions go that the others of their rule imply; rules go that have no weight, fire never or always, or fire where
-    another one does or does not.
+    A proposition is redundant if the others of its rule imply it. A rule is redundant if its weight is zero, if it fires always
+    or never, or if it fires on the same rows as another rule or as its complement.
     """
     holds = network.holds(rows.standardised)
     kept: dict[bytes, tuple[int, tuple[int, ...]]] = {}
@@ -219,7 +220,7 @@ def cleaned(network: HardNetwork, rows: Rows) -> Draft:
 
 
 def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) -> list[int]:
-    """Return the members without which their conjunction would hold on other rows; the most complex are dropped first."""
+    """Return the members that are not redundant in their conjunction; the most complex are dropped first."""
     kept = list(members)
     together = np.logical_and.reduce(holds[kept], axis=0)
     for index in sorted(kept, key=lambda index: -complexities[index]):
@@ -230,9 +231,5 @@ def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) 
 
 
 def frontier(drafts: Iterable[Draft]) -> list[Draft]:
-    """Return the drafts, by complexity, that have a lower risk than all simpler ones."""
-    path: list[Draft] = []
-    for draft in sorted(drafts, key=lambda draft: (draft.complexity, draft.risk)):
-        if not path or draft.risk < path[-1].risk:
-            path.append(draft)
-    return path
+    """Return the Pareto front of drafts by complexity and risk."""
+    return pareto(drafts, lambda draft: (draft.complexity, draft.risk))

@@ -1,4 +1,4 @@
-"""Gates: hard concrete variables, which are exactly 0 or 1 with some probability and can be learned by gradients in between."""
+"""Gates: hard concrete variables, exactly 0 or 1 with positive probability, and differentiable in between."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.floating[Any]]
+from obliquerules.nets.training import Floats
 
 # beta in the papers: the smaller, the more often a gate is near 0 or 1.
 TEMPERATURE = 2.0 / 3.0
@@ -17,7 +17,7 @@ LEAST, MOST = -0.1, 1.1
 # sigmoid(x) = (1 + tanh(x / 2)) / 2, and tanh neither overflows nor needs a division.
 MIDDLE, HALF_WIDTH = 0.5 * (MOST + LEAST), 0.5 * (MOST - LEAST)
 NOISE_SCALE = 0.5 / TEMPERATURE
-# The log-odds that a gate is not zero lie by so much above its logit.
+# The log-odds that a gate is not zero are its logit plus this.
 SHIFT = -TEMPERATURE * math.log(-LEAST / MOST)
 
 
@@ -33,7 +33,7 @@ class Gates:
         self._square = np.empty(shape, dtype)
         self._between = np.empty(shape, np.bool_)
 
-    def draw(self, logits: Array, noise: Array) -> Array:
+    def draw(self, logits: Floats, noise: Floats) -> Floats:
         """Return a draw of the gates, given logistic noise times `NOISE_SCALE`."""
         np.multiply(logits, NOISE_SCALE, out=self._tanh)
         self._tanh += noise
@@ -43,10 +43,10 @@ class Gates:
         np.clip(self.value, 0.0, 1.0, out=self.value)
         return self.value
 
-    def slope(self) -> Array:
-        """Return the derivatives of the gates that were drawn in their logits: zero where they are cut off."""
+    def slope(self) -> Floats:
+        """Return the derivative of each gate drawn last in its logit: zero where the gate is cut off."""
         np.multiply(self._tanh, self._tanh, out=self._square)
-        # Cut off at 0 or 1 is where the tanh is beyond (1 - MIDDLE) / HALF_WIDTH on either side, both sides being alike.
+        # By symmetry, a gate is cut off at 0 or 1 where the absolute tanh exceeds (1 - MIDDLE) / HALF_WIDTH.
         np.less(self._square, ((1.0 - MIDDLE) / HALF_WIDTH) ** 2, out=self._between)
         np.subtract(1.0, self._square, out=self._square)
         self._square *= HALF_WIDTH * NOISE_SCALE
@@ -55,7 +55,7 @@ class Gates:
 
 
 def logistic_noise(random: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Return noise for `Gates.draw`."""
+    """Return logistic noise, scaled as `Gates.draw` takes it."""
     uniform = random.random(shape, dtype=np.float32)
     np.clip(uniform, 2.0**-24, 1.0 - 2.0**-24, out=uniform)
     noise = 1.0 - uniform
@@ -65,20 +65,20 @@ def logistic_noise(random: np.random.Generator, shape: tuple[int, ...]) -> NDArr
     return noise
 
 
-def open_probability(logits: Array) -> Array:
+def open_probability(logits: Floats) -> Floats:
     """Return the probability that a gate is not zero, whose sum is the expected number of open gates."""
     return np.asarray(0.5 + 0.5 * np.tanh(0.5 * (logits + SHIFT)))
 
 
-def open_probability_slope(logits: Array) -> Array:
+def open_probability_slope(logits: Floats) -> Floats:
     """Return the derivative of `open_probability`."""
-    slope: Array = np.tanh(0.5 * (logits + SHIFT))
+    slope: Floats = np.tanh(0.5 * (logits + SHIFT))
     slope *= slope
     np.subtract(1.0, slope, out=slope)
     slope *= 0.25
     return slope
 
 
-def without_noise(logits: Array) -> Array:
-    """Return the gates as they are once training is over: without noise, and without the temperature that it goes with."""
+def without_noise(logits: Floats) -> Floats:
+    """Return the gates as they are after training: without noise and without temperature."""
     return np.asarray(np.clip(MIDDLE + HALF_WIDTH * np.tanh(0.5 * logits), 0.0, 1.0))

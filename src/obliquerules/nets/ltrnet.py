@@ -1,250 +1,145 @@
-"""LTRNet: soft rules with oblique conditions as a network, its objective and gradients, many networks trained as one batch."""
+"""LTRNet: a method that learns rules with oblique conditions by gradient descent on all of them at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
 
-from obliquerules.losses import Loss
-from obliquerules.nets.training import Adam, Array, EarlyStopping, Parameters, Phase, Report, falling_linearly, train
+from obliquerules.method import Growth, Method, Task
+from obliquerules.nets.extraction import (
+    NEGLIGIBLE_SHARES,
+    Draft,
+    HardNetwork,
+    TrainingRows,
+    as_trained,
+    cleaned,
+    frontier,
+    without_rules,
+)
+from obliquerules.nets.soft_rules import Architecture, Penalties, SoftRules, Units, descend
+from obliquerules.nets.training import Callback, EarlyStopping, Floats, NetworkParameters, one_thread
+from obliquerules.parameters import check_penalties, falling_penalties, jobs, option, real, seed, verbosity, whole
+from obliquerules.rules import Shortening
 
-# Memberships start about here: nearer to one than to zero, so that the W-shaped penalty does not begin by emptying the rules.
-START_OF_MEMBERSHIP = 0.6
-# How far they are scattered around it, so that the propositions of a rule differ; and how far rule weights are around zero.
-SCATTER = 0.05
-SMALL_WEIGHT = 0.1
-# Standardised inputs and derivatives are cut off here, so that the square of a gradient is finite in single precision.
-LARGEST_INPUT = 1e4
-LARGEST_PULL = 1e12
-# The sharpness of propositions, gamma. Directions start with unit norm on standardised inputs.
-SHARPNESS = 10.0
-# Of the optimiser.
-STEP_SIZE = 0.1
-BETAS = (0.9, 0.99)
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """The shape of a batch of networks.
-
-    Attributes
-    ----------
-    n_networks : int
-        Networks that start from different places.
-    n_rules, n_propositions : int
-        Rules of a network, and propositions of a rule.
-    steepness : float
-        alpha, the steepness of the modified sigmoid of a conjunction.
-    """
-
-    n_networks: int
-    n_rules: int
-    n_propositions: int
-    steepness: float
-
-    def start(self, X: Array, random: np.random.Generator) -> Parameters:
-        """Return parameters to start from: random unit directions with thresholds at random rows, and small rule weights.
-
-        Parameters are named arrays whose first axis is the network: ``directions`` (networks, rules, propositions, features),
-        ``thresholds`` and ``memberships`` (networks, rules, propositions), ``rule_weights`` (networks, rules) and ``constant``
-        (networks).
-        """
-        shape = (self.n_networks, self.n_rules, self.n_propositions)
-        directions = random.standard_normal((*shape, X.shape[1]))
-        directions /= np.linalg.norm(directions, axis=-1, keepdims=True)
-        rows = X[random.integers(0, len(X), shape)]
-        start = {
-            "directions": directions,
-            "thresholds": np.einsum("srkj,srkj->srk", directions, rows),
-            "memberships": START_OF_MEMBERSHIP + SCATTER * random.standard_normal(shape),
-            "rule_weights": SMALL_WEIGHT * random.standard_normal(shape[:2]),
-            "constant": np.zeros(self.n_networks),
-        }
-        return {name: values.astype(X.dtype) for name, values in start.items()}
+DISCRETIZATIONS = ("refit", "paper")
 
 
-@dataclass(frozen=True)
-class Penalties:
-    """What keeps the rules few and sparse (L1, on directions and rule weights) and memberships near 0 or 1 (W-shaped)."""
+@dataclass(frozen=True, kw_only=True)
+class LTRNet(Method):
+    """Networks of soft rules, trained at each of a falling sequence of L1 penalties, made hard and read off as rules."""
 
-    l1: float
-    w_shaped: float
+    max_rules: int = whole(10, "Rules in the network; the penalty leaves fewer.")
+    max_propositions: int = whole(5, "Conditions in a rule of the network.")
+    max_penalty: float = real(0.08, "The largest L1 penalty, on the mean loss of a target in standard units.")
+    min_penalty: float = real(
+        0.001,
+        "The smallest L1 penalty, in the units of `max_penalty`. Zero ends the sequence with an unpenalised network.",
+    )
+    n_penalties: int = whole(
+        8, "Number of penalties, on a geometric grid from the largest to the smallest; if it is 1, only the largest is tried."
+    )
+    w_penalty: float = real(0.01, "The W-shaped penalty, which drives each condition fully into its rule or out of it.")
+    steepness: float = real(2.0, "Steepness of the sigmoid of a rule, alpha in the paper.")
+    n_restarts: int = whole(6, "Random starts for each penalty.")
+    max_iter: int = whole(250, "Largest number of steps of gradient descent.")
+    tol: float = real(
+        1e-4,
+        "Training at a penalty ends early once no start has lowered its loss by this share in `n_iter_no_change` steps.",
+    )
+    n_iter_no_change: int = whole(50, "Number of steps without such progress after which training at a penalty ends early.")
+    discretization: str = option(
+        "refit",
+        DISCRETIZATIONS,
+        'How the network is made hard. ``"paper"``: within a condition, weights below a tenth of the largest become zero; the '
+        "rules keep the weights of the soft network, and the start with the lowest penalised loss stands for its penalty. "
+        '``"refit"``: weights below a tenth, a quarter and a half of the largest become zero in turn; conditions and rules '
+        "that change nothing on the training rows are dropped, rule weights are fitted anew, and the models of all starts "
+        "compete for the path.",
+    )
+    ridge: float = real(
+        12.0,
+        'For ``"refit"``: penalty on squared rule weights, not on the constant, measured in rows as in `LLTBoostClassifier`.',
+    )
+    random_state: int | np.random.RandomState | None = seed(
+        "Draws the starts. On another processor, or with another BLAS, the same seed may give another model."
+    )
+    n_jobs: int | None = jobs(
+        "How many penalties are worked on at a time, as joblib understands it. The model does not depend on it."
+    )
+    verbose: int = verbosity("If not zero, report loss and complexity on standard error.")
 
-    def value(self, parameters: Parameters) -> Array:
-        """Return l1 (|directions| + |rule weights|) + w_shaped sum min(|w|, |1 - w|) of each network."""
-        directions, memberships = parameters["directions"], parameters["memberships"]
-        sparse = np.abs(directions).sum(axis=(1, 2, 3)) + np.abs(parameters["rule_weights"]).sum(axis=1)
-        undecided = np.minimum(np.abs(memberships), np.abs(1.0 - memberships)).sum(axis=(1, 2))
-        value: Array = self.l1 * sparse + self.w_shaped * undecided
-        return value
+    def check(self) -> None:
+        """Raise if the smallest penalty is above the largest."""
+        check_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
 
-    def proximal(self, parameters: Parameters, reach: Mapping[str, Array]) -> None:
-        """Shrink what the L1 penalty is on, and move memberships towards the nearer of 0 and 1, which they do not leave."""
-        shrink(parameters["directions"], self.l1 * reach["directions"])
-        shrink(parameters["rule_weights"], self.l1 * reach["rule_weights"])
-        memberships = parameters["memberships"]
-        memberships += np.copysign(self.w_shaped * reach["memberships"], memberships - 0.5)
-        np.clip(memberships, 0.0, 1.0, out=memberships)
+    def grow(self, task: Task) -> Growth:
+        """Train networks at each penalty, and read the path off all of them."""
+        sample, loss = task.sample, task.loss
+        rows = TrainingRows(sample.X, sample.y, sample.weight, loss, self.penalty(loss, sample.y, sample.weight))
+        trained = self._trained(rows, task.report if self.verbose else None)
+        path = frontier([without_rules(rows), *(draft for drafts, _ in trained for draft in drafts)])
+        # No row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
+        shortening = Shortening(sample.X)
+        ensembles = (shortening.ensemble(draft.ensemble(rows, task.feature_names)) for draft in path)
+        return Growth(tuple(ensembles), n_iter=max(n_steps for _, n_steps in trained))
 
+    def penalties(self) -> list[float]:
+        """Return the L1 penalties, from the largest to the smallest."""
+        return falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
 
-def shrink(values: Array, by: Array) -> None:
-    """Move values towards zero, those that would pass it to zero exactly."""
-    values -= np.clip(values, -by, by)
+    def _trained(self, rows: TrainingRows, report: Callable[[str], None] | None) -> list[tuple[list[Draft], int]]:
+        """Return the drafts of each penalty and the number of steps that they took."""
+        start = int(check_random_state(self.random_state).randint(2**31 - 1))
+        trained: list[tuple[list[Draft], int]] = Parallel(self.n_jobs)(
+            delayed(self._drafts)(rows, penalty, np.random.default_rng([start, index]), report)
+            for index, penalty in enumerate(self.penalties())
+        )
+        return trained
 
+    def _drafts(
+        self, rows: TrainingRows, penalty: float, random: np.random.Generator, report: Callable[[str], None] | None
+    ) -> tuple[list[Draft], int]:
+        """Train one batch of networks; return the drafts that are read off it and the number of steps."""
+        units = Units.of(rows.y, rows.weight, rows.loss)
+        objective = self._objective(rows, units, penalty)
+        callback: Callback | None = None if report is None else partial(_report_step, report, penalty, self.max_iter)
+        stopping = EarlyStopping(self.n_iter_no_change, self.tol)
+        parameters, n_steps = descend(objective, random, self.max_iter, stopping=stopping, report=callback)
+        with one_thread():
+            drafts = self._discretised(objective, parameters, rows, units)
+        return drafts, n_steps
 
-@dataclass(frozen=True)
-class Units:
-    """The units in which a network computes: scores count from the best constant, in sizes of what a single row asks for.
+    def _objective(self, rows: TrainingRows, units: Units, penalty: float) -> SoftRules:
+        architecture = Architecture(self.n_restarts, self.max_rules, self.max_propositions, self.steepness)
+        inputs, penalties = rows.inputs.astype(np.float32), Penalties(penalty, self.w_penalty)
+        return SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)
 
-    For the squared loss this is to standardise the target. For any loss it makes a penalty mean the same whatever the scale of
-    the target.
-
-    Attributes
-    ----------
-    offset, size : float
-        The score of the model is ``offset + size * (score of the network)``.
-    of_loss : float
-        The loss of the model is this times the loss of the network.
-    """
-
-    offset: float
-    size: float
-    of_loss: float
-
-    @classmethod
-    def of(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> Units:
-        """Measure a target: the size is that of a Newton step from the best constant, one row at a time."""
-        offset, curvature = loss.best_constant(y, weight), loss.curvature(y, weight)
-        gradient = loss.gradient(y, np.full(len(y), offset))
-        largest = float(np.abs(gradient).max())
-        spread = float(np.sqrt(np.average((gradient / largest) ** 2, weights=weight))) if largest > 0.0 else 0.0
-        size = largest * spread / curvature
-        if not curvature * size**2 > np.finfo(np.float64).tiny:  # a target that does not vary has no unit of its own
-            return cls(offset, 1.0, curvature)
-        return cls(offset, size, curvature * size**2)
-
-
-class SoftRules:
-    """The mean loss of a batch of networks on given rows, with its gradients.
-
-    Proposition k of a rule has the value ``p_k = sigmoid(gamma (x.w_k - t_k))``, the rule
-    ``q = sigmoid(alpha (2 z + 1))`` with ``z = sum_k v_k p_k - sum_k v_k``, where v are the memberships: with binary v and p,
-    -z is the number of propositions that are not met, and the sigmoid changes side between none and one. The score is
-    ``b_0 + sum b q``.
-
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-        Standardised; its precision is that of all computations.
-    y, weight : arrays of shape (n_samples,)
-    loss : Loss
-    units : Units
-        Those of all parameters and of the losses that are returned.
-    architecture : Architecture
-    penalties : Penalties
-        Added to the loss that is returned; their gradients are not in those that are returned, because they are taken care of
-        by `Penalties.proximal`.
-    """
-
-    def __init__(
-        self,
-        X: Array,
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        loss: Loss,
-        units: Units,
-        architecture: Architecture,
-        penalties: Penalties,
-    ) -> None:
-        self.X = np.clip(X, -LARGEST_INPUT, LARGEST_INPUT)
-        # A column of -1 makes the threshold one more weight.
-        self.rows = np.ascontiguousarray(np.column_stack([self.X, np.full(len(X), -1.0, dtype=X.dtype)]))
-        self.columns = np.ascontiguousarray(self.rows.T)
-        self.y = y
-        self.share = weight / weight.sum()
-        self.loss = loss
-        self.units = units
-        self.architecture = architecture
-        self.penalties = penalties
-        shape = (architecture.n_networks, architecture.n_rules, architecture.n_propositions, len(X))
-        self._propositions = np.empty(shape, dtype=X.dtype)
-        self._slopes = np.empty(shape, dtype=X.dtype)
-
-    # Where a sigmoid is zero, the exponential in it overflows to infinity, which is right.
-    @np.errstate(over="ignore")
-    def __call__(self, parameters: Parameters) -> tuple[Array, dict[str, Array]]:
-        """Return the penalised loss of each network, and the gradients of the mean loss."""
-        propositions = self._evaluate_propositions(parameters)
-        conjunctions = self._evaluate_conjunctions(propositions, parameters["memberships"])
-        score = np.matmul(parameters["rule_weights"][:, None, :], conjunctions)[:, 0] + parameters["constant"][:, None]
-        losses, pull = self._judge(score.astype(np.float64))
-        gradients = self._gradients(parameters, propositions, conjunctions, pull.astype(score.dtype))
-        return losses + self.penalties.value(parameters), gradients
-
-    def _judge(self, score: NDArray[np.float64]) -> tuple[Array, Array]:
-        """Return the mean loss of each network, and its derivative in the score of each row."""
-        units = self.units
-        score = units.offset + units.size * score
-        losses = self.loss.value(self.y, score) @ self.share / units.of_loss
-        pull = (units.size / units.of_loss * self.share) * self.loss.gradient(self.y, score)
-        return losses, np.clip(pull, -LARGEST_PULL, LARGEST_PULL)
-
-    def _evaluate_propositions(self, parameters: Parameters) -> Array:
-        """Return p, shape (networks, rules, propositions, rows)."""
-        directions, thresholds = parameters["directions"], parameters["thresholds"]
-        extended = np.concatenate([directions, thresholds[..., None]], axis=-1).reshape(-1, len(self.columns))
-        np.matmul(-SHARPNESS * extended, self.columns, out=self._propositions.reshape(-1, len(self.X)))
-        return sigmoid_of_negative(self._propositions)
-
-    def _evaluate_conjunctions(self, propositions: Array, memberships: Array) -> Array:
-        """Return q, shape (networks, rules, rows)."""
-        alpha = self.architecture.steepness
-        negative = np.matmul(-2.0 * alpha * memberships[:, :, None, :], propositions)[:, :, 0]
-        negative -= alpha * (1.0 - 2.0 * memberships.sum(axis=-1, keepdims=True))
-        return sigmoid_of_negative(negative)
-
-    def _gradients(self, parameters: Parameters, p: Array, q: Array, pull: Array) -> dict[str, Array]:
-        alpha = self.architecture.steepness
-        # The derivative in z: b 2 alpha q (1 - q).
-        of_conjunction = q * (1.0 - q)
-        of_conjunction *= pull[:, None, :]
-        of_conjunction *= 2.0 * alpha * parameters["rule_weights"][:, :, None]
-        memberships = parameters["memberships"]
-        # The derivative in x.w - t: v gamma p (1 - p).
-        slopes = np.subtract(1.0, p, out=self._slopes)
-        slopes *= p
-        slopes *= of_conjunction[:, :, None, :]
-        extended = (slopes.reshape(-1, len(self.X)) @ self.rows).reshape(*memberships.shape, -1)
-        extended *= SHARPNESS * memberships[..., None]
-        return {
-            "directions": extended[..., :-1],
-            "thresholds": extended[..., -1],
-            "memberships": np.matmul(p, of_conjunction[..., None])[..., 0] - of_conjunction.sum(axis=-1, keepdims=True),
-            "rule_weights": np.matmul(q, pull[..., None])[..., 0],
-            "constant": pull.sum(axis=-1),
-        }
+    def _discretised(
+        self, objective: SoftRules, parameters: NetworkParameters, rows: TrainingRows, units: Units
+    ) -> list[Draft]:
+        """Make the networks of a batch hard; return the drafts among which the path is chosen."""
+        if self.discretization == "paper":
+            best = int(np.argmin(objective(parameters)[0]))
+            return [as_trained(HardNetwork.of(parameters, best), rows, units)]
+        made_hard = product(range(self.n_restarts), NEGLIGIBLE_SHARES)
+        return frontier(cleaned(HardNetwork.of(parameters, index, share), rows) for index, share in made_hard)
 
 
-def sigmoid_of_negative(negative: Array) -> Array:
-    """Replace each number by 1 / (1 + exp(number)), the sigmoid of minus the number, in place."""
-    np.exp(negative, out=negative)
-    negative += 1.0
-    return np.reciprocal(negative, out=negative)
-
-
-def descend(
-    objective: SoftRules,
-    random: np.random.Generator,
+def _report_step(
+    report: Callable[[str], None],
+    penalty: float,
     max_iter: int,
-    *,
-    stopping: EarlyStopping | None = None,
-    report: Report | None = None,
-) -> tuple[Parameters, int]:
-    """Train a batch of networks from random starts by proximal Adam; return their parameters and the number of steps."""
-    parameters = objective.architecture.start(objective.X, random)
-    optimizer = Adam(tuple(parameters), STEP_SIZE, BETAS)
-    phase = Phase(objective, optimizer, max_iter, objective.penalties.proximal, falling_linearly)
-    return parameters, train(parameters, [phase], stopping=stopping, report=report)
+    n_steps: int,
+    losses: Floats,
+    parameters: NetworkParameters,
+) -> None:
+    """Report how far training at a penalty has come: the loss and the complexity of the best network."""
+    best = int(np.argmin(losses))
+    complexity = HardNetwork.of(parameters, best).complexity
+    report(f"penalty {penalty:.3g}, step {n_steps}/{max_iter}: loss {losses[best]:.4g}, complexity {complexity}")

@@ -1,9 +1,8 @@
-"""Rule sets: a network for each class and penalty, trained in batches, and read off as boxes."""
+"""Rule sets: rules for one class, learned by a network for each class and penalty; the networks are trained in batches."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,16 +12,17 @@ from numpy.typing import NDArray
 
 from obliquerules.nets.binarisation import Binarisation
 from obliquerules.nets.boxes import Boxes, Levels, shortest
-from obliquerules.nets.drnet import Examples, Progress, Schedule, Signs, train_networks
-from obliquerules.nets.training import Array
+from obliquerules.nets.decision_network import Examples, RulesCallback, Schedule, Signs, train_networks
+from obliquerules.nets.training import Floats
 
-# What NumPy takes for a call, six networks of the usual size share; larger batches are no faster, and leave less to share out.
+# Six networks of the usual size share the overhead of a NumPy call; larger batches are no faster, and leave less to run in
+# parallel.
 NETWORKS_AT_ONCE = 6
 
 
 @dataclass(frozen=True, eq=False)
 class RuleSet:
-    """Rules for one class, learned with one penalty: a row is of the class if and only if some rule fires.
+    """Rules for one class, learned with one penalty: a row belongs to the class if and only if some rule fires.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class RuleSet:
     signs : array of shape (n_rules, n_inputs)
         The rules of the hard network on binary inputs.
     n_steps : int
-        The steps of its training.
+        The number of training steps.
     """
 
     described: int
@@ -43,17 +43,17 @@ class RuleSet:
 
     @property
     def raw_complexity(self) -> int:
-        """The complexity of the rules as the network has them, several conditions on one column included."""
+        """The complexity of the rules as the network has them, before conditions on the same column are merged."""
         return complexity_of(self.signs)
 
     def boxes(self, binarisation: Binarisation, levels: Levels) -> Boxes:
-        """Return the rules in the shortest form that leaves the outcome for all rows as it is."""
+        """Return the rules without what is redundant: every row keeps its class."""
         return shortest(Boxes.of(self.signs, binarisation, levels.shape[1]), levels)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Networks that are trained at once: for one class, with several penalties."""
+    """Networks that are trained together: for one class, with several penalties."""
 
     described: int
     penalties: tuple[float, ...]
@@ -75,15 +75,15 @@ def learn_rule_sets(
     *,
     seed: int,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    report: Callable[[str], None] | None = None,
 ) -> list[RuleSet]:
-    """Learn a rule set for each class that is to be described and each penalty.
+    """Learn a rule set for each class to be described and each penalty.
 
     The rules for a class do not depend on whether the other is described too, and nothing depends on ``n_jobs``: the batches
-    are the same, and each has its own source of randomness.
+    are the same, and each has its own source of randomness. Progress goes to ``report``, which must pickle.
     """
     batches = list(_batches(described, penalties, seed))
-    work = (delayed(_learn)(Examples.of(inputs, y == batch.described, weight), batch, schedule, verbose) for batch in batches)
+    work = (delayed(_learn)(Examples.of(inputs, y == batch.described, weight), batch, schedule, report) for batch in batches)
     return [rule_set for learned in Parallel(n_jobs)(work) for rule_set in learned]
 
 
@@ -93,15 +93,17 @@ def _batches(described: Sequence[int], penalties: Sequence[float], seed: int) ->
             yield Batch(label, tuple(penalties[first : first + NETWORKS_AT_ONCE]), (seed, label, first))
 
 
-def _learn(examples: Examples, batch: Batch, schedule: Schedule, verbose: bool) -> list[RuleSet]:
-    progress: Progress | None = partial(_report, batch, schedule.n_steps) if verbose else None
+def _learn(examples: Examples, batch: Batch, schedule: Schedule, report: Callable[[str], None] | None) -> list[RuleSet]:
+    progress: RulesCallback | None = None if report is None else partial(_report_batch, report, batch, schedule.n_steps)
     random = np.random.default_rng(batch.seed)
     learned, n_steps = train_networks(examples, np.array(batch.penalties), schedule, random, progress)
     return [RuleSet(batch.described, penalty, signs, n_steps) for penalty, signs in zip(batch.penalties, learned, strict=True)]
 
 
-def _report(batch: Batch, n_steps: int, done: int, losses: Array, rules: Sequence[Signs]) -> None:
-    """Say on standard error how far the training has come."""
+def _report_batch(
+    report: Callable[[str], None], batch: Batch, n_steps: int, done: int, losses: Floats, rules: Sequence[Signs]
+) -> None:
+    """Report how far the training of each network of a batch has come."""
     for penalty, loss, signs in zip(batch.penalties, losses, rules, strict=True):
         network = f"class {batch.described}, penalty {penalty:g}, step {done}/{n_steps}"
-        sys.stderr.write(f"[DRNet] {network}: loss {loss:.4f}, complexity {complexity_of(signs)}\n")
+        report(f"{network}: loss {loss:.4f}, complexity {complexity_of(signs)}")

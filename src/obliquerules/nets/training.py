@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-Array = NDArray[np.floating[Any]]
-Parameters = dict[str, Array]
-# From the parameters to the loss of each network of a batch (an array of any shape) and the gradients by name. What it returns
-# may be overwritten by its next call.
-Objective = Callable[[Parameters], tuple[Array, Mapping[str, Array]]]
-# Changes the parameters in place after a step, given by name how far a unit of gradient would have moved each entry.
-Proximal = Callable[[Parameters, Mapping[str, Array]], None]
-# Told the number of steps done, the losses and the parameters.
-Report = Callable[[int, Array, Parameters], None]
+Floats = NDArray[np.floating[Any]]
+NetworkParameters = dict[str, Floats]
+# Takes the parameters; returns the loss of each network of a batch (an array of any shape) and the gradients by name. The next
+# call may overwrite what it returned.
+Objective = Callable[[NetworkParameters], tuple[Floats, Mapping[str, Floats]]]
+# Changes the parameters in place after a step; it is also given, by name, how far a unit of gradient moves each entry.
+Proximal = Callable[[NetworkParameters, Mapping[str, Floats]], None]
+# Called with the number of steps done, the losses and the parameters.
+Callback = Callable[[int, Floats, NetworkParameters], None]
 
 
 def falling_linearly(done: float) -> float:
-    """Return the factor of the step size when a share of a phase is done: from one to zero."""
+    """Return the factor on the step size once a share of a phase is done: it falls from one to zero."""
     return 1.0 - done
 
 
@@ -37,7 +37,7 @@ class Adam:
     """Adam on some of the parameters, which it changes in place; it keeps its moments from one phase to the next.
 
     An entry moves by ``size * mean / (sqrt(square) + epsilon)``, mean and square being the decaying averages of its gradient
-    and of its squared gradient, each freed from the bias of starting at zero.
+    and of its squared gradient, each corrected for the bias of starting at zero.
 
     Parameters
     ----------
@@ -57,19 +57,22 @@ class Adam:
         self.betas = betas
         self.epsilon = epsilon
         self.n_steps = 0
-        self._arrays: dict[str, Array] = {}
+        self._arrays: dict[str, Floats] = {}
 
-    def step(self, parameters: Parameters, gradients: Mapping[str, Array], factor: float = 1.0) -> dict[str, Array]:
-        """Move the parameters; return by name how far a unit of (averaged) gradient moved each entry, until the next step."""
+    def step(self, parameters: NetworkParameters, gradients: Mapping[str, Floats], factor: float = 1.0) -> dict[str, Floats]:
+        """Move the parameters; return by name how far a unit of averaged gradient moves each entry.
+
+        The next step overwrites what is returned.
+        """
         self.n_steps += 1
         return {name: self._move(name, parameters[name], gradients[name], factor) for name in self.names}
 
-    def _move(self, name: str, values: Array, gradient: Array, factor: float) -> Array:
+    def _move(self, name: str, values: Floats, gradient: Floats, factor: float) -> Floats:
         if name not in self._arrays:
             self._arrays[name] = np.zeros((4, *values.shape), dtype=values.dtype)
         mean, square, reach, change = self._arrays[name]
         keep_mean, keep_square = self.betas
-        # Every result goes into an array that is there already: for small networks, making new ones would take longest.
+        # Every result goes into an existing array: in small networks, most of the time would go into allocating new ones.
         np.subtract(gradient, mean, out=change)
         change *= 1.0 - keep_mean
         mean += change
@@ -94,14 +97,14 @@ class Phase:
     Attributes
     ----------
     objective : callable
-        From the parameters to losses and gradients; what is random in it, it draws from a generator of its own.
+        Returns losses and gradients at given parameters; anything random in it comes from a generator of its own.
     optimizer : Adam
-        Phases may share one; its averages then go on.
+        Phases may share one, which then keeps its averages.
     n_steps : int
     proximal : callable, optional
-        What is done to the parameters after each step, such as soft thresholding or clipping.
+        Applied to the parameters after each step, such as soft thresholding or clipping.
     schedule : callable
-        From the share of the phase that is done to a factor of the step size.
+        Returns the factor on the step size once a share of the phase is done.
     """
 
     objective: Objective
@@ -112,24 +115,24 @@ class Phase:
 
 
 class EarlyStopping:
-    """Ends training once no network of the batch has found a lower loss for some steps.
+    """Ends training once no network of the batch has lowered its loss for a number of steps.
 
     Parameters
     ----------
     patience : int
-        For how many steps.
+        That number of steps.
     tolerance : float
-        A loss counts as lower if it is so by this share of the lowest.
+        A loss counts as lower if it is below the lowest so far by more than this share of it.
     """
 
     def __init__(self, patience: int, tolerance: float) -> None:
         self.patience = patience
         self.tolerance = tolerance
-        self._lowest: Array | None = None
+        self._lowest: Floats | None = None
         self._waited = 0
 
-    def is_due(self, losses: Array) -> bool:
-        """Take note of the losses of a step, and say whether it was the last."""
+    def is_due(self, losses: Floats) -> bool:
+        """Record the losses of a step, and say whether it is the last."""
         if self._lowest is None:
             self._lowest = losses.copy()
             return False
@@ -176,11 +179,11 @@ def one_thread() -> AbstractContextManager[None]:
 
 
 def train(
-    parameters: Parameters,
+    parameters: NetworkParameters,
     phases: Sequence[Phase],
     *,
     stopping: EarlyStopping | None = None,
-    report: Report | None = None,
+    report: Callback | None = None,
     report_every: int = 50,
 ) -> int:
     """Train in place, phase after phase; return the number of steps."""

@@ -1,10 +1,25 @@
 """The model: propositions, conjunctions, rules and ensembles as immutable values that need nothing but NumPy."""
 
+from obliquerules.rules.columns import Block, Column
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.labels import Labels
+from obliquerules.rules.model import Model
 from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.rounding import Rounding
 from obliquerules.rules.shortening import Shortening
 from obliquerules.rules.simplify import simplify
 
-__all__ = ["Conjunction", "Proposition", "Rounding", "Rule", "RuleEnsemble", "Shortening", "simplify"]
+__all__ = [
+    "Block",
+    "Column",
+    "Conjunction",
+    "Labels",
+    "Model",
+    "Proposition",
+    "Rounding",
+    "Rule",
+    "RuleEnsemble",
+    "Shortening",
+    "simplify",
+]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.columns import Block
 from obliquerules.rules.matrix import as_matrix
 from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.style import PLAIN, Style
@@ -55,7 +56,7 @@ class Conjunction:
         """How many columns an X must have for this condition to be evaluated."""
         return max((1 + max(proposition.columns) for proposition in self.propositions), default=0)
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X whether all propositions hold."""
         X = as_matrix(X, self.n_columns)
         holds = np.ones(len(X), dtype=np.bool_)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.columns import Block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.matrix import as_matrix
 from obliquerules.rules.style import PLAIN, Style
@@ -48,7 +49,7 @@ class Rule:
         """One for the rule and the complexity of its condition; a rule that always holds is a constant, which is free."""
         return 1 + self.condition.complexity if self.condition.propositions else 0
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return what the rule adds to the score of each row: its weight or nothing."""
         return np.where(self.condition(X), self.weight, 0.0)
 
@@ -139,12 +140,12 @@ class RuleEnsemble:
         """The number of rules, propositions and non-zero weights, C(f) in the paper; the constant is free."""
         return sum(rule.complexity for rule in self.rules)
 
-    def _matrix(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _matrix(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         if self.feature_names is not None:
             return as_matrix(X, len(self.feature_names), exactly=True)
         return as_matrix(X, max((rule.condition.n_columns for rule in self.rules), default=0))
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return the raw score f(x) of each row of X."""
         matrix = self._matrix(X)
         score = np.full(len(matrix), self.intercept)
@@ -153,7 +154,7 @@ class RuleEnsemble:
                 score += rule(matrix)
         return score
 
-    def fires(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def fires(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X and each rule whether the rule fires, shape (n_samples, n_rules)."""
         matrix = self._matrix(X)
         fired = np.empty((len(matrix), len(self.rules)), dtype=np.bool_)
@@ -229,7 +230,8 @@ class RuleEnsemble:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble as JSON with exact numbers; `load_model` reads it back."""
-        from obliquerules.rules.document import ensemble_content, write_document
+        from obliquerules.rules.documents.ensembles import ensemble_content
+        from obliquerules.rules.documents.fields import write_document
 
         write_document(path, ensemble_content(self))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.columns import Block
 
-def as_matrix(X: ArrayLike, n_columns: int, *, exactly: bool = False) -> NDArray[np.float64]:
-    """Return X (array or data frame) as a matrix of doubles with at least, or exactly, so many columns."""
+
+def as_matrix(X: ArrayLike | Block, n_columns: int, *, exactly: bool = False) -> NDArray[np.float64]:
+    """Return X (array, data frame or block) as a matrix of doubles with at least, or exactly, so many columns."""
     try:
-        matrix = np.asarray(X, dtype=np.float64)
+        matrix = X.matrix if isinstance(X, Block) else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"X must hold numbers only: {error}") from error
     if matrix.ndim != 2:

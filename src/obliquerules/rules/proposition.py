@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.columns import Block
 from obliquerules.rules.matrix import as_matrix
 from obliquerules.rules.style import PLAIN, Style, column_names
 
@@ -69,7 +70,7 @@ class Proposition:
         """One for the threshold and one for each non-zero weight."""
         return 1 + len(self.weights)
 
-    def project(self, X: ArrayLike) -> NDArray[np.float64]:
+    def project(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return x.w for each row, added in the order that defines the model."""
         X = as_matrix(X, 1 + max(self.columns))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -78,7 +79,7 @@ class Proposition:
                 total = total + weight * X[:, column]
         return total
 
-    def __call__(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X whether the condition holds."""
         return self.project(X) >= self.threshold
 

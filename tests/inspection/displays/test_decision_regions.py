@@ -35,7 +35,7 @@ def test_regions_say_what_the_model_says(kind):
     regions = [index for (index,) in found]
     assert len(set(display.scores)) > 1
     assert display.scores[regions].tolist() == model.ensemble_(rows).tolist()
-    predicted = model._probabilities(display.scores)[:, 1] if hasattr(model, "classes_") else model._predictions(display.scores)
+    predicted = model.model_.means(display.scores)
     assert display.response.tolist() == predicted.tolist()
     assert clipped(display) == []
 

@@ -16,8 +16,8 @@ from sklearn.metrics import (
 )
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
-from obliquerules.inspection.report.figures import area_under_curve, measures
-from obliquerules.losses import LOSSES
+from obliquerules.losses import LOSSES, area_under_curve
+from obliquerules.rows.reading import read_target
 
 from .counting import group_scores, holding, mean_loss
 from .reading import payload
@@ -58,19 +58,19 @@ def test_measures_are_those_of_scikit_learn(weighted):
     share = LOSSES["logistic"].inverse_link(score)
     expected = [log_loss(label, share, sample_weight=weight), zero_one_loss(label, score > 0.0, sample_weight=weight)]
     expected.append(roc_auc_score(label, score, sample_weight=weight))
-    assert measures(LOSSES["logistic"], label, score, weight) == pytest.approx(expected, rel=1e-12)
+    assert LOSSES["logistic"].measures(label, score, weight) == pytest.approx(expected, rel=1e-12)
     y = score + rng.normal(size=90)
     expected = [mean_squared_error(y, score, sample_weight=weight) ** 0.5, r2_score(y, score, sample_weight=weight)]
-    assert measures(LOSSES["squared"], y, score, weight) == pytest.approx(expected, rel=1e-12)
+    assert LOSSES["squared"].measures(y, score, weight) == pytest.approx(expected, rel=1e-12)
     count, rate = rng.poisson(2.0, 90).astype(float), np.exp(score)
     expected = [mean_poisson_deviance(count, rate, sample_weight=weight)]
     expected.append(d2_tweedie_score(count, rate, sample_weight=weight, power=1))
-    assert measures(LOSSES["poisson"], count, score, weight) == pytest.approx(expected, rel=1e-12)
+    assert LOSSES["poisson"].measures(count, score, weight) == pytest.approx(expected, rel=1e-12)
 
 
 def test_what_is_not_defined_is_none():
     assert area_under_curve(np.ones(3), np.arange(3.0), np.ones(3)) is None
-    assert measures(LOSSES["squared"], np.ones(3), np.arange(3.0), np.ones(3))[1] is None
+    assert LOSSES["squared"].measures(np.ones(3), np.arange(3.0), np.ones(3))[1] is None
 
 
 @every_kind
@@ -117,9 +117,9 @@ def test_mean_predictions_and_targets_of_groups_are_those_of_all_rows(kind, comp
     model, X, y = fitted(kind)
     model = model.at(complexity)
     report = written(model, tmp_path, X, y)
-    figures, loss = report["figures"], model._loss()
+    figures, loss = report["figures"], model.model_.loss
     weight, target = np.array(figures["groups"]["weight"]), np.array(figures["groups"]["target"])
-    assert target.sum() == pytest.approx(model._coded(y).sum(), rel=1e-12)
+    assert target.sum() == pytest.approx(read_target(model.model_, y, len(y)).sum(), rel=1e-12)
     for size, spoken, predicted in zip(report["sizes"], figures["spoken"], figures["predicted"], strict=True):
         told = loss.inverse_link(group_scores(report, size)).tolist() if spoken else []
         assert len(told) + len(predicted) == len(weight)
@@ -142,7 +142,7 @@ def test_figures_on_all_rows_are_short(tmp_path):
     model, X, y = fitted("squared")
     report = written(model, tmp_path, X, y)
     for ensemble, (risk, share) in zip(model.path_, report["figures"]["measures"], strict=True):
-        expected = measures(model._loss(), y, ensemble(X.to_numpy()), np.ones(len(y)))
+        expected = model.model_.loss.measures(y, ensemble(X.to_numpy()), np.ones(len(y)))
         assert [risk, share] == pytest.approx(expected, rel=1e-3, abs=1e-3)
         assert len(repr(abs(risk)).replace(".", "").strip("0")) <= 4
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
+from obliquerules.rows.reading import read_inputs
 
 Array = NDArray[np.float64]
 
@@ -80,8 +81,8 @@ class CoverageDisplay:
         CoverageDisplay
         """
         model = drawing.fitted_model(estimator)
-        ensemble = model.ensemble_
-        fires = ensemble.fires(model._matrix(X))
+        ensemble = model.ensemble
+        fires = ensemble.fires(read_inputs(model, X))
         display = cls(
             rules=tuple(rule.describe(ensemble.feature_names) for rule in ensemble),
             weights=np.array([rule.weight for rule in ensemble]),

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
-from obliquerules.rules import RuleEnsemble
+from obliquerules.inspection.variables import column_of, with_given
+from obliquerules.rows.reading import read_inputs, read_target
+from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.numbers import readable
 
 Array = NDArray[np.float64]
@@ -174,14 +176,14 @@ class DecisionRegionsDisplay:
         DecisionRegionsDisplay
         """
         model = drawing.fitted_model(estimator)
-        matrix = model._matrix(X)
-        target = None if y is None else model._coded_rows(y, len(matrix))
+        matrix = read_inputs(model, X)
+        target = None if y is None else read_target(model, y, len(matrix))
         plane = _plane(model, matrix, _two_columns(model, features), fixed or {})
-        polygons = cut(plane.lines(model.ensemble_))
-        scores = model.ensemble_(plane.rows(middles(polygons)))
+        polygons = cut(plane.lines(model.ensemble))
+        scores = model.scores(plane.rows(middles(polygons)))
         response, response_name, limits = _response(model, response_method, scores, target)
         steps, boundary = _borders(model, plane, polygons, scores)
-        names, axis_names = model._feature_names(), drawing.names_with_units(model, units)
+        names, axis_names = model.feature_names, drawing.names_with_units(model, units)
         display = cls(
             regions=[plane.points(polygon) for polygon in polygons],
             scores=scores,
@@ -192,9 +194,9 @@ class DecisionRegionsDisplay:
             boundary=boundary,
             points=matrix[:, plane.columns],
             target=target,
-            labels=tuple(str(label) for label in getattr(model, "classes_", ())),
+            labels=() if model.labels is None else tuple(str(label) for label in model.labels.values),
             names=(axis_names[plane.columns[0]], axis_names[plane.columns[1]]),
-            fixed={names[j]: float(plane.row[j]) for j in _used(model.ensemble_) if j not in plane.columns},
+            fixed={names[j]: float(plane.row[j]) for j in _used(model.ensemble) if j not in plane.columns},
             low=plane.low,
             high=plane.high,
         )
@@ -312,22 +314,22 @@ def _used(ensemble: RuleEnsemble) -> list[int]:
     return sorted({column for rule in ensemble for proposition in rule.condition for column in proposition.columns})
 
 
-def _two_columns(model: Any, features: Sequence[str | int] | None) -> tuple[int, int]:
+def _two_columns(model: Model, features: Sequence[str | int] | None) -> tuple[int, int]:
     if features is None:
-        columns = [0, 1] if model.n_features_in_ == 2 else _used(model.ensemble_)
+        columns = [0, 1] if len(model.feature_names) == 2 else _used(model.ensemble)
         if len(columns) != 2:
             raise ValueError(f"features must name the two inputs to draw, because the model uses {len(columns)} of them.")
     else:
-        columns = [model._column("features", feature) for feature in features]
+        columns = [column_of(model, "features", feature) for feature in features]
         if len(set(columns)) != 2 or len(columns) != 2:
             raise ValueError(f"features must be two different inputs; got {list(features)!r}.")
     return columns[0], columns[1]
 
 
-def _plane(model: Any, matrix: Array, columns: tuple[int, int], fixed: Mapping[str | int, float]) -> Plane:
+def _plane(model: Model, matrix: Array, columns: tuple[int, int], fixed: Mapping[str | int, float]) -> Plane:
     if not len(matrix):
         raise ValueError("X must have at least one row, to say how wide the map is.")
-    row = model._with_given("fixed", fixed, np.median(matrix, axis=0))
+    row = with_given(model, "fixed", fixed, np.median(matrix, axis=0))
     if not np.isfinite(row).all():
         raise ValueError(f"fixed must be a finite number for each input; got {dict(fixed)!r}.")
     low, high = matrix[:, columns].min(axis=0), matrix[:, columns].max(axis=0)
@@ -336,19 +338,19 @@ def _plane(model: Any, matrix: Array, columns: tuple[int, int], fixed: Mapping[s
     return Plane(columns, row, low - margin, high + margin)
 
 
-def _response(model: Any, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:
+def _response(model: Model, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:
     """Return what is shown of each score, what it is called, and the ends of the scale of its colours."""
-    classifies = hasattr(model, "classes_")
+    classifies = model.labels is not None
     methods = ("auto", "predict", "predict_proba", "decision_function") if classifies else ("auto", "predict")
     if method not in methods:
         raise ValueError(f"response_method must be one of {', '.join(map(repr, methods))}; got {method!r}.")
     if method == "decision_function":
         reach = float(np.abs(scores).max()) or 1.0
-        return scores, model._wording().total, (-reach, reach)
+        return scores, model.wording.total, (-reach, reach)
     if classifies and method == "predict":
         return (scores > 0.0).astype(np.float64), None, (0.0, 1.0)
-    response = model._loss().inverse_link(scores)
-    return response, model._mean_words(), (0.0, 1.0) if classifies else _usual_range(response, target)
+    response = model.means(scores)
+    return response, model.mean_name, (0.0, 1.0) if classifies else _usual_range(response, target)
 
 
 def _usual_range(response: Array, target: Array | None) -> tuple[float, float]:
@@ -358,10 +360,10 @@ def _usual_range(response: Array, target: Array | None) -> tuple[float, float]:
     return low, high if high > low else low + 1.0
 
 
-def _borders(model: Any, plane: Plane, polygons: list[Array], scores: Array) -> tuple[Array, Array]:
+def _borders(model: Model, plane: Plane, polygons: list[Array], scores: Array) -> tuple[Array, Array]:
     """Return the edges at which the score changes, and those of them at which the class does."""
     owner, ends, beyond = edges(polygons)
-    here, there = scores[owner], model.ensemble_(plane.rows(beyond))
+    here, there = scores[owner], model.scores(plane.rows(beyond))
     lower = here < there  # of the two sides of an edge, count the one with the lower score
-    turns = lower & (here <= 0.0) & (there > 0.0) & hasattr(model, "classes_")
+    turns = lower & (here <= 0.0) & (there > 0.0) & (model.labels is not None)
     return plane.points(ends[lower]), plane.points(ends[turns])

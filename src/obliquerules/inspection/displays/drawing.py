@@ -9,6 +9,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from obliquerules.inspection.variables import column_of
+from obliquerules.rules import Model
+
 # Of the palette of Okabe and Ito, which is told apart with any kind of colour vision. In print without colour, markers and
 # hatches tell the same.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
@@ -57,12 +60,15 @@ def axes_to_draw_on(ax: Any, height: float, width: float = WIDTH) -> Iterator[An
         yield ax
 
 
-def fitted_model(estimator: Any) -> Any:
-    """Return the estimator if it is a fitted rule model, of which pictures can be made."""
-    if not hasattr(type(estimator), "_feature_names"):
+def fitted_model(estimator: Any) -> Model:
+    """Return the model of a fitted estimator, or the model itself."""
+    if isinstance(estimator, Model):
+        return estimator
+    if not hasattr(type(estimator), "method_class"):
         raise TypeError(f"estimator must be a rule model, such as LLTBoostClassifier; got {type(estimator).__name__}.")
     check_is_fitted(estimator)
-    return estimator
+    model: Model = estimator.model_
+    return model
 
 
 def harmless(text: str) -> str:
@@ -111,11 +117,11 @@ def n_lines(text: str) -> int:
     return 1 + text.count("\n")
 
 
-def names_with_units(model: Any, units: Mapping[str, str] | None) -> list[str]:
+def names_with_units(model: Model, units: Mapping[str, str] | None) -> list[str]:
     """Return the names of the inputs, those with a unit followed by it."""
-    names = list(model._feature_names())
+    names = list(model.feature_names)
     for name, unit in (units or {}).items():
-        column = model._column("units", name)
+        column = column_of(model, "units", name)
         names[column] = f"{names[column]} ({unit})"
     return names
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
-from obliquerules.rules import RuleEnsemble
+from obliquerules.rows.reading import read_inputs, read_target
+from obliquerules.rules import Model, RuleEnsemble
 
 Vector = NDArray[np.float64]
 
@@ -129,18 +130,18 @@ class RiskComplexityDisplay:
         """
         model = drawing.fitted_model(estimator)
         given = _given(X, y, X_test, y_test)
-        cross_validated = _cross_validated(model)
-        risks = {name: _risks(model, model.path_, *data) for name, data in given.items()}
+        cross_validated = _cross_validated(estimator)
+        risks = {name: _risks(model, model.path, *data) for name, data in given.items()}
         if cross_validated is None and not risks:
             raise ValueError("X and y, or X_test and y_test, must be given: this model has no results of cross-validation.")
         display = cls(
-            complexity=np.array([ensemble.complexity for ensemble in model.path_]),
+            complexity=np.array([ensemble.complexity for ensemble in model.path]),
             risks=risks,
             cross_validated=cross_validated,
-            chosen=model.ensemble_.complexity,
+            chosen=model.ensemble.complexity,
             chosen_risk=_risk_of_the_model(model, cross_validated, given),
-            n_rules=len(model.ensemble_),
-            risk_name=model._loss().risk_name,
+            n_rules=len(model.ensemble),
+            risk_name=model.loss.risk_name,
         )
         return display.plot(ax)
 
@@ -192,11 +193,11 @@ class RiskComplexityDisplay:
             self.ax_.plot([self.chosen], [self.chosen_risk], label=label, **ring)
 
 
-def _cross_validated(model: Any) -> CrossValidatedRisk | None:
-    results: Mapping[str, Vector] | None = getattr(model, "cv_results_", None)
+def _cross_validated(estimator: Any) -> CrossValidatedRisk | None:
+    results: Mapping[str, Vector] | None = getattr(estimator, "cv_results_", None)
     if results is None:
         return None
-    return CrossValidatedRisk(results["mean_test_risk"], results["standard_error"], model.best_complexity_)
+    return CrossValidatedRisk(results["mean_test_risk"], results["standard_error"], estimator.best_complexity_)
 
 
 def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
@@ -208,14 +209,14 @@ def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
     return {name: pair for name, pair in data.items() if pair[0] is not None}
 
 
-def _risks(model: Any, ensembles: Iterable[RuleEnsemble], X: Any, y: Any) -> Vector:
+def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any) -> Vector:
     """Return the mean loss of each ensemble."""
-    matrix = model._matrix(X)
-    target = model._coded_rows(y, len(matrix))
-    return np.array([float(np.mean(model._loss().value(target, ensemble(matrix)))) for ensemble in ensembles])
+    matrix = read_inputs(model, X)
+    target = read_target(model, y, len(matrix))
+    return np.array([float(np.mean(model.loss.value(target, ensemble(matrix)))) for ensemble in ensembles])
 
 
-def _risk_of_the_model(model: Any, cross_validated: CrossValidatedRisk | None, given: dict[str, Data]) -> float | None:
-    if cross_validated is not None and model.ensemble_ in model.path_:
-        return float(cross_validated.mean[model.path_.index(model.ensemble_)])
-    return float(_risks(model, [model.ensemble_], *list(given.values())[-1])[0]) if given else None
+def _risk_of_the_model(model: Model, cross_validated: CrossValidatedRisk | None, given: dict[str, Data]) -> float | None:
+    if cross_validated is not None and model.ensemble in model.path:
+        return float(cross_validated.mean[model.path.index(model.ensemble)])
+    return float(_risks(model, [model.ensemble], *list(given.values())[-1])[0]) if given else None

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
-from obliquerules.inspection.explanation import RowExplanation, RuleContribution
+from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain
 from obliquerules.losses import Loss
+from obliquerules.rows.reading import read_inputs
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN
 
@@ -100,12 +101,12 @@ class WaterfallDisplay:
         WaterfallDisplay
         """
         model = drawing.fitted_model(estimator)
-        matrix = model._matrix(X)
+        matrix = read_inputs(model, X)
         rows = range(len(matrix))
         if not -len(rows) <= row < len(rows):
             raise ValueError(f"row must be the position of one of the {len(rows)} rows of X; got {row!r}.")
-        explanation = replace(model._explained(matrix[[row]])[0], row=rows[row])
-        display = cls(explanation, model._loss(), model._mean_words())
+        explanation = replace(explain(model, matrix[[row]])[0], row=rows[row])
+        display = cls(explanation, model.loss, model.mean_name)
         return display.plot(ax, all_rules=all_rules)
 
     @property

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from obliquerules.inspection.report.figures import figures
 from obliquerules.inspection.report.groups import conditions_of, spread_sizes
-from obliquerules.inspection.report.subject import Rows, Subject
-from obliquerules.rules import Conjunction, Proposition, RuleEnsemble
-from obliquerules.rules.document import header
+from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
+from obliquerules.rules import Conjunction, Model, Proposition, RuleEnsemble
+from obliquerules.rules.documents.fields import header
+from obliquerules.rules.documents.models import encode_edits, encode_origin
 from obliquerules.rules.style import Style, plain_name
 
 # Marks a column in the text of a condition, until its name is put there: no number and no operator has it in it.
@@ -20,24 +21,37 @@ MARK = "\0"
 UNNAMED = Style(name=str)
 
 
-def payload(subject: Subject, rows: Rows | None, most_sizes: int) -> dict[str, Any]:
-    """Return what the page is made of."""
-    ensembles, present = subject.ensembles, subject.present
+def payload(
+    model: Model, title: str, rows: MeasuredRows | None, most_sizes: int, cv_results: Mapping[str, Vector] | None
+) -> dict[str, Any]:
+    """Return what the page is made of; the results of cross-validation are there if the size was chosen by it."""
+    ensembles, present = model.ensembles, model.present
     sizes = spread_sizes(ensembles, present, most_sizes)
     conditions = conditions_of(ensembles)
     return {
-        "title": subject.title,
-        "loss": subject.loss.name,
-        "words": subject.words,
-        "file": json.dumps(header() | subject.file, ensure_ascii=False, allow_nan=False),
-        "quoted": _quoted(ensembles[0].feature_names or ()),
+        "title": title,
+        "loss": model.loss.name,
+        "words": _words(model),
+        "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
+        "quoted": _quoted(model.feature_names),
         "conditions": [[_proposition(proposition) for proposition in condition] for condition in conditions],
         "ensembles": [_ensemble(ensemble, conditions) for ensemble in ensembles],
-        "edits": subject.edits,
+        "edits": None if model.edits is None else encode_edits(model.edits, model),
         "sizes": sizes,
         "present": sizes.index(present),
-        "crossValidated": _cross_validated(subject),
-        "figures": None if rows is None else figures(subject, rows, sizes, conditions),
+        "crossValidated": None if cv_results is None else _cross_validated(model, cv_results),
+        "figures": None if rows is None else figures(model, rows, sizes, conditions),
+    }
+
+
+def _words(model: Model) -> dict[str, Any]:
+    """Return what the model calls its score, its prediction, the mean of targets, and its classes."""
+    return {
+        "score": model.wording.total,
+        "plural": model.wording.plural,
+        "mean": model.mean_name,
+        "target": model.target_name,
+        "labels": None if model.labels is None else [model.labels.word(0), model.labels.word(1)],
     }
 
 
@@ -63,17 +77,8 @@ def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction]) -> list
     ]
 
 
-def _cross_validated(subject: Subject) -> dict[str, Any] | None:
-    """Return the cross-validated risk as the page shows it: the root of twice the risk for the squared loss."""
-    given = subject.cross_validated
-    if given is None:
-        return None
-    low, high = np.maximum(given["mean"] - given["error"], 0.0), given["mean"] + given["error"]
-    curves = {"mean": given["mean"], "low": low, "high": high}
-    return {name: _as_measured(curve, subject.loss.name) for name, curve in curves.items()}
-
-
-def _as_measured(risk: Any, loss: str) -> list[float]:
-    factor = {"squared": 2.0, "poisson": 2.0}.get(loss, 1.0)
-    measured = factor * risk
-    return [float(value) for value in (np.sqrt(measured) if loss == "squared" else measured)]
+def _cross_validated(model: Model, results: Mapping[str, Vector]) -> dict[str, Any]:
+    """Return the cross-validated risk, with one standard error on either side, as the page shows it."""
+    mean, error = results["mean_test_risk"], results["standard_error"]
+    curves = {"mean": mean, "low": np.maximum(mean - error, 0.0), "high": mean + error}
+    return {name: model.loss.shown_risk(curve).tolist() for name, curve in curves.items()}

@@ -1,4 +1,4 @@
-"""Models as JSON documents: strict reading that names the field at fault, and exact numbers."""
+"""Fields: JSON documents read strictly, with complaints that name the field at fault, and written with exact numbers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
-from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.whole_files import write_text
 
 FORMAT = "obliquerules"
@@ -21,8 +18,6 @@ VERSION = (1, 1)
 MAX_BYTES = 32_000_000
 # Objects and lists of a model; empty ones would take twenty times the memory of their text.
 MAX_CONTAINERS = 2_000_000
-# A model on columns without names may speak of any column: a short file must not ask for rows that fill the memory.
-MOST_UNNAMED_COLUMNS = 10**6
 _REQUIRED: Any = object()
 
 
@@ -38,9 +33,11 @@ class Field:
     where: str
 
     def fail(self, expected: str) -> NoReturn:
+        """Raise, saying what the value should be."""
         raise ModelFileError(f"{self.where} should be {expected}; got {_shown(self.value)}.")
 
     def unknown(self, name: str, expected: str) -> NoReturn:
+        """Raise, because an object has a field that it should not have."""
         raise ModelFileError(f"{self.where} has the field {_shown(name)}, which is not {expected}.")
 
     def get(self, key: str, default: Any = _REQUIRED) -> Field:
@@ -51,10 +48,11 @@ class Field:
             raise ModelFileError(f"{self.where} has no field '{key}'.")
         return Field(self.value.get(key, default), f"{self.where}.{key}")
 
-    def names(self) -> list[str]:
+    def entries(self) -> dict[str, Any]:
+        """Return the entries of an object."""
         if not isinstance(self.value, dict):
             self.fail("an object")
-        return list(self.value)
+        return self.value
 
     def items(self) -> Iterator[Field]:
         """Return the entries of a list."""
@@ -63,6 +61,7 @@ class Field:
         return (Field(value, f"{self.where}[{index}]") for index, value in enumerate(self.value))
 
     def text(self) -> str:
+        """Return a text that can be printed and saved again."""
         if not isinstance(self.value, str):
             self.fail("text")
         try:
@@ -72,6 +71,7 @@ class Field:
         return self.value
 
     def number(self) -> float:
+        """Return a finite number."""
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             self.fail("a number")
         try:
@@ -95,10 +95,11 @@ def _shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list):
         return f"a list of {len(value)}"
-    return _cut(ascii(value), 60)
+    return cut(ascii(value), 60)
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a text that is too long for a message."""
     return text if len(text) <= most else text[:most] + "..."
 
 
@@ -167,69 +168,3 @@ def _check_version(document: Field) -> None:
         )
     if int(parts[0]) < 1:
         field.fail("a version of 1.0 or later")
-
-
-def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
-    """Return the content of the document of an ensemble by itself."""
-    names = None if ensemble.feature_names is None else list(ensemble.feature_names)
-    if names is None and any(rule.condition.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
-        raise ValueError(
-            f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
-        )
-    return {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
-
-
-def decode_content(document: Field) -> RuleEnsemble:
-    """Return the ensemble whose document has `ensemble_content`."""
-    return decode_ensemble(document.get("ensemble"), decode_names(document.get("feature_names")))
-
-
-def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
-    """Return the rules of an ensemble as plain objects; the names are left to the caller."""
-    return {"intercept": ensemble.intercept, "rules": [encode_rule(rule) for rule in ensemble.rules]}
-
-
-def encode_rule(rule: Rule) -> dict[str, Any]:
-    """Return a rule as plain objects."""
-    return {
-        "weight": rule.weight,
-        "condition": [
-            {
-                "columns": list(proposition.columns),
-                "weights": list(proposition.weights),
-                "threshold": proposition.threshold,
-            }
-            for proposition in rule.condition
-        ],
-    }
-
-
-def decode_ensemble(field: Field, feature_names: Sequence[str] | None) -> RuleEnsemble:
-    """Return the ensemble that `encode_ensemble` wrote."""
-    n_columns = MOST_UNNAMED_COLUMNS if feature_names is None else len(feature_names)
-    rules = [decode_rule(rule, n_columns) for rule in field.get("rules").items()]
-    intercept = field.get("intercept").number()
-    if not math.isfinite(sum((abs(rule.weight) for rule in rules), abs(intercept))):
-        raise ModelFileError(f"{field.where} has weights whose sum is too large for a number.")
-    return RuleEnsemble(rules, intercept, feature_names)
-
-
-def decode_rule(field: Field, n_columns: int) -> Rule:
-    """Return the rule that `encode_rule` wrote, on so many columns."""
-    weight = field.get("weight").number()
-    return Rule(weight, Conjunction(_decode_proposition(item, n_columns) for item in field.get("condition").items()))
-
-
-def _decode_proposition(field: Field, n_columns: int) -> Proposition:
-    columns = [column.index(n_columns) for column in field.get("columns").items()]
-    weights = [weight.number() for weight in field.get("weights").items()]
-    threshold = field.get("threshold").number()
-    try:
-        return Proposition(columns, weights, threshold)
-    except ValueError as error:
-        raise ModelFileError(f"{field.where}: {_cut(str(error), 300)}") from error
-
-
-def decode_names(field: Field) -> list[str] | None:
-    """Return a list of names, or None where the document has null."""
-    return None if field.value is None else [name.text() for name in field.items()]

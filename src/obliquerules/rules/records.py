@@ -1,4 +1,4 @@
-"""Table: rows of one kind that print as aligned text and become a data frame."""
+"""Records: values of one kind in a row, which print as aligned text and become a data frame."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
-Row = TypeVar("Row")
+Record = TypeVar("Record")
 
 
-class Table(Generic[Row]):
-    """What all tables share; a subclass is a frozen dataclass that says what its rows are and how it prints."""
+class Records(Generic[Record]):
+    """A sequence of records; a subclass is a frozen dataclass that says which they are and how they print."""
 
-    def _rows(self) -> tuple[Row, ...]:
-        """Return the rows, each a dataclass."""
-        raise AttributeError(f"{type(self).__name__} does not say what its rows are.")
+    def _records(self) -> tuple[Record, ...]:
+        """Return the records, each a dataclass."""
+        raise AttributeError(f"{type(self).__name__} does not say what its records are.")
 
     def __len__(self) -> int:
-        return len(self._rows())
+        return len(self._records())
 
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._rows())
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records())
 
-    def __getitem__(self, index: int) -> Row:
-        return self._rows()[index]
+    def __getitem__(self, index: int) -> Record:
+        return self._records()[index]
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each row, as data frames are made of."""
-        return [asdict(row) for row in self._rows()]  # type: ignore[call-overload]
+        """Return one dict for each record, as data frames are made of."""
+        return [asdict(record) for record in self._records()]  # type: ignore[call-overload]
 
     def to_pandas(self) -> Any:
         """Return a data frame of pandas, which must be installed."""

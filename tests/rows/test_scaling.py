@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.scaling import Scaling
+from obliquerules.rows.scaling import Scaling
 
 
 def data(seed, n=80, d=4):

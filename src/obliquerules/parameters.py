@@ -1,15 +1,16 @@
-"""Parameters: checks whose sentence names the parameter and what it may be."""
+"""Parameters: each declared once, in one line that has its default, what it may be and what it means; and their checks."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import reprlib
-from collections.abc import Collection, Iterable
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 # Where a sequence of penalties ends in zero, the one before zero is this share of the largest.
 SMALLEST_SHARE = 1e-3
@@ -103,7 +104,108 @@ def gives_splits(value: Any) -> bool:
 
 def check_seed(name: str, value: Any) -> None:
     """Raise unless the value is what scikit-learn takes for a source of randomness."""
-    try:
-        check_random_state(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a whole number from 0 to 2**32 - 1, a RandomState or None; got {value!r}.") from error
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**32
+    if not (value is None or whole or value is np.random or isinstance(value, np.random.RandomState)):
+        raise ValueError(f"{name} must be a whole number from 0 to 2**32 - 1, a RandomState or None; got {value!r}.")
+
+
+def check_verbosity(name: str, value: Any) -> None:
+    """Raise unless the value says how much to report: a whole number from 0, or True or False."""
+    check_whole(name, int(value) if isinstance(value, bool) else value, 0)
+
+
+# ---- declarations --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is said once about a parameter.
+
+    Attributes
+    ----------
+    kind : str
+        What it may be, as documentation has it.
+    meaning : str
+        What it means, in sentences.
+    check : callable
+        Raises, with a sentence that has the name, unless a value is what it may be.
+    """
+
+    kind: str
+    meaning: str
+    check: Callable[[str, Any], None]
+
+
+def declared(default: Any, kind: str, meaning: str, check: Callable[[str, Any], None]) -> Any:
+    """Return the field of a dataclass that declares a parameter."""
+    return field(default=default, metadata={"parameter": Parameter(kind, meaning, check)})
+
+
+def whole(default: int, meaning: str, least: int = 1) -> Any:
+    """Declare a whole number."""
+    return declared(default, "int", meaning, lambda name, value: check_whole(name, value, least))
+
+
+def real(default: float, meaning: str, least: float = 0.0, below: float = math.inf) -> Any:
+    """Declare a finite number."""
+    return declared(default, "float", meaning, lambda name, value: check_real(name, value, least, below))
+
+
+def real_or_none(default: float | None, meaning: str, least: float = 0.0) -> Any:
+    """Declare a finite number, or none."""
+    return declared(
+        default, "float or None", meaning, lambda name, value: None if value is None else check_real(name, value, least)
+    )
+
+
+def option(default: str, options: Collection[str], meaning: str) -> Any:
+    """Declare one of several words."""
+    words = ", ".join(f'"{word}"' for word in options)
+    return declared(default, f"{{{words}}}", meaning, lambda name, value: check_option(name, value, options))
+
+
+def flag(default: bool, meaning: str) -> Any:
+    """Declare True or False."""
+    return declared(default, "bool", meaning, check_flag)
+
+
+def jobs(meaning: str) -> Any:
+    """Declare a number of workers, as joblib understands it."""
+    return declared(None, "int or None", meaning, check_jobs)
+
+
+def seed(meaning: str) -> Any:
+    """Declare a source of randomness, as scikit-learn understands it."""
+    return declared(None, "int, RandomState instance or None", meaning, check_seed)
+
+
+def verbosity(meaning: str) -> Any:
+    """Declare how much is reported."""
+    return declared(0, "int", meaning, check_verbosity)
+
+
+def declarations(kind: type) -> dict[str, tuple[Any, Parameter]]:
+    """Return the default and the declaration of each parameter of a dataclass."""
+    return {one.name: (one.default, one.metadata["parameter"]) for one in fields(kind) if "parameter" in one.metadata}
+
+
+def check_declared(owner: Any) -> None:
+    """Raise if a parameter of an instance is not what it may be."""
+    for name, (_, parameter) in declarations(type(owner)).items():
+        parameter.check(name, getattr(owner, name))
+
+
+def documentation(declared_ones: Mapping[str, tuple[Any, Parameter]]) -> str:
+    """Return declarations as the section of parameters of a docstring has them."""
+    return "\n".join(
+        f"{name} : {parameter.kind}, default={_shown(default)}\n{_indented(parameter.meaning)}"
+        for name, (default, parameter) in declared_ones.items()
+    )
+
+
+def _indented(meaning: str) -> str:
+    return textwrap.indent(textwrap.fill(meaning, 112, break_long_words=False, break_on_hyphens=False), "    ")
+
+
+def _shown(default: Any) -> str:
+    return f'"{default}"' if isinstance(default, str) else repr(default)

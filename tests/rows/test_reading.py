@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from obliquerules import LLTBoostClassifier
-from obliquerules.encoding import (
+from obliquerules.rows.reading import (
     LARGEST_VALUE,
     SMALLEST_SIZE,
-    NamedMatrix,
     check_columns,
     check_finite,
     check_not_tiny,
     check_size,
-    checked_weights,
+    read_weights,
 )
+from obliquerules.rules import Block
 
 NUMBERS: list[Any] = [
     np.zeros((2, 2)),
@@ -123,23 +123,23 @@ def test_columns_and_weights_too_small_to_compute_with_are_refused(largest: floa
     check_not_tiny(np.array([[0.0, SMALLEST_SIZE, largest], [0.0, 0.0, -1.0]]), ("a", "b", "c"))
     with pytest.raises(ValueError, match=r"^Column 'b' of X has no value beyond .* too small"):
         check_not_tiny(np.array([[0.0, -largest], [1.0, 0.0]]), ("a", "b"))
-    assert checked_weights([largest, 1.0], 2).tolist() == [largest, 1.0]
+    assert read_weights([largest, 1.0], 2).tolist() == [largest, 1.0]
     with pytest.raises(ValueError, match=r"^sample_weight has no entry beyond .* too small"):
-        checked_weights([largest, 0.0], 2)
+        read_weights([largest, 0.0], 2)
 
 
 @given(weight=st.lists(st.floats(0.0, 1e75, allow_subnormal=True), min_size=1, max_size=9).filter(lambda w: max(w) >= 1e-200))
 def test_weights_pass_as_doubles(weight: list[float]) -> None:
     for given_as in (weight, np.array(weight), tuple(weight), pd.Series(weight), pl.Series(weight), pa.array(weight)):
-        checked = checked_weights(given_as, len(weight))
+        checked = read_weights(given_as, len(weight))
         assert checked.dtype == np.float64
         assert checked.tolist() == weight
 
 
 def test_absent_and_single_weights_are_spread() -> None:
-    assert checked_weights(None, 3).tolist() == [1.0, 1.0, 1.0]
-    assert checked_weights(2, 3).tolist() == [2.0, 2.0, 2.0]
-    assert checked_weights([True, False], 2).tolist() == [1.0, 0.0]
+    assert read_weights(None, 3).tolist() == [1.0, 1.0, 1.0]
+    assert read_weights(2, 3).tolist() == [2.0, 2.0, 2.0]
+    assert read_weights([True, False], 2).tolist() == [1.0, 0.0]
 
 
 BAD_WEIGHTS: list[tuple[Any, str]] = [
@@ -159,7 +159,7 @@ BAD_WEIGHTS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("weight", "what"), BAD_WEIGHTS, ids=str)
 def test_other_weights_are_refused(weight: Any, what: str) -> None:
     with pytest.raises(ValueError, match=f"^sample_weight.*{what}"):
-        checked_weights(weight, 2)
+        read_weights(weight, 2)
 
 
 def test_columns_with_names_need_no_data_frame():
@@ -167,7 +167,7 @@ def test_columns_with_names_need_no_data_frame():
     X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
     X[:, 1] += 2.0 * y
     frame = pd.DataFrame(X, columns=["a", "b"])
-    named = NamedMatrix(X, ("a", "b"))
+    named = Block.of_matrix(X, ("a", "b"))
     model = LLTBoostClassifier(max_rules=2).fit(named, y)
     assert model.ensemble_ == LLTBoostClassifier(max_rules=2).fit(frame, y).ensemble_
     assert model.feature_names_in_.tolist() == ["a", "b"]
@@ -176,8 +176,8 @@ def test_columns_with_names_need_no_data_frame():
 
 def test_columns_with_other_names_are_refused():
     X, y = np.arange(40.0).reshape(20, 2), np.arange(20) >= 10
-    model = LLTBoostClassifier(max_rules=1).fit(NamedMatrix(X, ("a", "b")), y)
+    model = LLTBoostClassifier(max_rules=1).fit(Block.of_matrix(X, ("a", "b")), y)
     with pytest.raises(ValueError, match="must be a, b, as in fit; got b, a"):
-        model.predict(NamedMatrix(X, ("b", "a")))
+        model.predict(Block.of_matrix(X, ("b", "a")))
     with pytest.raises(ValueError, match=r"missing value .* in column 'b', first in row 3"):
-        model.predict(NamedMatrix(np.where(X == 7.0, np.nan, X), ("a", "b")))
+        model.predict(Block.of_matrix(np.where(X == 7.0, np.nan, X), ("a", "b")))

@@ -1,13 +1,18 @@
-"""Encoding: the columns of a data frame as numbers, with complaints that name the column."""
+"""Reading: the one door for data: a table of any kind as a block of columns, with complaints that name the column."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+
+from obliquerules.rules import Block, Model
+from obliquerules.rules.style import column_names
+
+Vector = NDArray[np.float64]
 
 # Weight times the square of a value, added over all rows, is then still a finite double.
 LARGEST_VALUE = 1e75
@@ -15,25 +20,67 @@ LARGEST_VALUE = 1e75
 SMALLEST_SIZE = 1e-200
 
 
-@dataclass(frozen=True, eq=False)
-class NamedMatrix:
-    """Numbers in columns that have names: inputs for those who have no library of data frames.
+def read(X: Any, names: Sequence[str] | None = None, n_columns: int | None = None, *, reader: str = "The model") -> Block:
+    """Return a table of numbers as a block.
 
-    Attributes
+    Parameters
     ----------
-    values : array of shape (n_samples, n_features)
-    names : tuple of str
-        One for each column.
+    X : data frame of pandas, polars or pyarrow, array, list of rows, or Block
+    names : sequence of str, optional
+        The names that the columns must have, in this order, if they have any; without names, they get these.
+    n_columns : int, optional
+        How many columns there must be.
+    reader : str
+        Who reads, in complaints.
     """
+    block = X if isinstance(X, Block) else as_block(X, names, reader)
+    if n_columns is not None and len(block.columns) != n_columns:
+        raise ValueError(f"X has {len(block.columns)} features, but {reader} is expecting {n_columns} features as input.")
+    if names is not None and block.names != tuple(names):
+        raise ValueError(f"The columns of X must be {', '.join(names)}, as in fit; got {', '.join(block.names)}.")
+    check_finite(block.matrix, block.names)
+    return block
 
-    values: NDArray[np.float64]
-    names: tuple[str, ...]
 
-    def matching(self, expected: tuple[str, ...]) -> NDArray[np.float64]:
-        """Return the numbers; raise unless the columns are those that a model was fitted to, in that order."""
-        if self.names != expected:
-            raise ValueError(f"The columns of X must be {', '.join(expected)}, as in fit; got {', '.join(self.names)}.")
-        return self.values
+def as_block(X: Any, names: Sequence[str] | None = None, reader: str = "The model") -> Block:
+    """Return a table of numbers as a block; columns without names get the given ones, or x0, x1, and so on."""
+    from sklearn.utils import check_array
+
+    check_columns(X)
+    matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=reader)
+    given = _given_names(X) or (tuple(names) if names is not None and len(names) == matrix.shape[1] else None)
+    return Block.of_matrix(matrix, given or column_names(range(matrix.shape[1]), None))
+
+
+def _given_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of a data frame; None if X is something else, or its columns have numbers."""
+    frame = nw.from_native(X, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or not all(isinstance(name, str) for name in frame.columns):
+        return None
+    return tuple(frame.columns)
+
+
+def read_inputs(model: Model, X: Any) -> NDArray[np.float64]:
+    """Return inputs of a model as a matrix."""
+    return read(X, model.expected_names, len(model.feature_names)).matrix
+
+
+def read_target(model: Model, y: Any, n_rows: int) -> Vector:
+    """Return the targets of rows, of the kind that a model was fitted to, as the numbers that its loss takes."""
+    target = read_numbers(y) if model.labels is None else model.labels.encode(y)
+    if target.shape != (n_rows,):
+        raise ValueError(f"y must have one entry for each of the {n_rows} rows of X; got shape {target.shape}.")
+    return target
+
+
+def read_numbers(y: Any) -> Vector:
+    """Return targets that are numbers as doubles."""
+    try:
+        target = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold numbers only: {error}") from error
+    check_size(target, "y")
+    return target
 
 
 def check_columns(X: Any) -> None:
@@ -115,7 +162,7 @@ def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
         )
 
 
-def checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def read_weights(sample_weight: Any, n_rows: int) -> Vector:
     """Return the weights of the rows as doubles; all ones if there are none."""
     if sample_weight is None:
         return np.ones(n_rows)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.boosting.sample import Sample
+from obliquerules.rows.sample import Sample
 
 # Few values, so that rows repeat; the weights are such that the order of their sum shows in the last bit.
 rows = st.lists(

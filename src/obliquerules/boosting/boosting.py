@@ -1,0 +1,133 @@
+"""Methods that boost: the parameters they share, and the fit around the loop."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sklearn.utils import check_random_state
+
+from obliquerules.boosting.information import InformationSelection
+from obliquerules.boosting.learner import Learner
+from obliquerules.boosting.loop import boost
+from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.record import Record
+from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.method import Growth, Method, Task
+from obliquerules.parameters import real, seed, verbosity, whole
+from obliquerules.rows.sample import Sample
+from obliquerules.rules import RuleEnsemble, Shortening
+
+Boosted = TypeVar("Boosted", bound="Boosting")
+
+
+@dataclass(frozen=True)
+class Pair(Generic[Boosted]):
+    """A learner and a selection that go together, each made from the parameters of a method.
+
+    Attributes
+    ----------
+    learner : callable
+        Makes what finds conditions, from the method and the rows to learn from.
+    selection : callable
+        Makes what chooses among them, from the method.
+    holds_out : bool
+        Whether the selection asks how a candidate does on rows that are held out.
+    """
+
+    learner: Callable[[Boosted, Sample], Learner]
+    selection: Callable[[Boosted], Selection]
+    holds_out: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boosting(Method):
+    """Rules added one at a time, all weights fitted anew after each.
+
+    What has no default here means something else, or has another default, in each subclass.
+    """
+
+    max_rules: int = whole(10, "Largest number of rules. One fit gives every smaller size too: see `path_` and `at`.")
+    max_propositions: int = whole(5, "Largest number of conditions in a rule.")
+    selection: str
+    complexity_penalty: float = real(
+        4.0,
+        'For ``"information"``: the price of one unit of complexity (a rule, a threshold or a variable) in units of log(n) on '
+        "the scale of -2 log likelihood. Larger means smaller models.",
+    )
+    validation_fraction: float = real(
+        0.2,
+        'For ``"validation"``: share of the rows that is held out while rules are grown; the weights are then fitted to all '
+        "rows. Equal rows are held out together.",
+        below=1.0,
+    )
+    validation_tolerance: float
+    objective_tolerance: float
+    ridge: float = real(
+        4.0,
+        "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on so many rows, and on no "
+        "row of another rule, gets about half the weight that it would have without the penalty. The curvature of the loss at "
+        "the best constant makes this mean the same for every loss.",
+    )
+    random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
+    verbose: int = verbosity("If not zero, report each rule on standard error.")
+
+    @property
+    @abstractmethod
+    def pair(self) -> Pair[Any]:
+        """The learner and the selection that the parameters name."""
+
+    @property
+    def plain(self) -> Boosting:
+        """The method that grows one path and does nothing else: this one, unless a subclass does more."""
+        return self
+
+    def problem(self, task: Task) -> Problem:
+        """Return the problem to grow rules on."""
+        sample, loss = task.sample, task.loss
+        fraction = self.validation_fraction if self.pair.holds_out else 0.0
+        # Drawn whether it is needed or not, so that what is drawn next does not depend on the selection.
+        lot = int(check_random_state(self.random_state).randint(2**31 - 1))
+        held_out = sample.hold_out(loss.strata(sample.y), fraction, lot)
+        ridge = self.penalty(loss, sample.y, sample.weight)
+        return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out)
+
+    def grow(self, task: Task) -> Growth:
+        """Grow ensembles of one rule, of two, and so on, and take from them the path that the selection offers."""
+        learner, selection, record = self.pair.learner(self, task.sample), self.pair.selection(self), Record()
+        # No row changes side, so that the weights fitted to the exact conditions are right for the shortened ones.
+        shortening = Shortening(task.sample.X)
+
+        def readable(stage: Stage) -> RuleEnsemble:
+            return shortening.ensemble(stage.ensemble(task.feature_names))
+
+        for stage in boost(self.problem(task), learner, selection, self.max_rules, record):
+            if self.verbose:
+                task.report(self._progress(readable(stage)))
+        path = tuple(readable(stage) for stage in selection.path(record))
+        return Growth(path, len(record.grown) - 1, notes=self.notes(record))
+
+    def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
+        """Return what else is known once the loop has ended: nothing, unless a subclass knows more."""
+        return {}
+
+    def _progress(self, ensemble: RuleEnsemble) -> str:
+        newest = ensemble[-1].describe(ensemble.feature_names) if len(ensemble) else "the best constant"
+        return f"rule {len(ensemble)}/{self.max_rules}, complexity {ensemble.complexity}: {newest}"
+
+
+def by_objective(method: Boosting) -> Selection:
+    """Return the selection that goes by the objective alone."""
+    return ObjectiveSelection(method.objective_tolerance)
+
+
+def by_information(method: Boosting) -> Selection:
+    """Return the selection by a criterion that charges for complexity."""
+    return InformationSelection(method.complexity_penalty)
+
+
+def by_validation(method: Boosting) -> Selection:
+    """Return the paper's selection."""
+    return ValidationSelection(method.validation_tolerance, method.objective_tolerance)

@@ -1,0 +1,66 @@
+"""LLTBoost: boosted rules whose conditions are sparse linear combinations of inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from obliquerules.boosting.boosting import Boosting, Pair, by_information, by_validation
+from obliquerules.boosting.greedy import ONE_FOR_BOTH_SIGNS, ONE_FOR_EACH_SIGN, GreedyLearner
+from obliquerules.boosting.oblique import ObliqueProposer
+from obliquerules.boosting.pool import PoolProposer
+from obliquerules.parameters import option, real, whole
+from obliquerules.rows.sample import Sample
+
+
+def from_pool(method: LLTBoost, sample: Sample) -> GreedyLearner:
+    """Return the learner that has many conditions to offer, for a selection that can tell good from bad."""
+    proposer = PoolProposer(sample.X, sample.weight, method.max_variables)
+    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_BOTH_SIGNS)
+
+
+def as_in_the_paper(method: LLTBoost, sample: Sample) -> GreedyLearner:
+    """Return the paper's learner."""
+    proposer = ObliqueProposer(sample.X, sample.weight, method.max_variables)
+    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_EACH_SIGN)
+
+
+# By what users give as ``selection``.
+PAIRS: dict[str, Pair[LLTBoost]] = {
+    "information": Pair(from_pool, by_information),
+    "validation": Pair(as_in_the_paper, by_validation, holds_out=True),
+}
+SELECTIONS = tuple(PAIRS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLTBoost(Boosting):
+    """Boosted rules; each condition is found by L1-sparse logistic regression on the signs of the loss gradient."""
+
+    max_rules: int = whole(
+        10, "Largest number of rules, r in the paper. One fit gives every smaller size too: see `path_` and `at`."
+    )
+    max_propositions: int = whole(5, "Largest number of conditions in a rule, k_r in the paper.")
+    max_variables: int = whole(5, "Largest number of variables in a condition, k_s in the paper.")
+    selection: str = option(
+        "information",
+        SELECTIONS,
+        'How variables, conditions and rules earn their place. ``"information"``: by a criterion that charges for the '
+        'complexity of the whole model, on all rows, from a wide pool of conditions. ``"validation"``: the paper\'s way, in '
+        "which an additional variable must lower the risk on held-out rows and an additional condition must raise the boosting "
+        "objective.",
+    )
+    validation_tolerance: float = real(
+        -0.02,
+        'For ``"validation"``: relative change of the held-out risk that an additional variable must reach, eps_s in the '
+        "paper.",
+        least=-1.0,
+    )
+    objective_tolerance: float = real(
+        0.1,
+        'For ``"validation"``: relative rise of the objective that an additional condition must exceed, eps_p in the paper.',
+    )
+
+    @property
+    def pair(self) -> Pair[LLTBoost]:
+        """The learner and the selection that the parameters name."""
+        return PAIRS[self.selection]

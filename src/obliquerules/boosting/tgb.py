@@ -1,0 +1,117 @@
+"""TGB: boosted rules whose conditions are thresholds on single inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from obliquerules.boosting.axis import AxisProposer
+from obliquerules.boosting.boosting import Boosting, Pair, by_information, by_objective, by_validation
+from obliquerules.boosting.columns import SortedColumns
+from obliquerules.boosting.exact import ExactLearner
+from obliquerules.boosting.greedy import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
+from obliquerules.boosting.objective import OBJECTIVES
+from obliquerules.boosting.problem import Problem
+from obliquerules.boosting.record import Record
+from obliquerules.method import Task
+from obliquerules.parameters import option, real, real_or_none, whole
+from obliquerules.rows.sample import Sample
+
+
+def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, Sample], GreedyLearner]:
+    """Return what makes the learner that adds one threshold at a time, from the best ``most`` columns, or from all."""
+
+    def learner(method: TGB, sample: Sample) -> GreedyLearner:
+        return GreedyLearner(AxisProposer(SortedColumns(sample.X), most), method.max_propositions, signs)
+
+    return learner
+
+
+def exact(method: TGB, sample: Sample) -> ExactLearner:
+    """Return the learner that finds the best conjunction of each length."""
+    return ExactLearner(SortedColumns(sample.X), method.max_propositions, method.max_nodes, method.max_seconds)
+
+
+# By what users give as ``selection`` and ``search``.
+PAIRS: dict[tuple[str, str], Pair[TGB]] = {
+    ("objective", "greedy"): Pair(greedy(ONE_FOR_EACH_SIGN, most=1), by_objective),
+    ("objective", "exact"): Pair(exact, by_objective),
+    ("information", "greedy"): Pair(greedy(ONE_FROM_EACH_SIDE), by_information),
+    ("information", "exact"): Pair(exact, by_information),
+    ("validation", "greedy"): Pair(greedy(ONE_FOR_EACH_SIGN), by_validation, holds_out=True),
+    ("validation", "exact"): Pair(exact, by_validation, holds_out=True),
+}
+SELECTIONS, SEARCHES = (tuple(dict.fromkeys(names)) for names in zip(*PAIRS, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TGB(Boosting):
+    """Boosted rules; each is the conjunction of thresholds that follows the loss gradient best."""
+
+    objective: str = option(
+        "orthogonal",
+        OBJECTIVES,
+        'What makes a rule q a good one, with g the gradient of the loss and h its second derivative. ``"gradient"``: the '
+        'gradient sum ``|g.q|``, the paper\'s. ``"second-order"``: ``|g.q| / sqrt(h.q + ridge)``, as in XGBoost. '
+        '``"orthogonal"``: the same with only that part of q as its size which the constant and the rules so far cannot do '
+        "already, as in orthogonal gradient boosting.",
+    )
+    search: str = option(
+        "greedy",
+        SEARCHES,
+        '``"greedy"``: conditions are added to a rule one at a time, each the best there is. ``"exact"``: the best rule of '
+        "each length is found by branch and bound, and the selection chooses the length.",
+    )
+    selection: str = option(
+        "objective",
+        SELECTIONS,
+        'How conditions and rules earn their place. ``"objective"``: by the objective alone, while it rises, as in the paper. '
+        '``"information"``: by a criterion that charges for the complexity of the whole model; it offers more sizes and takes '
+        'longer. ``"validation"``: columns by the risk on held-out rows, further conditions by the objective.',
+    )
+    validation_tolerance: float = real(
+        -0.02,
+        'For ``"validation"``: relative change of the held-out risk that another column must reach to be taken instead of the '
+        "one with the largest objective.",
+        least=-1.0,
+    )
+    objective_tolerance: float = real(
+        0.3,
+        'For ``"validation"`` and ``"objective"``: relative rise of the objective that an additional condition must exceed. '
+        "Zero is the paper's choice.",
+    )
+    max_nodes: int = whole(
+        10000,
+        'For ``"exact"``: how many conjunctions may be extended in search of one rule. Where that is not enough, the best rule '
+        "that was seen is taken, which is at least as good as the greedy one, with a ``ConvergenceWarning``.",
+    )
+    max_seconds: float | None = real_or_none(
+        None,
+        'For ``"exact"``: how long the search for one rule may take. What is found in a given time depends on the machine, so '
+        "with a limit the same data need not give the same model.",
+    )
+
+    @property
+    def pair(self) -> Pair[TGB]:
+        """The learner and the selection that the parameters name."""
+        return PAIRS[self.selection, self.search]
+
+    def problem(self, task: Task) -> Problem:
+        """Return the problem to grow rules on, with the objective of the search."""
+        return dataclasses.replace(super().problem(task), objective=self.objective)
+
+    def notes(self, record: Record) -> Mapping[str, Any]:
+        """Say whether every search came to its end, and warn if one did not."""
+        if not record.complete:
+            warnings.warn(
+                "The exact search came to the limit of max_nodes or max_seconds before its end: some rules are the best that "
+                "were seen, which need not be the best there are.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return {"search_complete_": record.complete}

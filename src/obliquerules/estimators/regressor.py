@@ -1,0 +1,64 @@
+"""RuleRegressor: an estimator for numbers and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from obliquerules.estimators.rule_model import RuleModel, Vector, all_or_nothing
+from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss
+from obliquerules.parameters import check_declared, option
+from obliquerules.rows.reading import read_numbers
+from obliquerules.rules import Labels
+
+
+@dataclass(frozen=True)
+class RegressionTarget:
+    """What is said about a target of numbers."""
+
+    loss: str = option(
+        "squared", REGRESSION_LOSSES, '``"squared"`` for a real target, ``"poisson"`` (log link) for counts and rates.'
+    )
+
+    def __post_init__(self) -> None:
+        check_declared(self)
+
+
+class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
+    """An estimator for numbers: a mean under the squared loss, an expected count under the Poisson loss."""
+
+    target_class = RegressionTarget
+    loss: str
+
+    def _loss(self) -> Loss:
+        return LOSSES[RegressionTarget(self.loss).loss]
+
+    def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:
+        target = read_numbers(y)
+        complaint = loss.complaint(target[weight > 0.0])
+        if complaint is not None:
+            raise ValueError(f"y {complaint} (loss='{loss.name}').")
+        return target, None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in POSITIVE_ONLY
+        return tags
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a data frame or array and numeric targets."""
+        return self._learn(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Vector:
+        """Return the predicted mean of each row: the score itself, or its exponential for counts."""
+        scores = self._scores(X)  # first, because it says so if the model is not fitted
+        return self.model_.means(scores)
+
+    def staged_predict(self, X: Any) -> Iterator[Vector]:
+        """Yield the predictions of each member of `path_`, from the constant to the largest."""
+        return (self.model_.means(score) for score in self._staged_scores(X))

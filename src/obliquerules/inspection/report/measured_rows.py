@@ -1,0 +1,31 @@
+"""Measured rows: the rows that the figures of a workbench are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRows:
+    """The rows that figures are about, with targets as the numbers that the loss takes.
+
+    Attributes
+    ----------
+    X : array of shape (n_samples, n_features)
+    y, weight : array of shape (n_samples,)
+    name : str
+        What they are called, such as ``"test rows"``.
+    least : int
+        No group of fewer rows is written to the file.
+    """
+
+    X: NDArray[np.float64]
+    y: Vector
+    weight: Vector
+    name: str
+    least: int

@@ -1,0 +1,35 @@
+"""Workbench: one HTML file to read a model, score cases, and try what happens without a rule."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib.metadata import version
+
+from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
+from obliquerules.inspection.report.page import page
+from obliquerules.inspection.report.payload import payload
+from obliquerules.parameters import check_text
+from obliquerules.rules import Model
+from obliquerules.rules.whole_files import write_text
+
+
+def write_workbench(
+    model: Model,
+    path: str | os.PathLike[str],
+    rows: MeasuredRows | None = None,
+    *,
+    title: str | None = None,
+    max_sizes: int = 12,
+    cv_results: Mapping[str, Vector] | None = None,
+) -> None:
+    """Write the workbench of a model; see `RuleModel.report`."""
+    if title is not None:
+        check_text("title", title)
+    data = payload(model, _default_title(model) if title is None else title, rows, max_sizes, cv_results)
+    write_text(path, page(data, version("obliquerules")))
+
+
+def _default_title(model: Model) -> str:
+    words = model.mean_name
+    return f"{words[0].upper()}{words[1:]}, by rules"

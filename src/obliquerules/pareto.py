@@ -1,0 +1,32 @@
+"""The Pareto front: of models that differ in complexity and loss, those for which no simpler one does as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def pareto(items: Iterable[Item], cost: Callable[[Item], tuple[float, float]]) -> list[Item]:
+    """Return the items whose loss is lower than that of all simpler ones, in the order of complexity.
+
+    Of items with the same complexity and loss, the first is kept. So a front can be grown item by item: the front of a front
+    and more items is the front of all of them.
+
+    Parameters
+    ----------
+    items : iterable
+    cost : callable
+        Returns the complexity and the loss of an item.
+
+    Examples
+    --------
+    >>> pareto([(3, 0.5), (0, 1.0), (2, 0.5), (2, 0.7), (5, 0.1)], cost=lambda item: item)
+    [(0, 1.0), (2, 0.5), (5, 0.1)]
+    """
+    front: list[Item] = []
+    for item in sorted(items, key=cost):
+        if not front or cost(item)[1] < cost(front[-1])[1]:
+            front.append(item)
+    return front

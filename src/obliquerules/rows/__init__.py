@@ -1,0 +1,1 @@
+"""Where the data are: rows made distinct, their columns in standard units."""

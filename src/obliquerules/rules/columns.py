@@ -1,0 +1,75 @@
+"""Columns: what the inputs of a model are called and hold, and blocks of rows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Level = str | int | bool
+# Codes of a column of levels for what is no level of it.
+MISSING, UNSEEN = -1, -2
+
+
+@dataclass(frozen=True)
+class Column:
+    """One input.
+
+    Attributes
+    ----------
+    name : str
+    levels : tuple of str, int or bool, or None
+        The levels of a categorical column; None if the column holds numbers.
+    """
+
+    name: str
+    levels: tuple[Level, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows of columns: what `read` makes of any kind of table, and what a model is asked about.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    values : tuple of array
+        One array for each column: doubles, NaN where a value is missing, or the codes of levels as 32-bit integers, -1 where
+        the level is missing and -2 where it is none of the column.
+    """
+
+    columns: tuple[Column, ...]
+    values: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of_matrix(cls, X: NDArray[np.float64], names: Sequence[str]) -> Block:
+        """Return numbers as a block, without a copy."""
+        block = cls(tuple(Column(name) for name in names), tuple(X.T))
+        block.__dict__["matrix"] = X  # what the cached property would put together again
+        return block
+
+    def __len__(self) -> int:
+        return len(self.values[0]) if self.values else 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        """All columns as one matrix of doubles; raises if a column has levels."""
+        for column in self.columns:
+            if column.levels is not None:
+                raise ValueError(f"Column '{column.name}' holds levels, not numbers.")
+        return np.column_stack(self.values) if self.values else np.empty((0, 0))
+
+    def rows(self, which: Any) -> Block:
+        """Return some of the rows, chosen by a slice, a mask or positions."""
+        if "matrix" in self.__dict__:
+            return Block.of_matrix(self.matrix[which], self.names)
+        return Block(self.columns, tuple(values[which] for values in self.values))

@@ -1,0 +1,1 @@
+"""Documents: models as JSON files: strict fields, ensembles, and whole models."""

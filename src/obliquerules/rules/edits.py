@@ -1,0 +1,112 @@
+"""Edits: what was done by hand to the rules of a model, step by step, and what each step cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.numbers import readable
+from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.style import PLAIN
+
+# What can be done, and whether it names a rule and brings a new one.
+ACTIONS = {
+    "drop": (True, False),
+    "add": (False, True),
+    "replace": (True, True),
+    "lock": (True, False),
+    "unlock": (True, False),
+    "refit": (False, False),
+}
+
+
+@dataclass(frozen=True)
+class EditStep:
+    """One step of an edit.
+
+    Attributes
+    ----------
+    action : {"drop", "add", "replace", "lock", "unlock", "refit"}
+    rule : int or None
+        The position, from 0, of the rule that was named.
+    new : Rule or None
+        The rule that was added, or put in the place of another.
+    description : str
+        The step in words.
+    complexity_before, complexity_after : int
+    loss_before, loss_after : float
+        The mean loss on the data that the edit was made with.
+    """
+
+    action: str
+    rule: int | None
+    new: Rule | None
+    description: str
+    complexity_before: int
+    complexity_after: int
+    loss_before: float
+    loss_after: float
+
+
+@dataclass(frozen=True)
+class EditLog(Records[EditStep]):
+    """What was done to the ensemble of a fit, step by step; prints as a table.
+
+    Attributes
+    ----------
+    start : RuleEnsemble
+        The member of the path that the edit started from.
+    steps : tuple of EditStep
+    ensemble : RuleEnsemble
+        What the steps led to.
+    """
+
+    start: RuleEnsemble
+    steps: tuple[EditStep, ...]
+    ensemble: RuleEnsemble
+
+    def _records(self) -> tuple[EditStep, ...]:
+        return self.steps
+
+    def followed_by(self, step: EditStep, ensemble: RuleEnsemble) -> EditLog:
+        """Return the log with one more step, and the ensemble that it leads to."""
+        return EditLog(self.start, (*self.steps, step), ensemble)
+
+    @property
+    def locked(self) -> frozenset[int]:
+        """The positions of the rules whose weights a refit keeps."""
+        locked: frozenset[int] = frozenset()
+        for step in self.steps:
+            locked = _locked_after(locked, step)
+        return locked
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each step; a new rule is written in full."""
+        names, style = self.start.feature_names, PLAIN.in_full()
+        return [vars(step) | {"new": None if step.new is None else step.new.describe(names, style)} for step in self.steps]
+
+    def __str__(self) -> str:
+        lines = [
+            (
+                _change(str(step.complexity_before), str(step.complexity_after)),
+                _change(readable(step.loss_before), readable(step.loss_after)),
+                step.description,
+            )
+            for step in self.steps
+        ]
+        return aligned([("complexity", "mean loss", "step"), *lines])
+
+
+def _change(before: str, after: str) -> str:
+    return after if before == after else f"{before} -> {after}"
+
+
+def _locked_after(locked: frozenset[int], step: EditStep) -> frozenset[int]:
+    if step.rule is None:
+        return locked
+    if step.action == "lock":
+        return locked | {step.rule}
+    others = locked - {step.rule}
+    # The rules behind one that is dropped move up.
+    return frozenset(rule - (rule > step.rule) for rule in others) if step.action == "drop" else others

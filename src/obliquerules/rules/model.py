@@ -1,0 +1,174 @@
+"""Model: a fitted model as a value: the path of ensembles, the one that predicts, and what its scores mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from obliquerules.losses import Loss
+from obliquerules.rules.columns import Block
+from obliquerules.rules.edits import EditLog
+from obliquerules.rules.ensemble import RuleEnsemble
+from obliquerules.rules.labels import Labels
+from obliquerules.rules.numbers import readable
+from obliquerules.rules.style import column_names
+from obliquerules.rules.text import Wording, ensemble_text
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a model comes from: what its file says besides the model itself.
+
+    Attributes
+    ----------
+    estimator : str
+        The name of the class that learned it.
+    parameters : tuple of (str, object)
+        The parameters of the estimator, in the order of their names, as JSON knows them.
+    n_iter : int
+        The number of steps of the fit.
+    named : bool
+        Whether the names of the columns came with the data.
+    """
+
+    estimator: str
+    parameters: tuple[tuple[str, Any], ...]
+    n_iter: int
+    named: bool
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted model: everything that predicts, and nothing that learns.
+
+    Attributes
+    ----------
+    path : tuple of RuleEnsemble
+        Ensembles of growing complexity, the first of them the constant.
+    chosen : int
+        The position of the one that predicts, unless it was edited.
+    loss : Loss
+        Says what a score means: its link, and what things are called.
+    labels : Labels or None
+        The classes, if it tells classes apart.
+    edits : EditLog or None
+        What was done to the chosen ensemble by hand.
+    origin : Origin or None
+        What it was learned by.
+    """
+
+    path: tuple[RuleEnsemble, ...]
+    chosen: int
+    loss: Loss
+    labels: Labels | None = None
+    edits: EditLog | None = None
+    origin: Origin | None = None
+
+    @classmethod
+    def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:
+        """Return the model that has one ensemble and no other sizes."""
+        return cls((ensemble,), 0, loss, labels)
+
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """The ensemble that predicts: the chosen one, or what an edit has made of it."""
+        return self.path[self.chosen] if self.edits is None else self.edits.ensemble
+
+    @property
+    def ensembles(self) -> tuple[RuleEnsemble, ...]:
+        """The path and, if it was edited, the edited ensemble behind it."""
+        return self.path if self.edits is None else (*self.path, self.edits.ensemble)
+
+    @property
+    def present(self) -> int:
+        """The position of the ensemble that predicts among all of them."""
+        return self.chosen if self.edits is None else len(self.path)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the columns: x0, x1, ... where the data had none."""
+        names = self.path[0].feature_names
+        return names if names is not None else tuple(column_names(range(self._n_columns), None))
+
+    @property
+    def _n_columns(self) -> int:
+        return max((rule.condition.n_columns for ensemble in self.ensembles for rule in ensemble), default=0)
+
+    @property
+    def expected_names(self) -> tuple[str, ...] | None:
+        """The names that inputs must have; None if the columns had none in `fit`, so that only their number counts."""
+        return None if self.origin is not None and not self.origin.named else self.feature_names
+
+    # ---- other models of the same fit ----
+
+    def at(self, complexity: int) -> Model:
+        """Return the model at its largest size with at most the given complexity; edits are left behind."""
+        sizes = [ensemble.complexity for ensemble in self.path]
+        within = [index for index, size in enumerate(sizes) if size <= complexity]
+        if not within:
+            raise ValueError(f"complexity must be at least {min(sizes)}, the smallest on the path; got {complexity!r}.")
+        # The last of several with the same complexity is the one with the most rules.
+        return replace(self, chosen=max(within, key=lambda index: (sizes[index], index)), edits=None)
+
+    def edited(self, log: EditLog) -> Model:
+        """Return the model with the ensemble that an edit led to."""
+        return replace(self, edits=log)
+
+    # ---- predictions ----
+
+    def scores(self, X: ArrayLike | Block) -> Vector:
+        """Return the score of each row."""
+        return self.ensemble(X)
+
+    def means(self, score: Vector) -> Vector:
+        """Return what the link makes of scores: expected values, or probabilities of the second class."""
+        return self.loss.inverse_link(score)
+
+    def probabilities(self, score: Vector) -> NDArray[np.float64]:
+        """Return the probability of each class, shape (n_samples, 2)."""
+        positive = self.means(score)
+        return np.column_stack([1.0 - positive, positive])
+
+    def decisions(self, score: Vector) -> NDArray[Any]:
+        """Return what is predicted for each score: the more probable class, or the expected value."""
+        return self.means(score) if self.labels is None else self.labels.decode(score > 0.0)
+
+    def predict(self, X: ArrayLike | Block) -> NDArray[Any]:
+        """Return the prediction for each row."""
+        return self.decisions(self.scores(X))
+
+    # ---- words ----
+
+    @property
+    def wording(self) -> Wording:
+        """What the score is called."""
+        if self.labels is None:
+            return Wording(self.loss.score_name, self.loss.factor_name)
+        return Wording(str(self.loss.score_name).format(label=self.labels.word()), self.loss.factor_name, plural=True)
+
+    @property
+    def mean_name(self) -> str:
+        """What the number is called that the link makes of a score."""
+        return self.loss.mean_name if self.labels is None else self.loss.mean_name.format(label=self.labels.word())
+
+    @property
+    def target_name(self) -> str:
+        """What a mean of targets, as the numbers that the loss takes, is called."""
+        return "mean of y" if self.labels is None else f"share of {self.labels.word()}"
+
+    def headline(self, score: float) -> str:
+        """Return the prediction for a score in words."""
+        mean = float(self.means(np.array([score]))[0])
+        if self.labels is None:
+            return f"Predicted: {readable(mean)}"
+        label = self.labels.word(int(score > 0.0))
+        return f"Predicted: {label} (probability of {self.labels.word()}: {100 * mean:.1f} %)"
+
+    def to_text(self, kind: str = "plain", *, exact: bool = False) -> str:
+        """Return the ensemble that predicts as text, with sentences that say what the score means."""
+        return ensemble_text(self.ensemble, kind, exact=exact, wording=self.wording)

@@ -1,0 +1,35 @@
+"""Small tasks for the tests of methods: classes, numbers and counts, with weights of which some are zero."""
+
+import numpy as np
+
+from obliquerules.losses import LOSSES
+from obliquerules.method import Task
+from obliquerules.rules.labels import Labels
+
+NAMES = ("a", "b", "c")
+
+
+def numbers(loss="squared", n=120, seed=0):
+    """Return inputs, a target for the loss, and weights."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3)).round(2)
+    mean = 1.0 + 2.0 * (X[:, 0] + X[:, 1] > 0.3) - 0.8 * (X[:, 2] > 0.0)
+    y = random.poisson(np.exp(mean)) * 1.0 if loss == "poisson" else mean + random.normal(scale=0.3, size=n)
+    return X, y, random.integers(0, 4, n) * 1.0
+
+
+def classes(n=120, seed=0, labels=("in", "out")):
+    """Return inputs, labels and weights."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3)).round(2)
+    inside = (X[:, 0] > 0.3) & (X[:, 2] < 0.8) | (X[:, 0] < -1.0)
+    return X, np.where(inside ^ (random.random(n) < 0.05), *labels), random.integers(0, 4, n) * 1.0
+
+
+def regression_task(X, y, weight, loss="squared", learner="fit"):
+    return Task(X, y, weight, LOSSES[loss], NAMES, learner=learner)
+
+
+def classification_task(X, y, weight, learner="fit"):
+    labels = Labels.of(y)
+    return Task(X, labels.encode(y), weight, LOSSES["logistic"], NAMES, labels, learner)
