@@ -66,6 +66,12 @@ class Loss(ABC):
     def link(self, mean: float) -> float:
         """Return the score whose prediction is ``mean``, moved to the nearest finite one where there is none."""
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
     def gradient(self, y: Vector, score: Vector) -> Vector:
         """Return the derivative of the loss in the score, mu(f) - y."""
         return self.inverse_link(score) - y

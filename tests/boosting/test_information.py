@@ -13,7 +13,7 @@ from obliquerules.boosting.record import Record
 from obliquerules.boosting.threshold import best_threshold
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Proposition
-from obliquerules.rules.gaps import Projections
+from obliquerules.rules.decimals.gaps import Projections
 
 
 def problem(loss="squared", seed=0, n=150, ridge=1.0):

@@ -15,7 +15,7 @@ from sklearn.metrics import (
 )
 
 from obliquerules.losses import LOSSES
-from obliquerules.rules.numbers import readable
+from obliquerules.rules.decimals.numbers import readable
 
 from ..export.models import MODELS as ODD
 from .models import HOSTILE, KINDS, fitted, holding, hostile

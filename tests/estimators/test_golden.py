@@ -3,7 +3,10 @@
 import json
 import os
 
+import numpy as np
 import pytest
+
+from obliquerules import load_model
 
 from .golden_models import CASES, DIRECTORY, save
 
@@ -31,6 +34,36 @@ def test_the_model_is_the_golden_one(name, tmp_path):
     assert_same(json.loads(made.read_text(encoding="utf-8")), json.loads(golden.read_text(encoding="utf-8")))
     if os.environ.get("OBLIQUERULES_GOLDEN") == "bytes":
         assert made.read_bytes() == golden.read_bytes()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_golden_file_loads_to_the_model_that_it_was_saved_from(name, tmp_path):
+    golden, made = DIRECTORY / f"{name}.json", tmp_path / "model.json"
+    model = load_model(golden)
+    model.save(made)
+    assert made.read_bytes() == golden.read_bytes()
+    X, *_ = CASES[name][1]()
+    fields = json.loads(golden.read_text(encoding="utf-8"))
+    chosen = fields["path"][fields["chosen"]]
+    assert model.ensemble_(X).tolist() == [score_of(chosen, row) for row in np.asarray(X).tolist()]
+
+
+def score_of(ensemble, row):
+    """The arithmetic that files promise, on the plain fields of a file."""
+    score = ensemble["intercept"]
+    for rule in ensemble["rules"]:
+        if all(projection_of(one, row) >= one["threshold"] for one in rule["condition"]):
+            score += rule["weight"]
+    return score
+
+
+def projection_of(proposition, row):
+    total, *others = [
+        weight * row[column] for weight, column in zip(proposition["weights"], proposition["columns"], strict=True)
+    ]
+    for product in others:
+        total += product
+    return total
 
 
 def test_there_is_no_golden_file_that_nothing_is_compared_with():

@@ -4,7 +4,11 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
+from obliquerules.losses import LOSSES, REGRESSION_LOSSES
+from obliquerules.rules import Labels
+from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
+from obliquerules.rules.model import Origin
 
 N_COLUMNS = 3
 
@@ -23,6 +27,14 @@ def propositions(draw, numbers=ordinary, n_columns=N_COLUMNS):
     return Proposition(columns, weights, draw(numbers))
 
 
+label_pairs = st.one_of(
+    st.lists(st.integers(-(2**40), 2**40), min_size=2, max_size=2, unique=True),
+    st.lists(any_finite, min_size=2, max_size=2, unique=True),
+    st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=5), min_size=2, max_size=2, unique=True),
+    st.just([False, True]),
+).map(sorted)
+
+
 def conjunctions(numbers=ordinary):
     return st.lists(propositions(numbers), max_size=4).map(Conjunction)
 
@@ -35,6 +47,50 @@ def rules(numbers=ordinary):
 def ensembles(draw, numbers=ordinary):
     names = draw(st.none() | st.lists(st.text(st.characters(codec="utf-8")), min_size=N_COLUMNS, max_size=N_COLUMNS))
     return RuleEnsemble(draw(st.lists(rules(numbers), max_size=4)), draw(numbers), names)
+
+
+@st.composite
+def models(draw, numbers=ordinary):
+    """Draw a model as a fit makes it: a path of growing complexity on named columns, and where it comes from."""
+    names = draw(st.lists(st.text(st.characters(codec="utf-8")), min_size=N_COLUMNS, max_size=N_COLUMNS, unique=True))
+    path = [RuleEnsemble([], draw(numbers), names)]
+    for rule in draw(st.lists(rules(numbers).filter(lambda rule: rule.complexity > 0), max_size=4)):
+        path.append(path[-1].with_rules([*path[-1], rule], draw(numbers)))
+    labels = draw(st.none() | label_pairs.map(Labels.of))
+    loss = "logistic" if labels is not None else draw(st.sampled_from(REGRESSION_LOSSES))
+    origin = Origin("TGBRegressor" if labels is None else "TGBClassifier", (("loss", loss),), draw(st.integers(0, 9)), True)
+    return Model(tuple(path), draw(st.integers(0, len(path) - 1)), LOSSES[loss], labels, None, origin)
+
+
+@st.composite
+def edit_logs(draw, start):
+    """Draw a log of edits of an ensemble that has come to whatever the steps say; the losses are made up."""
+    log = EditLog(start, (), start)
+    for _ in range(draw(st.integers(1, 4))):
+        log = log.followed_by(*draw(_edit_steps(log)))
+    return log
+
+
+@st.composite
+def _edit_steps(draw, log):
+    """Draw a step that can follow a log, and the ensemble that it leads to."""
+    before = log.ensemble
+    actions = sorted(action for action, (named, _) in ACTIONS.items() if len(before) > 0 or not named)
+    action = draw(st.sampled_from(actions))
+    named, renewed = ACTIONS[action]
+    position = draw(st.integers(0, len(before) - 1)) if named else None
+    new = draw(rules()) if renewed else None
+    after = before.with_rules(_changed(before.rules, action, position, new))
+    losses = draw(st.tuples(ordinary, ordinary))
+    return EditStep(action, position, new, action, before.complexity, after.complexity, *losses), after
+
+
+def _changed(before, action, position, new):
+    if action == "add":
+        return (*before, new)
+    if action in ("drop", "replace"):
+        return (*before[:position], *([] if new is None else [new]), *before[position + 1 :])
+    return before
 
 
 def matrices(numbers=ordinary):

@@ -47,7 +47,35 @@ def test_fires_says_which_rules_add_to_the_score(ensemble, X):
     assert fired.shape == (len(X), len(ensemble))
     for column, rule in zip(fired.T, ensemble, strict=True):
         assert same(column, rule.condition(X))
-        assert same(np.where(column, rule.weight, 0.0), rule(X))
+        assert same(np.where(column, rule.weight, 0.0), rule.contribution(X))
+
+
+@given(ensembles(any_finite), matrices(any_finite))
+def test_score_is_the_constant_and_then_the_contributions(ensemble, X):
+    total = np.full(len(X), ensemble.intercept)
+    with np.errstate(over="ignore"):
+        for rule in ensemble:
+            total += rule.contribution(X)
+            assert same(rule(X), rule.contribution(X))
+    assert same(total, ensemble(X))
+
+
+@few
+@given(ensembles(), st.data(), any_finite)
+def test_other_rules_weights_and_propositions_on_the_same_columns(ensemble, data, constant):
+    fewer = ensemble.with_rules(ensemble.rules[:1])
+    assert fewer == RuleEnsemble(ensemble.rules[:1], ensemble.intercept, ensemble.feature_names)
+    assert ensemble.with_rules(ensemble.rules, constant).intercept == constant
+    weights = data.draw(st.lists(any_finite, min_size=len(ensemble), max_size=len(ensemble)))
+    weighted = ensemble.with_weights(weights, constant)
+    assert [rule.weight for rule in weighted] == weights
+    assert [rule.condition for rule in weighted] == [rule.condition for rule in ensemble]
+    assert ensemble.with_propositions(Proposition.opposite).with_propositions(Proposition.opposite) == ensemble
+
+
+def test_each_rule_needs_a_weight():
+    with pytest.raises(ValueError, match="one number for each of the 2 rules; got 1"):
+        BANKNOTE.with_weights([1.0], 0.0)
 
 
 def test_rows_with_missing_values_keep_the_constant_and_the_rules_that_do_not_ask():

@@ -5,22 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.rules.labels import Labels
+from obliquerules.rules import Labels
 
-pairs = st.one_of(
-    st.lists(st.integers(-(2**40), 2**40), min_size=2, max_size=2, unique=True),
-    st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=5), min_size=2, max_size=2, unique=True),
-    st.just([False, True]),
-)
+from .strategies import label_pairs
 
 
-@given(pairs, st.lists(st.integers(0, 1), min_size=1, max_size=20))
+@given(label_pairs, st.lists(st.integers(0, 1), min_size=1, max_size=20))
 def test_decode_undoes_encode(pair, codes):
-    y = np.array([sorted(pair)[code] for code in (0, 1, *codes)])
+    y = np.array([pair[code] for code in (0, 1, *codes)])
     labels = Labels.of(y)
     assert labels.decode(labels.encode(y)).tolist() == y.tolist()
     assert labels.decode(labels.encode(y)).dtype == y.dtype
-    assert labels.classes.tolist() == sorted(pair)
+    assert labels.classes.tolist() == pair
 
 
 def test_a_label_that_was_not_fitted_is_refused():
@@ -36,3 +32,21 @@ def test_equal_labels_are_equal_values():
 def test_words():
     assert Labels.of(["no", "yes"]).word() == "'yes'"
     assert Labels.of([0, 1]).word(0) == "class 0"
+
+
+@pytest.mark.parametrize(("fitted", "given"), [(["0", "1"], [0, 1]), ([0, 1], ["0", "1"]), ([0, 1], [0.0, np.nan])])
+def test_labels_of_another_type_are_not_taken_for_those_that_look_alike(fitted, given):
+    with pytest.raises(ValueError, match="labels that the model was fitted to"):
+        Labels.of(fitted).encode(given)
+
+
+def test_numbers_that_are_equal_are_the_same_label():
+    assert Labels.of([0, 1]).encode([1.0, 0.0]).tolist() == [1.0, 0.0]
+    assert Labels.of([False, True]).encode([1, 0]).tolist() == [1.0, 0.0]
+
+
+def test_rows_of_both_classes_are_needed():
+    labels = Labels.of(["no", "yes"])
+    labels.check_both(np.array([1.0, 0.0]))
+    with pytest.raises(ValueError, match=r"y holds one class only \('yes'\)"):
+        labels.check_both(np.array([1.0, 1.0]))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from obliquerules.kernels.axis_rules import DirectedObjective, best_cuts
 from obliquerules.rules import Proposition
-from obliquerules.rules.gaps import real_gaps, slack_of
+from obliquerules.rules.decimals.gaps import real_gaps, slack_of
 
 Mask = NDArray[np.bool_]
 Keys = NDArray[np.uint64]

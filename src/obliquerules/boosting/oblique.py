@@ -11,7 +11,7 @@ from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import best_threshold, middle_of_gap
 from obliquerules.rows.scaling import Scaling
 from obliquerules.rules import Proposition
-from obliquerules.rules.gaps import Projections
+from obliquerules.rules.decimals.gaps import Projections
 from obliquerules.solvers.l1_logistic import L1Path, follow_path
 
 # With fewer rows left, any condition can be fitted.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.gaps import Projections, real_gaps
+from obliquerules.rules.decimals.gaps import Projections, real_gaps
 
 
 def middle_of_gap(projections: Projections, threshold: float) -> float | None:

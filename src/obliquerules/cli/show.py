@@ -9,8 +9,8 @@ from typing import Any
 from obliquerules.cli.model_file import add_model, read_model, reading
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rules.decoding import decode_model
 from obliquerules.rules.documents.fields import read_document
-from obliquerules.rules.documents.models import decode_model
 from obliquerules.rules.text import FORMATS
 
 

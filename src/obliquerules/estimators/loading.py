@@ -18,9 +18,8 @@ from obliquerules.estimators.lltboost import (
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
-from obliquerules.rules.documents.ensembles import decode_content
+from obliquerules.rules.decoding import decode_content, decode_model
 from obliquerules.rules.documents.fields import Field, ModelFileError, read_document
-from obliquerules.rules.documents.models import decode_model
 
 ESTIMATORS: dict[str, type[RuleModel]] = {
     kind.__name__: kind

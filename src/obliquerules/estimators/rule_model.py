@@ -51,7 +51,7 @@ from obliquerules.rows.reading import (
 )
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block, Labels, Model, RuleEnsemble
-from obliquerules.rules.documents.models import save_model
+from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.model import Origin
 

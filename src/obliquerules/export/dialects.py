@@ -7,8 +7,8 @@ import struct
 from decimal import Decimal
 from typing import Any
 
+from obliquerules.export.dialect import TEMPORARY, Dialect, RemoteDialect
 from obliquerules.export.source import Source
-from obliquerules.export.sql import TEMPORARY, Dialect, RemoteDialect
 from obliquerules.export.target import Matrix
 from obliquerules.export.verification import LARGEST, CannotVerifyError
 from obliquerules.rules import Rule

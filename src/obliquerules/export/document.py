@@ -11,7 +11,8 @@ from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LOSS_OF_LINK
 from obliquerules.rules import Model
-from obliquerules.rules.documents.ensembles import decode_content, ensemble_content
+from obliquerules.rules.decoding import decode_content
+from obliquerules.rules.documents.encoding import ensemble_content
 from obliquerules.rules.documents.fields import document_text, parse_document
 
 

@@ -125,7 +125,7 @@ class Source:
         score = self.ensemble(X)
         columns = [score, self.model.means(score)]
         if self.contributions:
-            columns += [rule(X) for rule in self.ensemble]
+            columns += [rule.contribution(X) for rule in self.ensemble]
         return np.column_stack(columns)
 
 

@@ -11,7 +11,7 @@ from obliquerules.inspection.change_search import Room, Wish
 from obliquerules.inspection.variables import Numbers, Vector, mask_of, with_given
 from obliquerules.parameters import check_real
 from obliquerules.rules import Model
-from obliquerules.rules.numbers import readable
+from obliquerules.rules.decimals.numbers import readable
 
 
 def wish_for(model: Model, row: NDArray[np.float64], above: float | None, below: float | None) -> Wish:

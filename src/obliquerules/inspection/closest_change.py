@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.change_search import Room, Search, Wish, same_distance
 from obliquerules.rules import Model
-from obliquerules.rules.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
+from obliquerules.rules.decimals.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN, column_names
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules import Model, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.numbers import in_full, readable
+from obliquerules.rules.decimals.numbers import in_full, readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN, column_names
 
@@ -204,9 +204,10 @@ def _contributions(index: int, rule: Rule, ensemble: RuleEnsemble, X: NDArray[np
     """Return what a rule does for each row."""
     text = rule.condition.describe(ensemble.feature_names)
     margins = [_margins(proposition, ensemble, X) for proposition in rule.condition]
+    rows = zip(rule.condition(X).tolist(), rule.contribution(X).tolist(), strict=True)
     return [
-        RuleContribution(index, text, rule.weight, bool(fires), rule.weight if fires else 0.0, tuple(m[row] for m in margins))
-        for row, fires in enumerate(rule.condition(X))
+        RuleContribution(index, text, rule.weight, fires, added, tuple(of_proposition[row] for of_proposition in margins))
+        for row, (fires, added) in enumerate(rows)
     ]
 
 

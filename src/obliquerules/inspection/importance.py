@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules import Model, Proposition, Rule
-from obliquerules.rules.numbers import readable
+from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import column_names
 
@@ -82,7 +82,7 @@ def _mean_change(rules: list[Rule], column: int, X: NDArray[np.float64], weight:
     share = np.append(0.0, np.cumsum(np.bincount(position.ravel(), weight))) / weight.sum()
     intervals = [_firing_interval(rule, column, values, X) for rule in rules]
     ends = np.sort(np.column_stack([np.zeros(len(X), dtype=np.intp), *(end for pair in intervals for end in pair)]), axis=1)
-    before = np.sum([rule(X) for rule in rules], axis=0)
+    before = np.sum([rule.contribution(X) for rule in rules], axis=0)
     total = np.zeros(len(X))
     for start, stop in zip(ends.T, [*ends.T[1:], np.full(len(X), len(values))], strict=True):
         fires = ((low <= start) & (start < high) for low, high in intervals)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.gaps import Projections, middle_half
-from obliquerules.rules.numbers import shortest_decimal
+from obliquerules.rules.decimals.gaps import Projections, middle_half
+from obliquerules.rules.decimals.numbers import shortest_decimal
 
 Vector = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from obliquerules.nets.training import NetworkParameters
 from obliquerules.pareto import pareto
 from obliquerules.rows.scaling import Scaling
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.gaps import Projections, middle_half
+from obliquerules.rules.decimals.gaps import Projections, middle_half
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]

@@ -2,12 +2,13 @@
 
 from obliquerules.rules.columns import Block, Column
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
+from obliquerules.rules.decimals.rounding import Rounding
+from obliquerules.rules.decimals.shortening import Shortening
+from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.model import Model
 from obliquerules.rules.proposition import Proposition
-from obliquerules.rules.rounding import Rounding
-from obliquerules.rules.shortening import Shortening
+from obliquerules.rules.rule import Rule
 from obliquerules.rules.simplify import simplify
 
 __all__ = [

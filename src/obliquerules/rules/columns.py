@@ -8,11 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Level = str | int | bool
-# Codes of a column of levels for what is no level of it.
-MISSING, UNSEEN = -1, -2
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Block:
     columns : tuple of Column
     values : tuple of array
         One array for each column: doubles, NaN where a value is missing, or the codes of levels as 32-bit integers, -1 where
-        the level is missing and -2 where it is none of the column.
+        the level is missing and -2 where it is not one of the column's.
     """
 
     columns: tuple[Column, ...]
@@ -47,9 +45,9 @@ class Block:
 
     @classmethod
     def of_matrix(cls, X: NDArray[np.float64], names: Sequence[str]) -> Block:
-        """Return numbers as a block, without a copy."""
+        """Return a matrix as a block without copying it."""
         block = cls(tuple(Column(name) for name in names), tuple(X.T))
-        block.__dict__["matrix"] = X  # what the cached property would put together again
+        block.__dict__["matrix"] = X  # so that the cached property does not build it again
         return block
 
     def __len__(self) -> int:
@@ -73,3 +71,16 @@ class Block:
         if "matrix" in self.__dict__:
             return Block.of_matrix(self.matrix[which], self.names)
         return Block(self.columns, tuple(values[which] for values in self.values))
+
+
+def as_matrix(X: ArrayLike | Block, n_columns: int, *, exactly: bool = False) -> NDArray[np.float64]:
+    """Return X (array, data frame or block) as a matrix of doubles, with at least or exactly ``n_columns`` columns."""
+    try:
+        matrix = X.matrix if isinstance(X, Block) else np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"X must hold numbers only: {error}") from error
+    if matrix.ndim != 2:
+        raise ValueError(f"X must have rows and columns; got shape {matrix.shape}. Reshape a single row with X.reshape(1, -1).")
+    if matrix.shape[1] < n_columns or (exactly and matrix.shape[1] != n_columns):
+        raise ValueError(f"X has {matrix.shape[1]} columns; this model needs {'' if exactly else 'at least '}{n_columns}.")
+    return matrix

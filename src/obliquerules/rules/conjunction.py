@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.columns import Block
-from obliquerules.rules.matrix import as_matrix
+from obliquerules.rules.columns import Block, as_matrix
+from obliquerules.rules.parsing import Reader
 from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.style import PLAIN, Style
 
@@ -53,7 +53,7 @@ class Conjunction:
 
     @property
     def n_columns(self) -> int:
-        """How many columns an X must have for this condition to be evaluated."""
+        """The least number of columns that X must have."""
         return max((1 + max(proposition.columns) for proposition in self.propositions), default=0)
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
@@ -70,14 +70,17 @@ class Conjunction:
 
     @classmethod
     def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Conjunction:
-        """Return the condition that is printed like this; see `RuleEnsemble.parse`.
+        """Return the condition that prints as this text; see `RuleEnsemble.parse`.
 
         >>> print(Conjunction.parse("age >= 50 & bmi - 0.2 age <= 18.5", ["age", "bmi"]))
         x0 >= 50 & x1 - 0.2 x0 <= 18.5
         """
-        from obliquerules.rules.parsing import Reader
-
-        return Reader(feature_names).condition(text)
+        return read_condition(text, Reader(feature_names))
 
     def __str__(self) -> str:
         return self.describe()
+
+
+def read_condition(text: str, reader: Reader) -> Conjunction:
+    """Return a condition from its text, in the names that the reader knows."""
+    return Conjunction(Proposition(*inequality) for inequality in reader.inequalities(text))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
-from obliquerules.rules.numbers import readable
+from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN
 
-# What can be done, and whether it names a rule and brings a new one.
+# Every action: whether it names a rule, and whether it brings a new one.
 ACTIONS = {
     "drop": (True, False),
     "add": (False, True),

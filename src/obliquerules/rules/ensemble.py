@@ -1,75 +1,26 @@
-"""RuleEnsemble: a constant and a sequence of weighted rules, which is the whole of a fitted model."""
+"""RuleEnsemble: a constant and a sequence of weighted rules, which together score rows."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.columns import Block
+from obliquerules.rules.columns import Block, as_matrix
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.matrix import as_matrix
-from obliquerules.rules.style import PLAIN, Style
-
-if TYPE_CHECKING:
-    from obliquerules.rules.rounding import HasValue, Rounding
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A weight that counts wherever a condition holds.
-
-    Examples
-    --------
-    >>> print(Rule(1.46))
-    +1.46 if True
-    """
-
-    weight: float
-    condition: Conjunction
-
-    def __init__(self, weight: float, condition: Conjunction | None = None) -> None:
-        object.__setattr__(self, "weight", float(weight))
-        object.__setattr__(self, "condition", Conjunction() if condition is None else condition)
-        if not math.isfinite(self.weight):
-            raise ValueError(f"The weight of a rule must be finite; got {weight}.")
-        if not isinstance(self.condition, Conjunction):
-            raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
-
-    def __reduce__(self) -> tuple[type[Rule], tuple[float, Conjunction]]:
-        return type(self), (self.weight, self.condition)
-
-    @property
-    def complexity(self) -> int:
-        """One for the rule and the complexity of its condition; a rule that always holds is a constant, which is free."""
-        return 1 + self.condition.complexity if self.condition.propositions else 0
-
-    def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
-        """Return what the rule adds to the score of each row: its weight or nothing."""
-        return np.where(self.condition(X), self.weight, 0.0)
-
-    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
-        """Return the rule as text, in the given names."""
-        return f"{style.signed(self.weight)} if {self.condition.describe(feature_names, style)}"
-
-    @classmethod
-    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Rule:
-        """Return the rule that is printed like this; see `RuleEnsemble.parse`.
-
-        >>> Rule.parse("-3.85 if bmi >= 30", ["age", "bmi"]).weight
-        -3.85
-        """
-        from obliquerules.rules.parsing import Reader
-
-        return Reader(feature_names).rule(text)
-
-    def __str__(self) -> str:
-        return self.describe()
+from obliquerules.rules.decimals.rounding import HasValue, Rounding, round_ensemble
+from obliquerules.rules.documents.encoding import ensemble_content
+from obliquerules.rules.documents.fields import write_document
+from obliquerules.rules.parsing import Reader, read_lines
+from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rule import Rule, read_rule
+from obliquerules.rules.simplify import simplify
+from obliquerules.rules.text import ensemble_html, ensemble_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +83,23 @@ class RuleEnsemble:
     def __getitem__(self, index: int | slice) -> Rule | RuleEnsemble:
         """Return one rule, or with a slice the ensemble of those rules with the same constant."""
         if isinstance(index, slice):
-            return RuleEnsemble(self.rules[index], self.intercept, self.feature_names)
+            return self.with_rules(self.rules[index])
         return self.rules[index]
+
+    def with_rules(self, rules: Iterable[Rule], intercept: float | None = None) -> RuleEnsemble:
+        """Return an ensemble of other rules on the same columns, with another constant or the same."""
+        return RuleEnsemble(rules, self.intercept if intercept is None else intercept, self.feature_names)
+
+    def with_weights(self, weights: Sequence[float], intercept: float) -> RuleEnsemble:
+        """Return the ensemble with other rule weights and another constant; the conditions stay."""
+        if len(weights) != len(self.rules):
+            raise ValueError(f"weights must hold one number for each of the {len(self.rules)} rules; got {len(weights)}.")
+        rules = [Rule(weight, rule.condition) for weight, rule in zip(weights, self.rules, strict=True)]
+        return self.with_rules(rules, intercept)
+
+    def with_propositions(self, change: Callable[[Proposition], Proposition]) -> RuleEnsemble:
+        """Return the ensemble with a function applied to each proposition; the weights stay."""
+        return self.with_rules(Rule(rule.weight, Conjunction(map(change, rule.condition))) for rule in self.rules)
 
     @property
     def complexity(self) -> int:
@@ -151,7 +117,7 @@ class RuleEnsemble:
         score = np.full(len(matrix), self.intercept)
         with np.errstate(over="ignore"):
             for rule in self.rules:
-                score += rule(matrix)
+                score += rule.contribution(matrix)
         return score
 
     def fires(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
@@ -164,8 +130,6 @@ class RuleEnsemble:
 
     def simplified(self) -> RuleEnsemble:
         """Return an ensemble with the same score for every X that is no harder to read; see `simplify`."""
-        from obliquerules.rules.simplify import simplify
-
         return simplify(self)
 
     def rounded(
@@ -181,17 +145,17 @@ class RuleEnsemble:
     ) -> Rounding:
         """Return the ensemble in short decimals, with a certificate of what that changes on the rows of X.
 
-        In conditions, the shortest decimals are taken for which no row changes side, clear of all rows. Printed, such an
-        ensemble can be read back exactly; `Rounding.digits` tells where it cannot, because a number needs more than 7 digits.
+        The numbers in conditions become the shortest decimals with which no row changes side or comes close to a threshold.
+        The printed ensemble can be read back exactly, unless `Rounding.digits` has a number above 7.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
             The rows that must not change side; best those that the ensemble was learned from.
         digits : int, default=3
-            The significant digits wanted for rule weights. There are more if the mean loss would otherwise rise by more than
-            the tolerance and 0.1 %, or without a loss, if a score would change by more than 0.5 % of the range of scores. The
-            constant goes at least to the place of the last digit of the largest weight.
+            The significant digits wanted for rule weights. More are kept if the mean loss would otherwise rise by more than
+            0.1 % and more than the tolerance or, without a loss, if a score would change by more than 0.5 % of the range of
+            scores. The constant is rounded no more coarsely than the largest weight.
         y : array of shape (n_samples,), optional
             Targets as the loss takes them: 0 and 1 for two classes.
         loss : object with a method ``value(y, score)``, optional
@@ -199,8 +163,8 @@ class RuleEnsemble:
         sample_weight : array of shape (n_samples,), optional
             The weights of the rows in the mean loss.
         tolerance : float, default=0.0
-            By how much the mean loss may rise. If it may, conditions are shortened further, rows do change side, and rule
-            weights may have fewer digits than wanted.
+            By how much the mean loss may rise. If it may, conditions are shortened further, so that rows may change side,
+            and rule weights may have fewer than ``digits`` digits.
         integers : bool, default=False
             Prefer whole numbers of at most 1000 as weights in oblique conditions, where no row changes side.
 
@@ -215,8 +179,6 @@ class RuleEnsemble:
         >>> rounding.rows_changed, rounding.digits
         (0, (3, 3, 1, 1))
         """
-        from obliquerules.rules.rounding import round_ensemble
-
         return round_ensemble(
             self,
             self._matrix(X),
@@ -230,9 +192,6 @@ class RuleEnsemble:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble as JSON with exact numbers; `load_model` reads it back."""
-        from obliquerules.rules.documents.ensembles import ensemble_content
-        from obliquerules.rules.documents.fields import write_document
-
         write_document(path, ensemble_content(self))
 
     def to_text(self, format: str = "plain", *, exact: bool = False) -> str:  # noqa: A002  # the word users look for
@@ -242,8 +201,8 @@ class RuleEnsemble:
         ----------
         format : {"plain", "markdown", "latex", "sentences"}, default="plain"
             ``"plain"``: one line for each rule, as ``print`` shows it and `parse` reads it. ``"markdown"``: a table.
-            ``"latex"``: a tabular. ``"sentences"``: one sentence for each rule; that of an estimator says more, because it
-            knows what the score means.
+            ``"latex"``: a tabular. ``"sentences"``: one sentence for each rule; those of an estimator say
+            more, because it knows what the score means.
         exact : bool, default=False
             Write every number in full. Otherwise numbers of more than seven digits, as the weights of rules are before
             `rounded`, are written with four.
@@ -256,15 +215,14 @@ class RuleEnsemble:
         The score starts at 1.79.
         If age minus 2 times bmi is at least 3 and bmi is at most 18, the score falls by 3.85.
         """
-        from obliquerules.rules.text import ensemble_text
-
         return ensemble_text(self, format, exact=exact)
 
     @classmethod
     def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> RuleEnsemble:
-        r"""Return the ensemble that is printed like this: the reverse of ``to_text("plain")``.
+        r"""Return the ensemble that prints as this text: the inverse of ``to_text("plain")``.
 
-        With ``exact=True``, or if no number has more than seven digits as after `rounded`, what is read is what was printed.
+        It is equal to the ensemble that was printed if that was done with ``exact=True``, or if no number has more than seven
+        digits, as after `rounded`.
 
         Parameters
         ----------
@@ -281,13 +239,12 @@ class RuleEnsemble:
         +1.5 if True
         -2 if age >= 50 & "a + b" <= 3
         """
-        from obliquerules.rules.parsing import Reader
-
-        return Reader(feature_names).ensemble(text)
+        reader = Reader(feature_names)
+        rules = read_lines(text, lambda line: read_rule(line, reader))
+        constant = rules.pop(0).weight if rules and not rules[0].condition.propositions else 0.0
+        return cls(rules, constant, reader.names)
 
     def _repr_html_(self) -> str:
-        from obliquerules.rules.text import ensemble_html
-
         return ensemble_html(self)
 
     def __str__(self) -> str:
@@ -295,18 +252,18 @@ class RuleEnsemble:
 
 
 class _Names(tuple[str, ...]):
-    """Names that are known to be text, so that no member of a path needs to look at a million of them again."""
+    """Names already known to be text, so that no ensemble of a path has to check them again."""
 
     __slots__ = ()
 
 
 def shared_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names that any number of ensembles share at no cost."""
+    """Return names that any number of ensembles can share without checking or copying them."""
     return _Names(str(name) for name in names)
 
 
 def _as_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names as a tuple of text; one that is so already is shared, because a path may have many members."""
+    """Return the names as a tuple of text: the same tuple if they are one already, because the ensembles of a path share it."""
     if type(names) is _Names or (type(names) is tuple and all(type(name) is str for name in names)):
         return names
     return tuple(str(name) for name in names)

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class Labels:
-    """The two classes of a target, in ascending order: the codec between what users call them and the numbers 0 and 1.
+    """The two classes of a target, in ascending order: the codec between their labels and the numbers 0 and 1.
 
     Attributes
     ----------
     values : tuple
-        The labels as Python has them.
+        The labels as Python objects.
     dtype : numpy.dtype
         The type of arrays of labels.
 
@@ -37,7 +37,7 @@ class Labels:
 
     @classmethod
     def of_classes(cls, classes: NDArray[Any]) -> Labels:
-        """Return the labels given as an array of different ones in ascending order."""
+        """Return the labels of an array that holds each of them once, in ascending order."""
         return cls(tuple(classes.tolist()), classes.dtype)
 
     def __len__(self) -> int:
@@ -56,16 +56,16 @@ class Labels:
         return np.asarray(given == self.classes[1], dtype=np.float64)
 
     def decode(self, codes: ArrayLike) -> NDArray[Any]:
-        """Return the labels with the given numbers."""
+        """Return the labels of the given codes."""
         return self.classes[np.asarray(codes, dtype=np.intp)]
 
     def word(self, code: int = 1) -> str:
-        """Return a class as text has it: in quotes, or with the word class before a number."""
+        """Return a class in words: text in quotes, anything else after the word class."""
         label = self.values[code]
         return repr(label) if isinstance(label, str) else f"class {label!r}"
 
     def check_both(self, codes: NDArray[np.float64]) -> None:
-        """Raise unless rows, given by the numbers of their classes, are of both classes: nothing can be learned from one."""
+        """Raise unless both classes occur among the codes of rows: nothing can be learned from one alone."""
         if len(np.unique(codes)) < 2:
             only = self.values[int(codes[0])]
             raise ValueError(

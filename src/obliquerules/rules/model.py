@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block
+from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
-from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import column_names
 from obliquerules.rules.text import Wording, ensemble_text
 
@@ -29,7 +29,7 @@ class Origin:
     estimator : str
         The name of the class that learned it.
     parameters : tuple of (str, object)
-        The parameters of the estimator, in the order of their names, as JSON knows them.
+        The parameters of the estimator, sorted by name, as JSON values.
     n_iter : int
         The number of steps of the fit.
     named : bool
@@ -53,13 +53,13 @@ class Model:
     chosen : int
         The position of the one that predicts, unless it was edited.
     loss : Loss
-        Says what a score means: its link, and what things are called.
+        What a score means: its link, and the words for it.
     labels : Labels or None
-        The classes, if it tells classes apart.
+        The classes of a classifier; None for a regressor.
     edits : EditLog or None
         What was done to the chosen ensemble by hand.
     origin : Origin or None
-        What it was learned by.
+        What it was fitted with.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -71,7 +71,7 @@ class Model:
 
     @classmethod
     def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:
-        """Return the model that has one ensemble and no other sizes."""
+        """Return the model whose path is this ensemble alone."""
         return cls((ensemble,), 0, loss, labels)
 
     @property
@@ -81,12 +81,12 @@ class Model:
 
     @property
     def ensembles(self) -> tuple[RuleEnsemble, ...]:
-        """The path and, if it was edited, the edited ensemble behind it."""
+        """The path, followed by the edited ensemble if there is one."""
         return self.path if self.edits is None else (*self.path, self.edits.ensemble)
 
     @property
     def present(self) -> int:
-        """The position of the ensemble that predicts among all of them."""
+        """The position in `ensembles` of the one that predicts."""
         return self.chosen if self.edits is None else len(self.path)
 
     @property
@@ -107,7 +107,7 @@ class Model:
     # ---- other models of the same fit ----
 
     def at(self, complexity: int) -> Model:
-        """Return the model at its largest size with at most the given complexity; edits are left behind."""
+        """Return the model at the largest size on the path with at most the given complexity, without edits."""
         sizes = [ensemble.complexity for ensemble in self.path]
         within = [index for index, size in enumerate(sizes) if size <= complexity]
         if not within:
@@ -116,7 +116,7 @@ class Model:
         return replace(self, chosen=max(within, key=lambda index: (sizes[index], index)), edits=None)
 
     def edited(self, log: EditLog) -> Model:
-        """Return the model with the ensemble that an edit led to."""
+        """Return the model that predicts with the ensemble at the end of a log of edits."""
         return replace(self, edits=log)
 
     # ---- predictions ----
@@ -126,7 +126,7 @@ class Model:
         return self.ensemble(X)
 
     def means(self, score: Vector) -> Vector:
-        """Return what the link makes of scores: expected values, or probabilities of the second class."""
+        """Return the inverse link of scores: expected values, or probabilities of the second class."""
         return self.loss.inverse_link(score)
 
     def probabilities(self, score: Vector) -> NDArray[np.float64]:
@@ -153,12 +153,12 @@ class Model:
 
     @property
     def mean_name(self) -> str:
-        """What the number is called that the link makes of a score."""
+        """The name of what `means` returns."""
         return self.loss.mean_name if self.labels is None else self.loss.mean_name.format(label=self.labels.word())
 
     @property
     def target_name(self) -> str:
-        """What a mean of targets, as the numbers that the loss takes, is called."""
+        """The name of a mean of targets, with classes as the numbers 0 and 1."""
         return "mean of y" if self.labels is None else f"share of {self.labels.word()}"
 
     def headline(self, score: float) -> str:

@@ -1,22 +1,44 @@
-"""Parsing: printed rules read back."""
+"""Parsing: printed rules taken apart into columns and numbers."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
-from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.style import NUMBER, OPERATORS
 
 # A name in quotes is one word, whatever is in it.
 WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^ ]+')
 
+# The columns, the weights and the threshold of a proposition.
+Inequality = tuple[list[int], list[float], float]
+Read = TypeVar("Read")
+
+
+def read_lines(text: str, read: Callable[[str], Read]) -> list[Read]:
+    """Return what is read from each line that is not blank; an error says in which line it is."""
+    found = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                found.append(read(line))
+            except ValueError as error:
+                raise ValueError(f"Line {number}: {error}") from error
+    return found
+
+
+def weight_and_condition(text: str) -> tuple[float, str]:
+    """Split the text of a rule at the word ``if``."""
+    weight, word, condition = text.strip().partition(" if ")
+    if not word or not NUMBER.fullmatch(weight.strip()):
+        raise ValueError(f"A rule reads like '+1.5 if x0 >= 3', with a number before 'if'; got {text.strip()!r}.")
+    return float(weight), condition
+
 
 class Reader:
-    """Reads rules in the names of given columns.
+    """Reads conditions in the names of given columns.
 
     Parameters
     ----------
@@ -30,33 +52,12 @@ class Reader:
         if self.names is not None and len(self._columns) < len(self.names):
             raise ValueError("feature_names must be different, so that the text says which column it means.")
 
-    def ensemble(self, text: str) -> RuleEnsemble:
-        """Read one rule from each line."""
-        rules = []
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                try:
-                    rules.append(self.rule(line))
-                except ValueError as error:
-                    raise ValueError(f"Line {number}: {error}") from error
-        constant = rules.pop(0).weight if rules and not rules[0].condition.propositions else 0.0
-        return RuleEnsemble(rules, constant, self.names)
-
-    def rule(self, text: str) -> Rule:
-        """Read a weight, the word ``if`` and a condition."""
-        weight, word, condition = text.strip().partition(" if ")
-        if not word or not NUMBER.fullmatch(weight.strip()):
-            raise ValueError(f"A rule reads like '+1.5 if x0 >= 3', with a number before 'if'; got {text.strip()!r}.")
-        return Rule(float(weight), self.condition(condition))
-
-    def condition(self, text: str) -> Conjunction:
-        """Read inequalities with ``&`` between them, or ``True``."""
+    def inequalities(self, text: str) -> list[Inequality]:
+        """Read inequalities with ``&`` between them, or ``True`` for none."""
         words = WORD.findall(text)
-        if words == ["True"]:
-            return Conjunction()
-        return Conjunction(map(self._proposition, _split(words, "&")))
+        return [] if words == ["True"] else [self._inequality(part) for part in _split(words, "&")]
 
-    def _proposition(self, words: list[str]) -> Proposition:
+    def _inequality(self, words: list[str]) -> Inequality:
         if len(words) < 3 or words[-2] not in (">=", "<=") or not NUMBER.fullmatch(words[-1]):
             raise ValueError(f"A condition reads like 'x0 >= 3' or '2 x0 - x1 <= 0.5'; got {' '.join(words)!r}.")
         side = 1.0 if words[-2] == ">=" else -1.0
@@ -69,10 +70,10 @@ class Reader:
             columns.append(column)
             weights.append(side * sign * weight)
             sign, term = (-1.0 if word == "-" else 1.0), []
-        return Proposition(columns, weights, side * float(words[-1]))
+        return columns, weights, side * float(words[-1])
 
     def _term(self, term: list[str], words: list[str]) -> tuple[float, int]:
-        """Return the weight and the column of something like ``2 x0`` or ``x0``."""
+        """Return the weight and the column of a term such as ``2 x0`` or ``x0``."""
         weighted = bool(term) and NUMBER.fullmatch(term[0]) is not None
         name = term[1:] if weighted else term
         if not name:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.columns import Block
-from obliquerules.rules.matrix import as_matrix
+from obliquerules.rules.columns import Block, as_matrix
 from obliquerules.rules.style import PLAIN, Style, column_names
 
 
@@ -65,6 +64,10 @@ class Proposition:
     def __reduce__(self) -> tuple[type[Proposition], tuple[tuple[int, ...], tuple[float, ...], float]]:
         return type(self), (self.columns, self.weights, self.threshold)
 
+    def with_numbers(self, weights: Sequence[float], threshold: float) -> Proposition:
+        """Return the condition on the same columns with other weights and another threshold."""
+        return Proposition(self.columns, weights, threshold)
+
     @property
     def complexity(self) -> int:
         """One for the threshold and one for each non-zero weight."""
@@ -84,11 +87,14 @@ class Proposition:
         return self.project(X) >= self.threshold
 
     def opposite(self) -> Proposition:
-        """Return the condition on the other side, -x.w >= -t, which but for exact hits holds where this one does not."""
-        return Proposition(self.columns, tuple(-weight for weight in self.weights), -self.threshold)
+        """Return -x.w >= -t, which holds where this condition does not.
+
+        Where x.w equals t, both hold; where a value is missing, neither does.
+        """
+        return self.with_numbers(tuple(-weight for weight in self.weights), -self.threshold)
 
     def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
-        """Return the condition as text, in the direction in which a person says it: the first variable without a minus."""
+        """Return the condition as text, turned so that the first variable has no minus."""
         return style.inequality(column_names(self.columns, feature_names), self.weights, self.threshold)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Records: values of one kind in a row, which print as aligned text and become a data frame."""
+"""Records: sequences of values of one kind, which print as aligned text and become data frames."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ class Records(Generic[Record]):
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as text: columns to the right, but the last, which may be long, to the left."""
+    """Return lines of cells as text: columns are aligned to the right, the last, which may be long, to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
     return "\n".join("  ".join([*map(str.rjust, line, widths), line[-1]]) for line in lines)

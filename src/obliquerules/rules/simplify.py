@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
 from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from obliquerules.rules.ensemble import RuleEnsemble
 
 Direction = tuple[tuple[int, ...], tuple[float, ...]]
 
 
 def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
-    """Return an ensemble with the same score for every X, and a complexity that is not higher.
+    """Return an ensemble with the same scores and no higher complexity.
 
-    "Every X" means every one whose weighted sums neither overflow nor consist of numbers below 1e-250.
+    The scores are the same to the last bit on every X whose weighted sums neither overflow nor consist of numbers below 1e-250.
 
     Unless its threshold is zero, a condition on one column gets the weight +1 or -1, and the weights of an oblique one are
     scaled by a power of two so that the first lies in [1, 2). Of conditions in the same direction the strictest stays. Rules
@@ -35,7 +39,7 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
             intercept += rule.weight
         else:
             rules.append(Rule(rule.weight, condition))
-    return RuleEnsemble(rules, intercept, ensemble.feature_names)
+    return ensemble.with_rules(rules, intercept)
 
 
 def _strictest(propositions: Iterable[Proposition]) -> Conjunction | None:
@@ -73,7 +77,7 @@ def _unit_weight(proposition: Proposition) -> Proposition:
         elif weight * math.nextafter(bound, -math.inf) >= threshold:
             bound = math.nextafter(bound, -math.inf)
         else:
-            return Proposition(proposition.columns, (unit,), bound)
+            return proposition.with_numbers((unit,), bound)
     return proposition  # subnormal products: many x round to the same one
 
 
@@ -87,7 +91,7 @@ def _leading_weight_near_one(proposition: Proposition) -> Proposition:
     if shift == 0 or abs(shift) > 200 or not all(_SAFE[0] < abs(number) < _SAFE[1] for number in numbers):
         return proposition
     scaled = [math.ldexp(number, shift) for number in numbers]
-    return Proposition(proposition.columns, scaled[:-1], scaled[-1])
+    return proposition.with_numbers(scaled[:-1], scaled[-1])
 
 
 # Weights and thresholds in this range can be scaled, and multiplied with inputs of ordinary size, without leaving the doubles.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from obliquerules.rules.numbers import in_full, readable
+from obliquerules.rules.decimals.numbers import in_full, readable
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 # Words that stand between the names and numbers of a condition.
@@ -15,7 +15,7 @@ OPERATORS = frozenset({"+", "-", ">=", "<=", "&"})
 
 
 def plain_name(name: str) -> str:
-    """Return a name as it stands in plain text: in quotes, as JSON has them, if it could be taken for anything but a name.
+    """Return a name as plain text shows it: quoted as in JSON if it could be mistaken for something else.
 
     >>> plain_name("worst radius"), plain_name("a + b"), plain_name("2 legs")
     ('worst radius', '"a + b"', '"2 legs"')
@@ -45,7 +45,7 @@ class Style:
     number : str
         A format for the digits of a number, such as ``"${}$"``.
     exact : bool
-        Write all digits that a number has, and the weight of a single variable, too: then nothing is lost.
+        Write every digit, and the weight of a single variable as well, so that the text can be read back exactly.
     """
 
     name: Callable[[str], str] = plain_name
@@ -75,7 +75,7 @@ class Style:
         return in_full(number) if self.exact else readable(number)
 
     def inequality(self, columns: Iterable[str], weights: Sequence[float], threshold: float) -> str:
-        """Return a condition in the direction in which a person says it: the first variable without a minus."""
+        """Return a condition, turned so that the first variable has no minus."""
         names = [self.name(column) for column in columns]
         sense, side = (self.at_least, 1.0) if weights[0] > 0.0 else (self.at_most, -1.0)
         if len(names) == 1 and not self.exact:

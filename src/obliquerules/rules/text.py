@@ -7,10 +7,14 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
-from obliquerules.rules.numbers import rounded_to
+from obliquerules.rules.decimals.numbers import rounded_to
+from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN, Style
+
+if TYPE_CHECKING:
+    from obliquerules.rules.ensemble import RuleEnsemble
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Wording:
     factor : str or None
         What a rule multiplies by the exponential of its weight, such as ``"odds"``; None if there is no such thing.
     plural : bool
-        Whether the score is spoken of as several things.
+        Whether the name of the score is a plural.
     """
 
     score: str | None = "score"
@@ -109,7 +113,7 @@ def ensemble_html(ensemble: RuleEnsemble) -> str:
 
 
 def _markdown_name(name: str) -> str:
-    """Put a backslash before what means something in a Markdown table, and keep the name on its line."""
+    """Escape what has a meaning in a Markdown table, and keep the name on one line."""
     return re.sub(r"([\\`*_\[\]<>|&~$])", r"\\\1", _one_line(name))
 
 

@@ -8,7 +8,7 @@ import sys
 import uuid
 from pathlib import Path
 
-# The name of the temporary file starts with this much of the name of the file, and so is short enough wherever that one is.
+# The name of the temporary file starts with this many characters of that of the file, so that it is never too long.
 KEPT_OF_NAME = 50
 NEW_FILE, OWNER_ONLY, PERMISSIONS = 0o666, 0o600, 0o777
 
@@ -34,7 +34,7 @@ def write_bytes(path: str | os.PathLike[str], raw: bytes) -> None:
 
 
 def regular_file(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Return what is known of a file, or None if there is none; raise if something else has its name."""
+    """Return the status of a regular file, or None if nothing is there; raise if it is not a regular file."""
     try:
         found = Path(path).stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -45,7 +45,7 @@ def regular_file(path: str | os.PathLike[str]) -> os.stat_result | None:
 
 
 class NotRegularError(OSError):
-    """What has the name of a file to be written is a directory, a device, a pipe or a socket, and is left alone."""
+    """A file cannot be written, because its path is a directory, a device, a pipe or a socket, which is left alone."""
 
 
 def _kind(mode: int) -> str:

@@ -14,7 +14,7 @@ from obliquerules.inspection.displays.cells import cut, edges, middles
 from obliquerules.inspection.variables import column_of, with_given
 from obliquerules.rows.reading import read_inputs, read_target
 from obliquerules.rules import Model, RuleEnsemble
-from obliquerules.rules.numbers import readable
+from obliquerules.rules.decimals.numbers import readable
 
 Array = NDArray[np.float64]
 # How much wider than the data a map is on each side.

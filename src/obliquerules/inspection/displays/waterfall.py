@@ -12,7 +12,7 @@ from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain
 from obliquerules.losses import Loss
 from obliquerules.rows.reading import read_inputs
-from obliquerules.rules.numbers import readable
+from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]

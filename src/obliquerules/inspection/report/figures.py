@@ -13,7 +13,7 @@ from obliquerules.inspection.report.groups import Grouping, conditions_of, group
 from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.losses import Loss
 from obliquerules.rules import Conjunction, Model
-from obliquerules.rules.numbers import rounded_to
+from obliquerules.rules.decimals.numbers import rounded_to
 
 Vector = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from obliquerules.inspection.report.figures import figures
 from obliquerules.inspection.report.groups import conditions_of, spread_sizes
 from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
 from obliquerules.rules import Conjunction, Model, Proposition, RuleEnsemble
+from obliquerules.rules.documents.encoding import encode_edits, encode_origin
 from obliquerules.rules.documents.fields import header
-from obliquerules.rules.documents.models import encode_edits, encode_origin
 from obliquerules.rules.style import Style, plain_name
 
 # Marks a column in the text of a condition, until its name is put there: no number and no operator has it in it.

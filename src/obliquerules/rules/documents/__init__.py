@@ -1,1 +1,1 @@
-"""Documents: models as JSON files: strict fields, ensembles, and whole models."""
+"""Documents: JSON files that are read strictly and written whole, and models as what they hold; `decoding` reads those back."""

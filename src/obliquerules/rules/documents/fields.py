@@ -14,9 +14,9 @@ from obliquerules.rules.whole_files import write_text
 
 FORMAT = "obliquerules"
 VERSION = (1, 1)
-# A model is a page of text, its path of some hundred rules a few megabytes. What is larger would only fill the memory.
+# A model is a page of text, and a path of a few hundred rules takes a few megabytes. A larger file would only fill the memory.
 MAX_BYTES = 32_000_000
-# Objects and lists of a model; empty ones would take twenty times the memory of their text.
+# The most objects and lists in a document: empty ones take twenty times the memory of their text.
 MAX_CONTAINERS = 2_000_000
 _REQUIRED: Any = object()
 
@@ -67,7 +67,7 @@ class Field:
         try:
             self.value.encode("utf-8")
         except UnicodeEncodeError:
-            self.fail("text without halves of characters")  # it could be neither printed nor saved again
+            self.fail("text without unpaired surrogates")  # it could be neither printed nor saved again
         return self.value
 
     def number(self) -> float:
@@ -90,7 +90,7 @@ class Field:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as a message shows it: what is nested is named only, because it may be endless."""
+    """Return a value as a message shows it: of a nested one only the kind, because it may be huge."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -99,7 +99,7 @@ def _shown(value: Any) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a text that is too long for a message."""
+    """Return a text, or its beginning if it has more than ``most`` characters."""
     return text if len(text) <= most else text[:most] + "..."
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# Relative to the terms of its sum: what a projection may differ by when another engine adds in another order.
+# By how much, relative to its terms, a projection may differ when another engine adds them in another order.
 SAME_PROJECTION = 1e-9
-# Relative to the lower quartile of all rows: smaller terms may be what a subtraction of others has left, with its rounding.
+# Terms count as at least this share of the lower quartile of all rows: smaller ones may be the rounding of a subtraction.
 LEAST_SIZE = 1e-6
 
 Vector = NDArray[np.float64]
@@ -21,13 +21,14 @@ Vector = NDArray[np.float64]
 class Projections:
     """The sums x.w of rows, and how close a threshold may come to each of them.
 
-    The rounding of a sum goes with its own terms: what is far out in other rows has no say in how exact this one is.
+    The rounding error of a sum depends on its own terms: outliers in other rows do not make it less exact.
 
     Attributes
     ----------
     values : array of shape (n_samples,)
     slack : array of shape (n_samples,)
-        Half of 1e-9 of what the absolute values of the products weight * value add up to.
+        Half of 1e-9 of the sum of the absolute products weight * value, or of a millionth of the lower quartile of these sums
+        over all rows if that is more.
     """
 
     values: Vector
@@ -35,14 +36,14 @@ class Projections:
 
     @classmethod
     def of(cls, values: Vector, X: NDArray[np.float64], columns: Sequence[int], weights: Sequence[float]) -> Projections:
-        """Take the projections of the rows of X on these weights."""
+        """Return projections with the slack that the rows of X have under these weights."""
         with np.errstate(over="ignore"):
             size = sum(abs(weight) * np.abs(X[:, column]) for column, weight in zip(columns, weights, strict=True))
         return cls(values, slack_of(np.asarray(size)))
 
     @classmethod
     def of_column(cls, values: Vector) -> Projections:
-        """Take a single column, with the weight one."""
+        """Return a single column, whose weight is one, as projections."""
         return cls(values, slack_of(np.abs(values)))
 
     def __getitem__(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Projections:
@@ -71,7 +72,7 @@ def middle_half(projections: Projections, above: NDArray[np.bool_]) -> tuple[flo
     """Return the middle half of the gap between the rows above and those below; None if there is no real gap.
 
     The gap must be so wide that its middle half is twice as far from all rows as a threshold must be. Rows whose projection is
-    missing or infinite have no say.
+    missing or infinite are ignored.
     """
     finite = np.isfinite(projections.values)
     over, under = projections[finite & above], projections[finite & ~above]

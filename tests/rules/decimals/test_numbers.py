@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.rules.numbers import (
+from obliquerules.rules.decimals.numbers import (
     MEANT_DIGITS,
     readable,
     rounded_to,
@@ -15,7 +15,7 @@ from obliquerules.rules.numbers import (
 )
 from obliquerules.rules.style import PLAIN
 
-from .strategies import any_finite
+from ..strategies import any_finite
 
 
 @pytest.mark.parametrize(

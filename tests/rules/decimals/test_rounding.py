@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
-from obliquerules.rules.gaps import Projections, middle_half
-from obliquerules.rules.numbers import significant_digits
-from obliquerules.rules.shortening import Shortening, length
+from obliquerules.rules.decimals.gaps import Projections, middle_half
+from obliquerules.rules.decimals.numbers import significant_digits
+from obliquerules.rules.decimals.shortening import Shortening, length
 
-from .printed import read_ensemble, read_proposition
-from .strategies import any_finite, ensembles, few, matrices, ordinary, propositions
+from ..printed import read_ensemble, read_proposition
+from ..strategies import any_finite, ensembles, few, matrices, ordinary, propositions
 
 wide_matrices = matrices(st.one_of(ordinary, st.just(np.nan), st.just(np.inf)))
 either = st.booleans()

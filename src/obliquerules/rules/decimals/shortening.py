@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
-from obliquerules.rules.gaps import Projections, middle_half
-from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.decimals.gaps import Projections, middle_half
+from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
+
+if TYPE_CHECKING:
+    from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.proposition import Proposition
 
 # The largest whole number that is tried as a weight.
 LARGEST_INTEGER = 1000
@@ -24,15 +26,15 @@ class Shortening:
     """Shortens conditions as far as the given rows allow, each condition once.
 
     A threshold becomes the shortest decimal in the middle half of the gap between the projections of the rows on either side.
-    Where the weights of an oblique condition can be rounded so that such a gap remains, they are; of all ways that are tried
-    the one with the fewest digits, threshold included, is taken. A condition that cannot be shortened, because it holds for
-    all rows or for none or because the gap is too narrow, stays as it is. Rows with a missing value have no say.
+    The weights of an oblique condition are rounded as long as such a gap remains; of the roundings that are tried, the one
+    with the fewest digits is taken, threshold included. A condition that cannot be shortened, because it holds for all rows or
+    for none or because the gap is too narrow, stays as it is. Rows with a missing value are ignored.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
     integers : bool
-        Prefer weights that are whole numbers of at most 1000, where there are such.
+        Prefer weights that are whole numbers of at most 1000.
     """
 
     def __init__(self, X: NDArray[np.float64], *, integers: bool = False) -> None:
@@ -42,8 +44,7 @@ class Shortening:
 
     def ensemble(self, ensemble: RuleEnsemble) -> RuleEnsemble:
         """Return the ensemble with shorter conditions and the same rule weights."""
-        rules = [Rule(rule.weight, Conjunction(map(self.proposition, rule.condition))) for rule in ensemble]
-        return RuleEnsemble(rules, ensemble.intercept, ensemble.feature_names)
+        return ensemble.with_propositions(self.proposition)
 
     def proposition(self, proposition: Proposition) -> Proposition:
         """Return the condition in shorter decimals, or as it is."""
@@ -65,36 +66,36 @@ class Shortening:
 
 
 class _Placement:
-    """Gives weights of a condition a threshold, so that the rows of X keep their sides."""
+    """Finds thresholds for other weights of a condition, such that all rows of X keep their sides."""
 
     def __init__(self, proposition: Proposition, X: NDArray[np.float64]) -> None:
-        self.columns = proposition.columns
+        self.proposition = proposition
         self.X = X
         self.above = proposition(X)
         self._known: dict[Weights, Proposition | None] = {}
 
     def of(self, weights: Weights) -> Proposition | None:
-        """Return the condition with these weights and the shortest threshold that leaves just the right rows above it.
+        """Return the condition with these weights and the shortest threshold that keeps every row on its side.
 
-        None if it would come closer to a row than other engines can tell apart.
+        None if there is none, or only one so close to a row that another engine might put the row on the other side.
         """
         if weights not in self._known:
             self._known[weights] = self._placed(weights) if all(map(math.isfinite, weights)) else None
         return self._known[weights]
 
     def _placed(self, weights: Weights) -> Proposition | None:
-        projections = Proposition(self.columns, weights, 0.0).project(self.X)
-        # Most weights that are tried mix the sides up, which is seen before the slack is known.
+        projections = self.proposition.with_numbers(weights, 0.0).project(self.X)
+        # Most weights that are tried mix up the sides, which can be seen without computing the slack.
         if not np.fmax.reduce(projections[~self.above], initial=-math.inf) < projections[self.above].min(initial=math.inf):
             return None
-        interval = middle_half(Projections.of(projections, self.X, self.columns, weights), self.above)
+        interval = middle_half(Projections.of(projections, self.X, self.proposition.columns, weights), self.above)
         if interval is None:
             return None
         threshold = shortest_decimal(*interval)
-        # Rows whose projection is infinite have no part in the gap, but they have a side.
+        # Rows with an infinite projection do not bound the gap, but they must keep their sides, too.
         if not np.array_equal(projections >= threshold, self.above):
             return None
-        return Proposition(self.columns, weights, threshold)
+        return self.proposition.with_numbers(weights, threshold)
 
 
 def _shorter(proposition: Proposition, placement: _Placement) -> Proposition:

@@ -6,18 +6,19 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.ensemble import Rule, RuleEnsemble
-from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, significant_digits
-from obliquerules.rules.proposition import Proposition
-from obliquerules.rules.shortening import Shortening, length
+from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, significant_digits
+from obliquerules.rules.decimals.shortening import Shortening, length
 
-# By how much rounded rule weights may move a score, relative to the range of scores, and raise the mean loss, relatively.
+if TYPE_CHECKING:
+    from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.proposition import Proposition
+
+# Rounded rule weights may move a score by this share of the range of scores, and raise the mean loss by this share of it.
 SCORE_TOLERANCE = 5e-3
 LOSS_TOLERANCE = 1e-3
 
@@ -107,7 +108,7 @@ class Yardstick:
         return self.score_change(ensemble) <= SCORE_TOLERANCE * scale
 
     def rows_changed(self, ensemble: RuleEnsemble) -> int:
-        """Return on how many rows a condition has another answer than before."""
+        """Return the number of rows on which some condition changes its answer."""
         changed = np.zeros(len(self.X), dtype=np.bool_)
         for before, after in zip(_propositions(self.exact), _propositions(ensemble), strict=True):
             if before != after:
@@ -115,7 +116,7 @@ class Yardstick:
         return int(np.count_nonzero(changed))
 
     def certify(self, ensemble: RuleEnsemble) -> Rounding:
-        """Return the rounded ensemble with everything that can be said about it."""
+        """Return the rounded ensemble with its certificate."""
         return Rounding(
             ensemble,
             tuple(_printed_digits(ensemble)),
@@ -155,7 +156,7 @@ def round_ensemble(
 
 
 def _with_short_weights(ensemble: RuleEnsemble, yardstick: Yardstick, fewest: int) -> RuleEnsemble:
-    """Round the constant and the rule weights to as few digits, at least so many, as the yardstick accepts."""
+    """Round the constant and the rule weights to the fewest digits, from ``fewest`` on, that the yardstick accepts."""
     for digits in range(fewest, ALL_DIGITS):
         rounded = _with_rounded_weights(ensemble, digits)
         if rounded is not None and yardstick.accepts(rounded):
@@ -164,9 +165,10 @@ def _with_short_weights(ensemble: RuleEnsemble, yardstick: Yardstick, fewest: in
 
 
 def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble | None:
-    """Round rule weights to so many digits, and the constant at least to the place of the last digit of the largest weight.
+    """Round rule weights to ``digits`` digits, and the constant no more coarsely than the largest of them.
 
-    A constant that is large beside the weights, as a mean of prices is, would otherwise be the coarsest number in the sum.
+    Otherwise a constant that is much larger than the weights, such as a mean price, would be the coarsest number in the sum.
+    None if a number would become infinite.
     """
     weights = [rounded_to(rule.weight, digits) for rule in ensemble]
     largest = max(map(abs, weights), default=0.0)
@@ -174,8 +176,7 @@ def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble |
     intercept = rounded_to(ensemble.intercept, digits + max(0, more))
     if not all(map(math.isfinite, (*weights, intercept))):
         return None
-    rules = [Rule(weight, rule.condition) for weight, rule in zip(weights, ensemble, strict=True)]
-    return RuleEnsemble(rules, intercept, ensemble.feature_names)
+    return ensemble.with_weights(weights, intercept)
 
 
 def _coarsened(ensemble: RuleEnsemble, yardstick: Yardstick, shortening: Shortening) -> RuleEnsemble:
@@ -190,22 +191,18 @@ def _coarsened(ensemble: RuleEnsemble, yardstick: Yardstick, shortening: Shorten
 
 
 def _coarser(proposition: Proposition, shortening: Shortening) -> Iterator[Proposition]:
-    """Yield shorter conditions that are close to the given one, each clear of all rows, the shortest first."""
+    """Yield shorter conditions close to the given one, the coarsest first; no row lies near their thresholds."""
     for digits in range(1, ALL_DIGITS):
         weights = [rounded_to(weight, digits) for weight in proposition.weights]
         threshold = rounded_to(proposition.threshold, digits)
         if all(map(math.isfinite, (*weights, threshold))):
-            coarser = shortening.proposition(Proposition(proposition.columns, weights, threshold))
+            coarser = shortening.proposition(proposition.with_numbers(weights, threshold))
             if length(coarser) < length(proposition):
                 yield coarser
 
 
 def _replaced(ensemble: RuleEnsemble, old: Proposition, new: Proposition) -> RuleEnsemble:
-    rules = [
-        Rule(rule.weight, Conjunction(new if proposition == old else proposition for proposition in rule.condition))
-        for rule in ensemble
-    ]
-    return RuleEnsemble(rules, ensemble.intercept, ensemble.feature_names)
+    return ensemble.with_propositions(lambda proposition: new if proposition == old else proposition)
 
 
 def _propositions(ensemble: RuleEnsemble) -> Iterator[Proposition]:

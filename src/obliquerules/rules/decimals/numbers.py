@@ -1,20 +1,20 @@
-"""Numbers as a person reads them."""
+"""Numbers as a person reads them: few digits, and no exponent unless they are huge or tiny."""
 
 from __future__ import annotations
 
 import math
 
 SIGNIFICANT_DIGITS = 4
-# A number with up to so many digits was meant to have just these; one with more is the result of a computation.
+# A number with at most this many digits was typed or rounded, and is printed in full; one with more was computed.
 MEANT_DIGITS = 7
-# So many significant digits tell any two doubles apart.
+# This many significant digits tell any two doubles apart.
 ALL_DIGITS = 17
 
 
 def readable(number: float) -> str:
-    """Return a short decimal in full, any other number with four significant digits; no exponent that a person would not write.
+    """Return a decimal of at most seven significant digits in full, and any other number with four.
 
-    A decimal is short if it has at most seven significant digits. Read back, it is the same number to the last bit.
+    What is printed in full reads back as the same number to the last bit.
 
     >>> readable(0.29512345), readable(-1234567.8), readable(3.0), readable(2.5e-9), readable(0.295123)
     ('0.2951', '-1234568', '3', '2.5e-09', '0.295123')
@@ -44,7 +44,7 @@ def in_full(number: float) -> str:
 
 
 def significant_digits(number: float) -> int:
-    """Return how many significant digits the shortest decimal has that reads back as this number.
+    """Return the number of significant digits of the shortest decimal that reads back as this number.
 
     >>> significant_digits(0.0250), significant_digits(-1200.0), significant_digits(0.1 + 0.2), significant_digits(0.0)
     (2, 2, 17, 1)
@@ -54,7 +54,7 @@ def significant_digits(number: float) -> int:
 
 
 def rounded_to(number: float, digits: int) -> float:
-    """Return the double nearest to the number rounded to so many significant digits.
+    """Return the double nearest to the number rounded to ``digits`` significant digits.
 
     >>> rounded_to(0.29512345, 2), rounded_to(-1234567.8, 3)
     (0.3, -1230000.0)
@@ -71,7 +71,7 @@ def shortest_decimal(low: float, high: float) -> float:
     if low <= 0.0 <= high:
         return 0.0
     middle = low + 0.5 * (high - low)
-    # If any decimal of so many digits lies in the interval, then the one nearest to its middle does.
+    # If any decimal of this many digits lies in the interval, then the one nearest to its middle does.
     for digits in range(1, ALL_DIGITS + 1):
         number = rounded_to(middle, digits)
         if low <= number <= high:

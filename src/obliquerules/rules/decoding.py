@@ -1,90 +1,59 @@
-"""Models as the content of documents: what a file says of a fitted model, and the model that it says it of."""
+"""Decoding: the ensemble or the model that a JSON document describes, or a complaint that names the field at fault."""
 
 from __future__ import annotations
 
-import os
-from typing import Any
+import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
-from obliquerules.rules.documents.ensembles import (
-    MOST_UNNAMED_COLUMNS,
-    decode_ensemble,
-    decode_names,
-    decode_rule,
-    encode_ensemble,
-    encode_rule,
-)
-from obliquerules.rules.documents.fields import Field, write_document
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
+from obliquerules.rules.documents.fields import Field, ModelFileError, cut
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
 from obliquerules.rules.ensemble import RuleEnsemble, shared_names
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.model import Model, Origin
+from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import column_names
 
-# Columns without names take nothing in a file: a short one must not ask for a long path of wide models.
-MOST_UNNAMED_ON_PATH = 10**8
-# What the values of each type of label must be in a file, and as an array.
-LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
+
+def decode_content(document: Field) -> RuleEnsemble:
+    """Return the ensemble of a document whose content is that of `ensemble_content`."""
+    return decode_ensemble(document.get("ensemble"), decode_names(document.get("feature_names")))
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, replacing it in one step."""
-    write_document(path, encode_model(model))
+def decode_ensemble(field: Field, feature_names: Sequence[str] | None) -> RuleEnsemble:
+    """Return the ensemble that `encode_ensemble` wrote."""
+    n_columns = MOST_UNNAMED_COLUMNS if feature_names is None else len(feature_names)
+    rules = [decode_rule(rule, n_columns) for rule in field.get("rules").items()]
+    intercept = field.get("intercept").number()
+    if not math.isfinite(sum((abs(rule.weight) for rule in rules), abs(intercept))):
+        raise ModelFileError(f"{field.where} has weights whose sum is too large for a number.")
+    return RuleEnsemble(rules, intercept, feature_names)
 
 
-def encode_model(model: Model) -> dict[str, Any]:
-    """Return all that a file says about a model.
-
-    An edited ensemble stands behind those of the fit and is the chosen one, so that a reader that knows nothing of edits, as
-    of version 1.0, predicts with it all the same.
-    """
-    path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
-    edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
-    return encode_origin(model) | path | edits
+def decode_rule(field: Field, n_columns: int) -> Rule:
+    """Return the rule that `encode_rule` wrote, on ``n_columns`` columns."""
+    weight = field.get("weight").number()
+    return Rule(weight, Conjunction(_decode_proposition(item, n_columns) for item in field.get("condition").items()))
 
 
-def encode_origin(model: Model) -> dict[str, Any]:
-    """Return what a file says about a model, but for its ensembles and edits."""
-    origin, names = model.origin, model.feature_names
-    if origin is None:
-        raise ValueError("The model does not say which estimator it comes from; save its ensemble, with ensemble.save().")
-    if not origin.named:
-        _check_unnamed(len(names), len(model.path))
-    return {
-        "kind": "estimator",
-        "estimator": origin.estimator,
-        "parameters": dict(origin.parameters),
-        "n_features": len(names),
-        "feature_names": list(names) if origin.named else None,
-        "classes": None if model.labels is None else _encode_labels(model.labels),
-        "n_iter": origin.n_iter,
-    }
+def _decode_proposition(field: Field, n_columns: int) -> Proposition:
+    columns = [column.index(n_columns) for column in field.get("columns").items()]
+    weights = [weight.number() for weight in field.get("weights").items()]
+    threshold = field.get("threshold").number()
+    try:
+        return Proposition(columns, weights, threshold)
+    except ValueError as error:
+        raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
 
 
-def _check_unnamed(n_columns: int, n_ensembles: int) -> None:
-    """Raise if a file with these numbers would not be read."""
-    if n_columns > MOST_UNNAMED_COLUMNS:
-        raise ValueError(f"A model on more than {MOST_UNNAMED_COLUMNS} columns can only be saved if the columns have names.")
-    if n_ensembles >= longest_path(n_columns):  # an edit adds one more
-        raise ValueError(f"So long a path on {n_columns} columns can only be saved if the columns have names.")
-
-
-def encode_edits(edits: EditLog, model: Model) -> dict[str, Any]:
-    """Return the log of edits as a file has it."""
-    return {"start": model.path.index(edits.start), "steps": [_encode_step(step) for step in edits]}
-
-
-def _encode_step(step: EditStep) -> dict[str, Any]:
-    return {
-        "action": step.action,
-        "rule": step.rule,
-        "new": None if step.new is None else encode_rule(step.new),
-        "description": step.description,
-        "complexity": [step.complexity_before, step.complexity_after],
-        "loss": [step.loss_before, step.loss_after],
-    }
+def decode_names(field: Field) -> list[str] | None:
+    """Return a list of names, or None where the document has null."""
+    return None if field.value is None else [name.text() for name in field.items()]
 
 
 def decode_model(document: Field) -> Model:
@@ -101,8 +70,8 @@ def decode_model(document: Field) -> Model:
         return Model(members, position, loss, labels, None, origin)
     if len(members) < 2 or position != len(members) - 1:
         chosen.fail("the position of the last ensemble of the path, which is the edited one")
-    model = Model(members[:-1], 0, loss, labels, None, origin)
-    return model.edited(_decode_edits(edits, model, members[-1]))
+    path, start = members[:-1], edits.get("start").index(len(members) - 1)
+    return Model(path, start, loss, labels, _decode_edits(edits, path[start], members[-1], n_columns), origin)
 
 
 def _decode_origin(document: Field, named: bool) -> Origin:
@@ -111,7 +80,7 @@ def _decode_origin(document: Field, named: bool) -> Origin:
 
 
 def _decode_loss(parameters: Field, labels: Labels | None) -> Loss:
-    """Return the loss: that of classes or, of numbers, the one that must be named, because it holds the link."""
+    """Return the logistic loss for classes and, for numbers, the loss that the parameters must name."""
     if labels is not None:
         return LOSSES["logistic"]
     loss = parameters.get("loss")
@@ -121,7 +90,7 @@ def _decode_loss(parameters: Field, labels: Labels | None) -> Loss:
 
 
 def _decode_members(field: Field, n_columns: int, given: tuple[str, ...] | None) -> tuple[RuleEnsemble, ...]:
-    """Return the ensembles of the path and, if there is one, the edited one behind them."""
+    """Return the ensembles of the path, followed by the edited one if there is one."""
     members = list(field.items())
     most = longest_path(n_columns) if given is None else len(members)
     if not 1 <= len(members) <= most:
@@ -144,17 +113,11 @@ def _decode_columns(document: Field) -> tuple[int, tuple[str, ...] | None]:
     return n_features, tuple(names)
 
 
-def longest_path(n_features: int) -> int:
-    """Return how many ensembles on so many columns without names a file may hold."""
-    return MOST_UNNAMED_ON_PATH // n_features
-
-
-def _decode_edits(field: Field, model: Model, edited: RuleEnsemble) -> EditLog:
+def _decode_edits(field: Field, start: RuleEnsemble, edited: RuleEnsemble, n_columns: int) -> EditLog:
     """Return the log, once it is known to lead to as many rules as the edited ensemble has."""
-    start = model.path[field.get("start").index(len(model.path))]
     n_rules, steps = len(start), []
     for item in field.get("steps").items():
-        steps.append(_decode_step(item, n_rules, len(model.feature_names)))
+        steps.append(_decode_step(item, n_rules, n_columns))
         n_rules += (steps[-1].action == "add") - (steps[-1].action == "drop")
     if not steps or n_rules != len(edited):
         field.get("steps").fail(f"one or more steps that lead to {len(edited)} rules")
@@ -186,14 +149,6 @@ def _pair(field: Field) -> tuple[Field, Field]:
     if len(items) != 2:
         field.fail("two numbers, before and after")
     return items[0], items[1]
-
-
-def _encode_labels(labels: Labels) -> dict[str, Any]:
-    values = [value.item() if isinstance(value, np.generic) else value for value in labels.values]
-    for name, (kind, _) in LABEL_TYPES.items():
-        if all(type(value) is kind for value in values):
-            return {"type": name, "values": values}
-    raise TypeError(f"Only labels that are all text, whole numbers, numbers or booleans can be saved; got {values}.")
 
 
 def _decode_labels(field: Field) -> Labels:

@@ -1,0 +1,125 @@
+"""Encoding: rules, ensembles and models as the plain objects of a JSON document."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliquerules.rules.documents.fields import write_document
+
+if TYPE_CHECKING:
+    from obliquerules.rules.edits import EditLog, EditStep
+    from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.labels import Labels
+    from obliquerules.rules.model import Model
+    from obliquerules.rules.rule import Rule
+
+# Without names, rules may use any column: a short file must not demand rows that fill the memory.
+MOST_UNNAMED_COLUMNS = 10**6
+# Columns without names take no room in a file: a short one must not demand a long path of wide models.
+MOST_UNNAMED_ON_PATH = 10**8
+# For each type of label, the Python type of its values in a file and the kinds of array that they may become.
+LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
+
+
+def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the content of the document of an ensemble by itself."""
+    names = None if ensemble.feature_names is None else list(ensemble.feature_names)
+    if names is None and any(rule.condition.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
+        raise ValueError(
+            f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
+        )
+    return {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
+
+
+def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the rules of an ensemble as plain objects; the names are left to the caller."""
+    return {"intercept": ensemble.intercept, "rules": [encode_rule(rule) for rule in ensemble.rules]}
+
+
+def encode_rule(rule: Rule) -> dict[str, Any]:
+    """Return a rule as plain objects."""
+    return {
+        "weight": rule.weight,
+        "condition": [
+            {
+                "columns": list(proposition.columns),
+                "weights": list(proposition.weights),
+                "threshold": proposition.threshold,
+            }
+            for proposition in rule.condition
+        ],
+    }
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file, replacing it in one step."""
+    write_document(path, encode_model(model))
+
+
+def encode_model(model: Model) -> dict[str, Any]:
+    """Return the content of the document of a model.
+
+    An edited ensemble comes last on the path and is the chosen one, so that readers of version 1.0, which know nothing of
+    edits, predict with it, too.
+    """
+    path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
+    edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
+    return encode_origin(model) | path | edits
+
+
+def encode_origin(model: Model) -> dict[str, Any]:
+    """Return the content of the document of a model, without its ensembles and edits."""
+    origin, names = model.origin, model.feature_names
+    if origin is None:
+        raise ValueError("The model does not say which estimator it comes from; save its ensemble, with ensemble.save().")
+    if not origin.named:
+        _check_unnamed(len(names), len(model.path))
+    return {
+        "kind": "estimator",
+        "estimator": origin.estimator,
+        "parameters": dict(origin.parameters),
+        "n_features": len(names),
+        "feature_names": list(names) if origin.named else None,
+        "classes": None if model.labels is None else _encode_labels(model.labels),
+        "n_iter": origin.n_iter,
+    }
+
+
+def _check_unnamed(n_columns: int, n_ensembles: int) -> None:
+    """Raise if a file with this many unnamed columns and ensembles could not be read back."""
+    if n_columns > MOST_UNNAMED_COLUMNS:
+        raise ValueError(f"A model on more than {MOST_UNNAMED_COLUMNS} columns can only be saved if the columns have names.")
+    if n_ensembles >= longest_path(n_columns):  # an edit adds one more
+        raise ValueError(f"{n_ensembles} ensembles on {n_columns} columns can only be saved if the columns have names.")
+
+
+def longest_path(n_features: int) -> int:
+    """Return the largest number of ensembles on ``n_features`` columns without names that a file may hold."""
+    return MOST_UNNAMED_ON_PATH // n_features
+
+
+def encode_edits(edits: EditLog, model: Model) -> dict[str, Any]:
+    """Return the log of edits as a file has it."""
+    return {"start": model.path.index(edits.start), "steps": [_encode_step(step) for step in edits]}
+
+
+def _encode_step(step: EditStep) -> dict[str, Any]:
+    return {
+        "action": step.action,
+        "rule": step.rule,
+        "new": None if step.new is None else encode_rule(step.new),
+        "description": step.description,
+        "complexity": [step.complexity_before, step.complexity_after],
+        "loss": [step.loss_before, step.loss_after],
+    }
+
+
+def _encode_labels(labels: Labels) -> dict[str, Any]:
+    values = [value.item() if isinstance(value, np.generic) else value for value in labels.values]
+    for name, (kind, _) in LABEL_TYPES.items():
+        if all(type(value) is kind for value in values):
+            return {"type": name, "values": values}
+    raise TypeError(f"Only labels that are all text, whole numbers, numbers or booleans can be saved; got {values}.")

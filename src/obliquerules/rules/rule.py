@@ -1,0 +1,77 @@
+"""Rule: a weight and the condition under which it counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from obliquerules.rules.columns import Block
+from obliquerules.rules.conjunction import Conjunction, read_condition
+from obliquerules.rules.parsing import Reader, weight_and_condition
+from obliquerules.rules.style import PLAIN, Style
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A weight that is added to the score of the rows that meet a condition.
+
+    Examples
+    --------
+    >>> print(Rule(1.46))
+    +1.46 if True
+    >>> Rule.parse("-2 if x0 >= 3").contribution([[1.0], [4.0]]).tolist()
+    [0.0, -2.0]
+    """
+
+    weight: float
+    condition: Conjunction
+
+    def __init__(self, weight: float, condition: Conjunction | None = None) -> None:
+        object.__setattr__(self, "weight", float(weight))
+        object.__setattr__(self, "condition", Conjunction() if condition is None else condition)
+        if not math.isfinite(self.weight):
+            raise ValueError(f"The weight of a rule must be finite; got {weight}.")
+        if not isinstance(self.condition, Conjunction):
+            raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
+
+    def __reduce__(self) -> tuple[type[Rule], tuple[float, Conjunction]]:
+        return type(self), (self.weight, self.condition)
+
+    @property
+    def complexity(self) -> int:
+        """One for the rule and the complexity of its condition; a rule that always holds is a constant, which is free."""
+        return 1 + self.condition.complexity if self.condition.propositions else 0
+
+    def contribution(self, X: ArrayLike | Block) -> NDArray[np.float64]:
+        """Return what the rule adds to the score of each row: its weight where its condition holds, zero elsewhere."""
+        return np.where(self.condition(X), self.weight, 0.0)
+
+    def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
+        """Return the contribution of the rule to each row."""
+        return self.contribution(X)
+
+    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
+        """Return the rule as text, in the given names."""
+        return f"{style.signed(self.weight)} if {self.condition.describe(feature_names, style)}"
+
+    @classmethod
+    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Rule:
+        """Return the rule that prints as this text; see `RuleEnsemble.parse`.
+
+        >>> Rule.parse("-3.85 if bmi >= 30", ["age", "bmi"]).weight
+        -3.85
+        """
+        return read_rule(text, Reader(feature_names))
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def read_rule(text: str, reader: Reader) -> Rule:
+    """Return a rule from its text, in the names that the reader knows."""
+    weight, condition = weight_and_condition(text)
+    return Rule(weight, read_condition(condition, reader))

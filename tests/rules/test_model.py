@@ -1,0 +1,175 @@
+"""A model is a value: other sizes and edits are other models of the same path, and its file says all of it."""
+
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Labels
+from obliquerules.rules.decoding import decode_model
+from obliquerules.rules.documents.encoding import encode_model
+from obliquerules.rules.documents.fields import Field
+from obliquerules.rules.edits import EditLog
+
+from .strategies import any_finite, edit_logs, few, matrices, models
+
+NAMES = ["age", "bmi"]
+CONSTANT = RuleEnsemble([], 0.5, NAMES)
+OLD = RuleEnsemble([Rule(-2.0, Conjunction([Proposition([0], [1.0], 50.0)]))], 1.5, NAMES)
+ROWS = [[20.0, 30.0], [60.0, 30.0]]
+complexities = st.integers(0, 40)
+
+
+def written_and_read(model):
+    """Return what is read from the text of a model's file."""
+    text = json.dumps(encode_model(model), allow_nan=False)
+    assert json.dumps(encode_model(decode_model(Field(json.loads(text), "text")))) == text
+    return decode_model(Field(json.loads(text), "text"))
+
+
+@st.composite
+def edited_models(draw):
+    model = draw(models())
+    return model.edited(draw(edit_logs(model.ensemble)))
+
+
+# Sizes
+
+
+@given(models(), complexities)
+def test_a_size_is_the_largest_that_is_allowed(model, complexity):
+    sizes = [ensemble.complexity for ensemble in model.path]
+    taken = model.at(complexity)
+    assert taken.ensemble.complexity == max(size for size in sizes if size <= complexity)
+    assert dataclasses.replace(taken, chosen=model.chosen) == model
+
+
+@given(models(), complexities, complexities)
+def test_the_last_size_asked_for_is_the_one_that_counts(model, first, second):
+    assert model.at(first).at(second) == model.at(second)
+    assert model.at(first).at(first) == model.at(first)
+
+
+def test_of_several_with_the_same_complexity_the_last_is_taken():
+    path = (CONSTANT, OLD, OLD.with_weights([3.0], 0.0))
+    assert Model(path, 0, LOSSES["squared"]).at(3).chosen == 2
+
+
+def test_a_size_below_the_smallest_is_refused():
+    with pytest.raises(ValueError, match="complexity must be at least 3, the smallest on the path; got 2"):
+        Model.of(OLD, LOSSES["squared"]).at(2)
+
+
+# Edits
+
+
+@few
+@given(edited_models(), complexities)
+def test_an_edit_leaves_the_path_alone(edited, complexity):
+    fitted = dataclasses.replace(edited, edits=None)
+    assert edited.path == fitted.path
+    assert edited.ensemble == edited.edits.ensemble == edited.ensembles[edited.present]
+    assert edited.ensembles == (*fitted.path, edited.edits.ensemble)
+    assert fitted.ensemble == fitted.ensembles[fitted.present] == edited.edits.start
+    assert edited.at(complexity) == fitted.at(complexity)
+
+
+@few
+@given(edited_models())
+def test_locks_are_those_of_rules_that_are_still_there(edited):
+    assert all(0 <= rule < len(edited.ensemble) for rule in edited.edits.locked)
+    locked = [False for _ in edited.edits.start]  # the same, one answer for each rule instead of a set of positions
+    for step in edited.edits:
+        if step.action == "add":
+            locked.append(False)
+        elif step.action == "drop":
+            del locked[step.rule]
+        elif step.rule is not None:
+            locked[step.rule] = step.action == "lock"
+    assert edited.edits.locked == {rule for rule, kept in enumerate(locked) if kept}
+
+
+@few
+@given(edited_models())
+def test_a_log_is_a_sequence_of_its_steps(edited):
+    log = edited.edits
+    assert tuple(log) == log.steps
+    assert len(str(log).splitlines()) == 1 + len(log) == 1 + len(log.to_dicts())
+    for step, entries in zip(log, log.to_dicts(), strict=True):
+        new = None if entries["new"] is None else Rule.parse(entries["new"], log.start.feature_names)
+        assert dataclasses.replace(step, new=new) == step == type(step)(**entries | {"new": new})
+
+
+def test_a_log_without_steps_has_a_heading_only():
+    assert str(EditLog(OLD, (), OLD)).split() == ["complexity", "mean", "loss", "step"]
+
+
+# Files and values
+
+
+@given(models(any_finite))
+def test_encode_and_decode_are_the_identity(model):
+    assume(all(np.isfinite(sum((abs(r.weight) for r in member), abs(member.intercept))) for member in model.path))
+    assert written_and_read(model) == model
+
+
+@given(edited_models())
+def test_encode_and_decode_are_the_identity_for_edited_models(edited):
+    assert written_and_read(edited) == edited
+
+
+@few
+@given(models(), matrices())
+def test_a_model_that_was_read_predicts_the_same(model, X):
+    predicted = written_and_read(model).predict(X)
+    assert predicted.tolist() == model.predict(X).tolist()
+    assert predicted.dtype == model.predict(X).dtype
+
+
+@few
+@given(models() | edited_models())
+def test_models_are_values(model):
+    again = pickle.loads(pickle.dumps(model))
+    assert type(again.loss) is type(model.loss)
+    assert again == model
+    assert hash(again) == hash(model)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        model.chosen = 0
+
+
+def test_a_model_of_unknown_origin_is_not_written():
+    with pytest.raises(ValueError, match="does not say which estimator it comes from"):
+        encode_model(Model.of(OLD, LOSSES["squared"]))
+
+
+# Predictions and words
+
+
+def test_a_classifier_gives_labels_and_probabilities():
+    model = Model.of(OLD, LOSSES["logistic"], Labels.of(["ill", "well"]))
+    assert model.scores(ROWS).tolist() == [1.5, -0.5]
+    assert model.predict(ROWS).tolist() == ["well", "ill"]
+    assert model.probabilities(model.scores(ROWS)).sum(axis=1).tolist() == [1.0, 1.0]
+    assert model.headline(1.5) == "Predicted: 'well' (probability of 'well': 81.8 %)"
+    assert (model.mean_name, model.target_name) == ("probability of 'well'", "share of 'well'")
+    assert model.to_text("sentences").startswith("The log-odds of 'well' start at 1.5")
+
+
+def test_a_regressor_gives_expected_values():
+    assert Model.of(OLD, LOSSES["squared"]).predict(ROWS).tolist() == [1.5, -0.5]
+    counts = Model.of(OLD, LOSSES["poisson"])
+    assert counts.predict(ROWS).tolist() == np.exp([1.5, -0.5]).tolist()
+    assert counts.headline(1.5) == "Predicted: 4.482"
+    assert counts.target_name == "mean of y"
+
+
+def test_columns_without_names_are_called_by_their_number():
+    unnamed = RuleEnsemble(OLD.rules, 1.5)
+    assert Model((RuleEnsemble(), unnamed), 0, LOSSES["squared"]).feature_names == ("x0",)
+    assert Model.of(OLD, LOSSES["squared"]).expected_names == ("age", "bmi")
