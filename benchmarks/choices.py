@@ -15,11 +15,11 @@ from joblib import Parallel, delayed
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.benchmark.attempt import attempt
+from obliquerules.benchmark.contenders import Contender
 from obliquerules.benchmark.measures import MEASURES
-from obliquerules.benchmark.methods import Method
 from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.tasks import Task
+from obliquerules.benchmark.trials import Trial
 from obliquerules.boosting import information
 from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
 from obliquerules.boosting.problem import Candidate
@@ -97,7 +97,7 @@ def method(name):
         kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
         return {name: kind(random_state=seed, **VARIANTS[name][0])}
 
-    return Method(name, "LLTB", make)
+    return Contender(name, "LLTB", make)
 
 
 def measure(data, name, seed):
@@ -105,7 +105,7 @@ def measure(data, name, seed):
     with ExitStack() as stack:
         for place, part, substitute in VARIANTS[name][1]:
             stack.enter_context(mock.patch.object(place, part, substitute))
-        return attempt(data, method(name), Task(data.name, name, name, seed))
+        return attempt(data, method(name), Trial(data.name, name, name, seed))
 
 
 def summary(name, datasets, seeds):

@@ -18,10 +18,10 @@ from sklearn.datasets import (
 )
 from sklearn.utils import Bunch
 
-from obliquerules.benchmark.methods import lltboost
+from obliquerules.benchmark.contenders import lltboost
 from obliquerules.benchmark.protocol import loss_within, smallest_complexity
 from obliquerules.benchmark.runner import run
-from obliquerules.benchmark.tasks import plan
+from obliquerules.benchmark.trials import plan
 
 SIZE = 20
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from stopwatch import mean_seconds
 
 from obliquerules import L1Path
-from obliquerules.benchmark.methods import lltboost
+from obliquerules.benchmark.contenders import lltboost
 from obliquerules.benchmark.protocol import Split, bootstrap_split
 from obliquerules.boosting.oblique import ObliqueProposer
 from obliquerules.datasets import load_breast_cancer, load_friedman, load_housing

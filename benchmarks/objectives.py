@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from obliquerules import TGBClassifier, TGBRegressor
 from obliquerules.benchmark.protocol import bootstrap_split, mean_losses
 from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.tasks import SEEDS_APART
+from obliquerules.benchmark.trials import SEEDS_APART
 from obliquerules.boosting.objective import OBJECTIVES
 from obliquerules.datasets import DATASETS
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from obliquerules.benchmark.paper import COMPLEXITY_AT_ZERO_ONE_LOSS
 from obliquerules.benchmark.protocol import bootstrap_split, smallest_complexity
 from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.tasks import SEEDS_APART
+from obliquerules.benchmark.trials import SEEDS_APART
 from obliquerules.nets.binarisation import binarise
 from obliquerules.nets.boxes import Boxes, levels_of
 from obliquerules.nets.decision_network import Schedule

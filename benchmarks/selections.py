@@ -8,7 +8,7 @@ from typing import Any
 
 from stopwatch import mean_seconds
 
-from obliquerules.benchmark.methods import lltboost
+from obliquerules.benchmark.contenders import lltboost
 from obliquerules.benchmark.protocol import Split, bootstrap_split
 from obliquerules.benchmark.runner import load
 from obliquerules.datasets import DATASETS

@@ -9,22 +9,22 @@ import re
 import pytest
 
 from obliquerules.benchmark.__main__ import main, parse
+from obliquerules.benchmark.contenders import Contender, lltboost
 from obliquerules.benchmark.figures import regions, trend
 from obliquerules.benchmark.files import FIELDS, write_files
-from obliquerules.benchmark.methods import Method, lltboost
 from obliquerules.benchmark.report import tables
 from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.tasks import Outcome, Task
+from obliquerules.benchmark.trials import Outcome, Trial
 from obliquerules.datasets import DATASETS
 from obliquerules.datasets.files import VARIABLE
 
 MADE = "Made on 2026-11-16 by `benchmark --methods 'a_b' <c>`"
-OURS, PEER = lltboost("validation"), Method("<Peer> & co", None, dict)
+OURS, PEER = lltboost("validation"), Contender("<Peer> & co", None, dict)
 
 
 def outcome(method, seed, complexities=(4, 7), risks=(0.7, 0.5), failure=None):
     losses = {} if failure else {"risk": risks}
-    return Outcome(Task("Diabetes", method.name, "s", seed), () if failure else complexities, losses, 0.5, failure)
+    return Outcome(Trial("Diabetes", method.name, "s", seed), () if failure else complexities, losses, 0.5, failure)
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import os
 
 import pytest
 
+from obliquerules.benchmark.contenders import lltboost
 from obliquerules.benchmark.measures import MEASURES
-from obliquerules.benchmark.methods import lltboost
 from obliquerules.benchmark.report import WORSE, compare
 from obliquerules.benchmark.runner import load, run
-from obliquerules.benchmark.tasks import plan
+from obliquerules.benchmark.trials import plan
 from obliquerules.datasets import DATASETS
 from obliquerules.datasets.files import VARIABLE
 

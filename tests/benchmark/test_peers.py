@@ -11,9 +11,9 @@ from sklearn.tree import DecisionTreeRegressor
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.benchmark import sizes
 from obliquerules.benchmark.attempt import attempt
-from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.contenders import Contender
 from obliquerules.benchmark.peers import PEERS, Member
-from obliquerules.benchmark.tasks import Task
+from obliquerules.benchmark.trials import Trial
 from obliquerules.datasets import load_breast_cancer, load_diabetes
 
 RNG = np.random.default_rng(0)
@@ -86,14 +86,14 @@ def test_peers_run_under_the_protocol(name, data):
     method = PEERS[name]
     if method.absence:
         pytest.skip(method.absence)
-    outcome = attempt(data, method, Task(data.name, name, "all sizes", 0))
+    outcome = attempt(data, method, Trial(data.name, name, "all sizes", 0))
     assert outcome.failure is None
     assert list(outcome.complexities) == sorted(outcome.complexities)
     assert min(outcome.losses["risk"]) < (0.7 if data.task == "regression" else 0.45)
 
 
 def test_peers_that_are_not_installed_say_so():
-    absent = Method("Any", None, dict, "no_such_package")
+    absent = Contender("Any", None, dict, "no_such_package")
     assert absent.absence == (
         "Any comes from the package no_such_package, which is not installed: install obliquerules[bench]."
     )

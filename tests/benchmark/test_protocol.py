@@ -5,8 +5,8 @@ from math import inf
 import numpy as np
 import pytest
 
+from obliquerules.benchmark.contenders import OURS
 from obliquerules.benchmark.interval import Interval, order_interval
-from obliquerules.benchmark.methods import OURS
 from obliquerules.benchmark.protocol import bootstrap_split, loss_within, mean_losses, smallest_complexity
 from obliquerules.datasets import load_breast_cancer, load_diabetes, load_friedman
 

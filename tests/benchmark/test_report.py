@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from obliquerules.benchmark.__main__ import METHODS, main, parse
+from obliquerules.benchmark.__main__ import CONTENDERS, main, parse
 from obliquerules.benchmark.interval import Interval
 from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.paper import COLUMNS
@@ -19,12 +19,12 @@ from obliquerules.benchmark.report import (
     standing,
     summary,
 )
-from obliquerules.benchmark.tasks import Outcome, Task
+from obliquerules.benchmark.trials import Outcome, Trial
 from obliquerules.datasets.files import VARIABLE
 
 
 def outcomes(setting, complexities, losses):
-    return [Outcome(Task("Diabetes", "m", setting, seed), complexities, losses, 1.0) for seed in range(10)]
+    return [Outcome(Trial("Diabetes", "m", setting, seed), complexities, losses, 1.0) for seed in range(10)]
 
 
 def comparison(median, decimals=2):
@@ -65,9 +65,9 @@ def test_geometric_means_allow_for_zeros():
 def test_the_standing_names_the_rule_learners_that_do_better():
     def reaching(name, complexity):
         curve = {"risk": (0.5,)}
-        return [Outcome(Task("Diabetes", name, "default", seed), (complexity,), curve, 1.0) for seed in range(10)]
+        return [Outcome(Trial("Diabetes", name, "default", seed), (complexity,), curve, 1.0) for seed in range(10)]
 
-    methods = [METHODS[name] for name in (LEADER, "LLTBoost (paper)", "DRNet", "Decision tree", "Linear model (L1)")]
+    methods = [CONTENDERS[name] for name in (LEADER, "LLTBoost (paper)", "DRNet", "Decision tree", "Linear model (L1)")]
     sizes = {LEADER: 9, "LLTBoost (paper)": 3, "DRNet": 9, "Decision tree": 6, "Linear model (L1)": 2}
     found = standing(methods, [one for name, size in sizes.items() for one in reaching(name, size)])
     at_the_risk_target = found.rows[0]

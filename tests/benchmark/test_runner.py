@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator
 
 from obliquerules import LLTBoostRegressor
 from obliquerules.benchmark.attempt import attempt
+from obliquerules.benchmark.contenders import OURS, Contender, drnet, lltboost
 from obliquerules.benchmark.ledger import open_ledger
-from obliquerules.benchmark.methods import OURS, Method, drnet, lltboost
 from obliquerules.benchmark.progress import seconds_left
 from obliquerules.benchmark.protocol import bootstrap_split
 from obliquerules.benchmark.runner import run
-from obliquerules.benchmark.tasks import Outcome, Task, plan
+from obliquerules.benchmark.trials import Outcome, Trial, plan
 from obliquerules.datasets import load_breast_cancer, load_diabetes, load_friedman
 
 # Forks of one process that has loaded everything: each is killed at a random moment, and the last is left to end.
@@ -29,22 +29,22 @@ import os, random, signal, sys, time
 from pathlib import Path
 from obliquerules import LLTBoostRegressor
 from obliquerules.benchmark.ledger import open_ledger
-from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.contenders import Contender
 from obliquerules.benchmark.report import overview
 from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.runner import run
-from obliquerules.benchmark.tasks import plan
+from obliquerules.benchmark.trials import plan
 from obliquerules.datasets import load_diabetes
 
 def make(task, seed):
     return {f"{size} rules": LLTBoostRegressor(max_rules=size, max_propositions=1, random_state=seed) for size in (1, 2)}
 
-data, method, directory, chance = load_diabetes(), Method("Tiny", "LLTB", make), Path(sys.argv[1]), random.Random(0)
-tasks = plan([data], [method], 12, 0)
+data, method, directory, chance = load_diabetes(), Contender("Tiny", "LLTB", make), Path(sys.argv[1]), random.Random(0)
+trials = plan([data], [method], 12, 0)
 
 def table(name):
     with open_ledger(directory / name) as ledger:
-        outcomes = run(tasks, [data], [method], done=ledger.outcomes, keep=ledger.add)
+        outcomes = run(trials, [data], [method], done=ledger.outcomes, keep=ledger.add)
     (directory / f"{name}.md").write_text(overview(MEASURES[0], [method], outcomes).markdown())
 
 start = time.monotonic()
@@ -91,11 +91,11 @@ class Slow(BaseEstimator):
 
 
 def method_of(kind):
-    return Method(kind.__name__, "LLTB", lambda _task, _seed: {"default": kind()})
+    return Contender(kind.__name__, "LLTB", lambda _task, _seed: {"default": kind()})
 
 
 def small():
-    return Method("Small", "LLTB", lambda _task, seed: {"default": LLTBoostRegressor(max_rules=2, random_state=seed)})
+    return Contender("Small", "LLTB", lambda _task, seed: {"default": LLTBoostRegressor(max_rules=2, random_state=seed)})
 
 
 def without_times(outcomes):
@@ -119,7 +119,10 @@ def test_what_two_processes_do_is_what_one_does():
 
 
 def test_every_cut_of_the_ledger_loses_no_more_than_the_line_that_is_cut(tmp_path):
-    path, outcomes = tmp_path / "ledger", [Outcome(Task("D", "ü", "s", seed), (3,), {"risk": (0.1,)}, 1.0) for seed in range(3)]
+    path, outcomes = (
+        tmp_path / "ledger",
+        [Outcome(Trial("D", "ü", "s", seed), (3,), {"risk": (0.1,)}, 1.0) for seed in range(3)],
+    )
     with open_ledger(path) as ledger:
         for outcome in outcomes:
             ledger.add(outcome)
@@ -143,7 +146,7 @@ def test_a_ledger_of_something_else_is_refused_and_left_alone(tmp_path, content)
     assert path.read_bytes() == content
 
 
-LINE = Outcome(Task("D", "m", "s", 3), (3, 5), {"risk": (0.1, 1 / 3)}, 0.25).line()
+LINE = Outcome(Trial("D", "m", "s", 3), (3, 5), {"risk": (0.1, 1 / 3)}, 0.25).line()
 
 
 @pytest.mark.parametrize(
@@ -197,23 +200,23 @@ def test_two_runs_do_not_write_to_one_ledger(tmp_path):
 
 def test_what_is_done_is_not_done_again():
     data, method = load_diabetes(), small()
-    tasks = plan([data], [method], 2, 0)
-    known = Outcome(tasks[0], (3,), {"risk": (0.5,)}, 1.0)
+    trials = plan([data], [method], 2, 0)
+    known = Outcome(trials[0], (3,), {"risk": (0.5,)}, 1.0)
     kept = []
-    outcomes = run(tasks, [data], [method], done={tasks[0]: known}, keep=kept.append)
+    outcomes = run(trials, [data], [method], done={trials[0]: known}, keep=kept.append)
     assert outcomes == (known, *kept)
-    assert [outcome.task for outcome in kept] == [tasks[1]]
+    assert [outcome.trial for outcome in kept] == [trials[1]]
 
 
 def test_what_was_stopped_is_done_again_with_more_time_only():
     data, method = load_diabetes(), small()
-    (task,) = plan([data], [method], 1, 0)
-    stopped = Outcome(task, (), {}, 0.52, "stopped after 0.5 s of processor time")
-    assert run([task], [data], [method], done={task: stopped}, limit=0.5) == (stopped,)
-    (again,) = run([task], [data], [method], done={task: stopped}, limit=60.0)
+    (trial,) = plan([data], [method], 1, 0)
+    stopped = Outcome(trial, (), {}, 0.52, "stopped after 0.5 s of processor time")
+    assert run([trial], [data], [method], done={trial: stopped}, limit=0.5) == (stopped,)
+    (again,) = run([trial], [data], [method], done={trial: stopped}, limit=60.0)
     assert again.failure is None
-    broken = Outcome(task, (), {}, 0.1, "ArithmeticError: no luck")
-    assert run([task], [data], [method], done={task: broken}) == (broken,)
+    broken = Outcome(trial, (), {}, 0.1, "ArithmeticError: no luck")
+    assert run([trial], [data], [method], done={trial: broken}) == (broken,)
 
 
 def test_failures_are_outcomes():
@@ -229,24 +232,26 @@ def test_failures_are_outcomes():
 
 def test_in_another_thread_a_late_fit_ends_and_fails_all_the_same():
     data, done = load_diabetes(), []
-    task = Task(data.name, "Slow", "default", 0)
-    thread = threading.Thread(target=lambda: done.append(attempt(data, method_of(Slow), task, 0.01)))
+    trial = Trial(data.name, "Slow", "default", 0)
+    thread = threading.Thread(target=lambda: done.append(attempt(data, method_of(Slow), trial, 0.01)))
     thread.start()
     thread.join()
     assert done[0].failure == "stopped after 0.01 s of processor time"
-    assert attempt(data, method_of(Slow), task, 60.0).failure is None
+    assert attempt(data, method_of(Slow), trial, 60.0).failure is None
 
 
 def test_a_run_depends_on_its_seed_only():
     data, method = load_diabetes(), small()
     once, again = (run(plan([data], [method], 2, 0), [data], [method]) for _ in range(2))
     assert without_times(once) == without_times(again)
-    assert {task.seed for task in plan([data], [method], 2, 0)}.isdisjoint(task.seed for task in plan([data], [method], 2, 1))
+    assert {trial.seed for trial in plan([data], [method], 2, 0)}.isdisjoint(
+        trial.seed for trial in plan([data], [method], 2, 1)
+    )
 
 
 def test_an_attempt_follows_the_path_from_one_rule_upwards():
     data, method = load_breast_cancer(), lltboost("validation")
-    outcome = attempt(data, method, Task(data.name, method.name, "default", 0))
+    outcome = attempt(data, method, Trial(data.name, method.name, "default", 0))
     split = bootstrap_split(data, 0)
     model = method.make("classification", 0)["default"].fit(split.X_train, split.y_train)
     assert outcome.complexities == tuple(ensemble.complexity for ensemble in model.path_[1:])
@@ -264,22 +269,22 @@ def test_rules_explain_more_than_the_mean_does():
 
 def test_a_plan_leaves_out_what_a_method_is_not_made_for_and_has_something_of_everything_first():
     assert plan([load_friedman()], [drnet()], 3, 0) == ()
-    tasks = plan([load_friedman(), load_breast_cancer()], [OURS["TGB (paper)"], drnet()], 2, 1)
-    assert [task.seed for task in tasks] == 15 * [1000] + 15 * [1001]
-    assert len(set(tasks)) == 30
+    trials = plan([load_friedman(), load_breast_cancer()], [OURS["TGB (paper)"], drnet()], 2, 1)
+    assert [trial.seed for trial in trials] == 15 * [1000] + 15 * [1001]
+    assert len(set(trials)) == 30
 
 
 def test_time_left_goes_by_method():
-    known = [Outcome(Task("D", method, "s", 0), (), {}, seconds) for method, seconds in (("quick", 1.0), ("slow", 9.0))]
-    waiting = [Task("D", "slow", "s", 1), Task("D", "quick", "s", 1), Task("D", "new", "s", 1)]
+    known = [Outcome(Trial("D", method, "s", 0), (), {}, seconds) for method, seconds in (("quick", 1.0), ("slow", 9.0))]
+    waiting = [Trial("D", "slow", "s", 1), Trial("D", "quick", "s", 1), Trial("D", "new", "s", 1)]
     assert seconds_left(known, waiting, elapsed=5.0, busy=10.0) == pytest.approx((9.0 + 1.0 + 5.0) / 2)
     assert seconds_left(known, [], elapsed=5.0, busy=10.0) == 0.0
     assert math.isfinite(seconds_left(known, waiting, elapsed=5.0, busy=0.0))
 
 
 def test_lines_are_json_with_exact_numbers():
-    outcome = Outcome(Task("D", "m", "s", 3), (3, 5), {"risk": (0.1, 1 / 3)}, 0.25)
+    outcome = Outcome(Trial("D", "m", "s", 3), (3, 5), {"risk": (0.1, 1 / 3)}, 0.25)
     assert json.loads(outcome.line())["losses"] == {"risk": [0.1, 1 / 3]}
     assert "\n" not in outcome.line()
     with pytest.raises(ValueError, match="JSON compliant"):
-        Outcome(Task("D", "m", "s", 3), (3,), {"risk": (math.nan,)}, 0.0).line()
+        Outcome(Trial("D", "m", "s", 3), (3,), {"risk": (math.nan,)}, 0.0).line()

@@ -131,6 +131,26 @@ def test_help_and_version_load_nothing_heavy():
     assert version.stdout == f"obliquerules {obliquerules.__version__}\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "show model.json",
+        "predict model.json data.csv --probabilities",
+        "explain model.json data.csv --row 1",
+        "export model.json --to python",
+        "report model.json data.csv --target state -o light.html",
+    ],
+)
+def test_what_only_reads_a_model_loads_no_scikit_learn(place, arguments):
+    code = (
+        "import sys; from obliquerules.cli.main import main\n"
+        "print(main(sys.argv[1:]), 'sklearn' in sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, *arguments.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=place)
+    assert done.stderr.splitlines()[-1] == "0 False"
+
+
 def test_parameters_are_listed_with_their_defaults():
     listed = run("fit", "--parameters").stdout
     assert "max_rules=10" in listed

@@ -93,7 +93,7 @@ def test_a_table_for_people_is_not_verified(place):
     [
         (["--to", "onnx"], "--output must name a file: an ONNX graph is no text for standard output."),
         (["--to", "c", "--dialect", "duckdb"], "An export to 'c' has no option 'dialect'; it may have prefix."),
-        (["--to", "json", "-o", "model.json"], "'model.json' is there already"),
+        (["--to", "json", "-o", "said.txt"], "'said.txt' is there already"),
         (["--to", "sql", "--exact"], "An export to 'sql' has no option 'exact'"),
         (["--to", "sql", "--data", "nothing.csv"], "'nothing.csv' cannot be read: No such file or directory."),
         (["--to", "sql", "--data", "model.json"], "DATA must end in .csv, .parquet or .arrow, or be '-'; got 'model.json'."),

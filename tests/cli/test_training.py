@@ -5,10 +5,12 @@ from argparse import Namespace
 import numpy as np
 import pytest
 
+from obliquerules.cli.data import read_data
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
-from obliquerules.cli.table import Column, Table, check_names, read_table
 from obliquerules.cli.training import training_data
 from obliquerules.estimators.loading import ESTIMATORS
+from obliquerules.rows.files import DataFile, check_names
+from obliquerules.rules import Block
 
 from .executable import write_csv
 
@@ -16,8 +18,8 @@ DEFAULTS = {"target": "y", "weight": None, "drop_columns": [], "drop_rows": Fals
 
 
 def chosen(directory, header, rows, **options):
-    table = read_table(str(write_csv(directory / "data.csv", header.split(), rows)))
-    return training_data(table, Namespace(**DEFAULTS | options))
+    data = read_data(str(write_csv(directory / "data.csv", header.split(), rows)))
+    return training_data(data, Namespace(**DEFAULTS | options))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_rows_with_missing_values_are_left_out_if_asked_for(tmp_path):
     rows = [(1, 5, 1, 0.5), ("", 6, 2, 1.5), (3, 7, 1, ""), (4, 8, 3, 2.5), (5, 9, "", 3.5)]
     data = chosen(tmp_path, "a b w y", rows, weight="w", drop_rows=True)
     assert data.rows_left_out == 3
-    assert data.X.tolist() == [[1.0, 5.0], [4.0, 8.0]]
+    assert data.X.matrix.tolist() == [[1.0, 5.0], [4.0, 8.0]]
     assert data.y.tolist() == [0.5, 2.5]
     assert data.weight.tolist() == [1.0, 3.0]
 
@@ -59,7 +61,7 @@ def test_rows_with_missing_values_are_left_out_if_asked_for(tmp_path):
 def test_missing_values_in_a_column_that_is_not_used_do_not_matter(tmp_path):
     rows = [(1, "", "u", 0.5), (2, 3, "v", 1.5), (3, 4, "u", 2.5)]
     data = chosen(tmp_path, "a b t y", rows, drop_columns=["b"])
-    assert data.columns == ("a",)
+    assert data.X.names == ("a",)
     assert data.left_out == {
         "b": "as asked for",
         "t": "because it is text, with 2 different values; write it as numbers to use it",
@@ -69,7 +71,7 @@ def test_missing_values_in_a_column_that_is_not_used_do_not_matter(tmp_path):
 def test_a_column_that_becomes_constant_is_left_out(tmp_path):
     rows = [(1, 1, 0.5), (2, 1, 1.5), ("", 2, 2.5)]
     data = chosen(tmp_path, "a b y", rows, drop_rows=True)
-    assert data.columns == ("a",)
+    assert data.X.names == ("a",)
     assert data.left_out == {"b": "because it is the same in every row"}
 
 
@@ -119,10 +121,10 @@ class Counted(str):
 def test_names_are_compared_a_few_times_for_each_column_however_many_there_are():
     names = [Counted(f"c{column}") for column in range(2000)]
     values = np.array([0.0, 1.0, 2.0])
-    columns = [Column(name, np.zeros(3, dtype=bool), values, None, "numbers") for name in names]
-    table = Table("t", (*columns, Column("y", np.zeros(3, dtype=bool), values, None, "numbers")))
+    block = Block.of_matrix(np.column_stack([values] * 2001), [*names, "y"])
+    data = DataFile("t", block, {}, block.names)
     Counted.comparisons = 0
     check_names(names, "t")
-    training_data(table, Namespace(**DEFAULTS | {"drop_columns": [str(name) for name in names[1000:]]}))
-    table.matrix(names)
+    training_data(data, Namespace(**DEFAULTS | {"drop_columns": [str(name) for name in names[1000:]]}))
+    data.choose(names)
     assert Counted.comparisons < 20 * len(names)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from obliquerules.datasets import BUNDLED, DATASETS
+from obliquerules.datasets.columns import read_columns
 from obliquerules.datasets.files import VARIABLE
-from obliquerules.datasets.table import read_table
 
 SHAPES = {
     "housing": (20640, 8),
@@ -81,8 +81,8 @@ def test_a_missing_file_is_named_with_its_place_and_variable(name, monkeypatch, 
 def test_columns_are_read_by_name_and_a_missing_one_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     (tmp_path / "cars.csv").write_text("minPrice,km,avgPrice\n1,2,3\n4,5,6\n", encoding="utf-8")
-    table = read_table("Cars", "cars.csv", ["km"], "avgPrice", False)
-    assert table.data.tolist() == [[2.0], [5.0]]
-    assert table.target == ["3", "6"]
-    with pytest.raises(ValueError, match=r"cars\.csv has no column 'year'"):
-        read_table("Cars", "cars.csv", ["km", "year"], "avgPrice", False)
+    data, target = read_columns("Cars", "cars.csv", ["km"], "avgPrice", False)
+    assert data.tolist() == [[2.0], [5.0]]
+    assert target.tolist() == [3, 6]
+    with pytest.raises(ValueError, match=r"cars\.csv' has no column 'year'; it has 'minPrice', 'km', 'avgPrice'"):
+        read_columns("Cars", "cars.csv", ["km", "year"], "avgPrice", False)

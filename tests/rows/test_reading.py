@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from obliquerules import LLTBoostClassifier
+from obliquerules.rows.frames import check_columns
 from obliquerules.rows.reading import (
     LARGEST_VALUE,
     SMALLEST_SIZE,
-    check_columns,
     check_finite,
     check_not_tiny,
     check_size,

@@ -12,27 +12,27 @@ from datetime import date
 from pathlib import Path
 
 import obliquerules
+from obliquerules.benchmark.contenders import OURS, Contender, lltboost
 from obliquerules.benchmark.files import PICTURES, write_files
 from obliquerules.benchmark.ledger import Ledger, open_ledger
-from obliquerules.benchmark.methods import OURS, Method, lltboost
 from obliquerules.benchmark.peers import PEERS
 from obliquerules.benchmark.report import report, tables
 from obliquerules.benchmark.runner import load, run
-from obliquerules.benchmark.tasks import SEEDS_APART, plan
+from obliquerules.benchmark.trials import SEEDS_APART, plan
 from obliquerules.boosting.lltboost import SELECTIONS
 from obliquerules.datasets import DATASETS
 from obliquerules.streams import prepare_streams, standard_output
 
-METHODS = {**OURS, **PEERS}
+CONTENDERS = {**OURS, **PEERS}
 RESULTS = "results.jsonl"
-# What is not said on the command line.
+# Defaults of options that are not given.
 FULL = {"datasets": tuple(DATASETS), "repetitions": 10, "jobs": 1, "time_limit": math.inf}
 SLOW = {"EBM (interpret)": "A fit takes tens of seconds: name it with --methods, or leave out --quick."}
 QUICK = {"datasets": ("diabetes", "friedman", "breast_cancer", "banknote"), "repetitions": 3, "jobs": 2, "time_limit": 30.0}
 
 
 def parse(arguments: Sequence[str] | None = None, prog: str = "python -m obliquerules.benchmark") -> argparse.Namespace:
-    """Read the command line, and complain before the work starts rather than after it."""
+    """Read the command line; raise before the work starts rather than after it."""
     parser = _parser(prog)
     options = parser.parse_args(arguments)
     for name, value in (QUICK if options.quick else FULL).items():
@@ -67,13 +67,13 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a few minutes: three splits of four data sets, two processes, 30 s for a fit, where nothing else is said",
+        help="a few minutes: three splits of four data sets, two processes, 30 s for a fit, unless other options say otherwise",
     )
     parser.add_argument(
         "--fetch", action="store_true", help="fetch data sets that are not there from OpenML, where it has them"
     )
     method = parser.add_mutually_exclusive_group()
-    method.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", help=f"among: {', '.join(METHODS)}")
+    method.add_argument("--methods", nargs="+", choices=CONTENDERS, metavar="NAME", help=f"among: {', '.join(CONTENDERS)}")
     method.add_argument("--selection", choices=SELECTIONS, help="short for LLTBoost with this selection (default: all methods)")
     return parser
 
@@ -97,17 +97,17 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m obliquer
     """Run, print, and write if asked to."""
     prepare_streams()
     options = parse(arguments, prog)
-    methods, absent = _choose(options)
+    contenders, absent = _choose(options)
     datasets, missing = load(options.datasets, download_if_missing=options.fetch)
     left_out = missing | absent
-    tasks = plan(datasets, methods, options.repetitions, options.seed)
+    trials = plan(datasets, contenders, options.repetitions, options.seed)
     with _memory(options.output) as memory:
         done, keep = (memory.outcomes, memory.add) if memory else (None, None)
-        outcomes = run(tasks, datasets, methods, done=done, keep=keep, limit=options.time_limit, jobs=options.jobs)
-        found = tables(methods, outcomes, left_out)
+        outcomes = run(trials, datasets, contenders, done=done, keep=keep, limit=options.time_limit, jobs=options.jobs)
+        found = tables(contenders, outcomes, left_out)
         made = _made(prog, sys.argv[1:] if arguments is None else arguments)
         if options.output is not None:
-            write_files(options.output, methods, outcomes, found, made)
+            write_files(options.output, contenders, outcomes, found, made)
         standard_output().write(report(found, made))
         standard_output().flush()
 
@@ -117,16 +117,16 @@ def _made(prog: str, arguments: Sequence[str]) -> str:
     return f"Made on {date.today().isoformat()} with obliquerules {obliquerules.__version__} by `{command}`"
 
 
-def _choose(options: argparse.Namespace) -> tuple[list[Method], dict[str, str]]:
+def _choose(options: argparse.Namespace) -> tuple[list[Contender], dict[str, str]]:
     """Return the methods that are meant and can be used, and the reason for everything else that will be missing."""
-    names = [lltboost(options.selection).name] if options.selection else options.methods or list(METHODS)
-    absent = {name: why for name in names if (why := METHODS[name].absence) is not None}
+    names = [lltboost(options.selection).name] if options.selection else options.methods or list(CONTENDERS)
+    absent = {name: why for name in names if (why := CONTENDERS[name].absence) is not None}
     if options.quick and not options.methods:
         absent |= {name: why for name, why in SLOW.items() if name in names}
-    methods = [METHODS[name] for name in names if name not in absent]
+    contenders = [CONTENDERS[name] for name in names if name not in absent]
     if options.output is not None and not PICTURES:
         absent["pictures"] = "They need the package matplotlib: install obliquerules[plots]."
-    return methods, absent
+    return contenders, absent
 
 
 @contextmanager

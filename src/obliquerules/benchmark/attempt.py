@@ -1,7 +1,7 @@
-"""An attempt: one task carried out within a time limit, whatever may happen on the way.
+"""An attempt: one trial carried out within a time limit, whatever may happen on the way.
 
 The limit is one of processor time, so that other programs on the machine do not decide what is finished. In the main thread of
-a process, as joblib's own processes run their tasks, a timer of the operating system interrupts the fit. In another thread,
+a process, as joblib's own processes run their calls, a timer of the operating system interrupts the fit. In another thread,
 as workers of Dask and Ray may run theirs, nothing can: there the fit goes on to its end, and counts as stopped all the same.
 """
 
@@ -17,19 +17,19 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.contenders import Contender
 from obliquerules.benchmark.protocol import Curves, bootstrap_split, follow
-from obliquerules.benchmark.tasks import STOPPED, Outcome, Task
+from obliquerules.benchmark.trials import STOPPED, Outcome, Trial
 
 
 class TimeIsUpError(BaseException):
     """A fit took too long. Not an Exception, because a learner may catch those and carry on."""
 
 
-def attempt(data: Any, method: Method, task: Task, limit: float = math.inf) -> Outcome:
+def attempt(data: Any, contender: Contender, trial: Trial, limit: float = math.inf) -> Outcome:
     """Fit one setting to one split, in one thread, and follow its path on the test rows; a failure is an outcome too."""
-    split = bootstrap_split(data, task.seed)
-    model = method.make(data.task, task.seed)[task.setting]
+    split = bootstrap_split(data, trial.seed)
+    model = contender.make(data.task, trial.seed)[trial.setting]
     clock, curves, failure = _Clock(), Curves((), {}), None
     try:
         with threadpool_limits(1), _interrupted_after(limit, clock):
@@ -41,7 +41,7 @@ def attempt(data: Any, method: Method, task: Task, limit: float = math.inf) -> O
         failure = f"{STOPPED} {limit:g} s of processor time"
     except Exception as error:  # whatever a method raises is its result
         failure = f"{type(error).__name__}: {error}"
-    return Outcome(task, curves.complexities, curves.losses, clock.stop(), failure)
+    return Outcome(trial, curves.complexities, curves.losses, clock.stop(), failure)
 
 
 class _Clock:
@@ -65,7 +65,7 @@ def _in_main_thread() -> bool:
 
 
 def _processor_time() -> float:
-    """Return the time of all threads, or of this one alone where others work on other tasks."""
+    """Return the time of all threads, or of this one alone where others work on other trials."""
     return time.process_time() if _in_main_thread() else time.thread_time()
 
 

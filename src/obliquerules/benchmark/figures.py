@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from obliquerules.benchmark.contenders import OURS, Contender
 from obliquerules.benchmark.measures import MEASURES
-from obliquerules.benchmark.methods import OURS, Method
 from obliquerules.benchmark.protocol import bootstrap_split
 from obliquerules.benchmark.report import best_setting
-from obliquerules.benchmark.tasks import Outcome
+from obliquerules.benchmark.trials import Outcome
 from obliquerules.datasets import load_banknote
 from obliquerules.inspection import DecisionRegionsDisplay
 from obliquerules.inspection.displays import drawing
@@ -46,29 +46,29 @@ class Figure:
     text: str = ""
 
 
-def figures(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Iterator[Figure]:
+def figures(contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> Iterator[Figure]:
     """Draw what can be drawn from the outcomes, and the regions of the paper's example if its data are there."""
-    ours = [method for method in methods if method.column is not None]
-    for dataset in dict.fromkeys(outcome.task.dataset for outcome in outcomes):
-        own = [outcome for outcome in outcomes if outcome.task.dataset == dataset]
+    ours = [contender for contender in contenders if contender.column is not None]
+    for dataset in dict.fromkeys(outcome.trial.dataset for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.trial.dataset == dataset]
         name = dataset.lower().replace(" ", "-")
         if dataset == "Banknote" and ours:
             yield trends("figure-2", "Risk and complexity on Banknote, methods of the paper", ours, own)
-        yield trends(f"risk-complexity-{name}", f"Risk and complexity on {dataset}", methods, own)
+        yield trends(f"risk-complexity-{name}", f"Risk and complexity on {dataset}", contenders, own)
         if dataset == "Banknote":
             yield regions()
 
 
-def trends(name: str, title: str, methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Figure:
+def trends(name: str, title: str, contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> Figure:
     """Draw for each method the mean risk over the mean complexity, place by place on the path, and the paper's target."""
-    target = RISK.paper[outcomes[0].task.dataset].target
+    target = RISK.paper[outcomes[0].trial.dataset].target
 
     def draw(figure: Any) -> None:
         ax = figure.subplots()
-        for place, method in enumerate(methods):
-            complexity, risk = trend([one for one in outcomes if one.task.method == method.name], target)
+        for place, contender in enumerate(contenders):
+            complexity, risk = trend([one for one in outcomes if one.trial.method == contender.name], target)
             if len(risk):
-                ax.plot(complexity, risk, label=method.name, **_line(place, peer=method.column is None))
+                ax.plot(complexity, risk, label=contender.name, **_line(place, peer=contender.column is None))
         ax.axhline(target, color="black", ls=":", lw=1, label="the paper's target")
         ax.set(xscale="log", xlabel=SIZE, ylabel=LOSSES[_kind(outcomes)])
         # What is twice as bad as the target would only press the rest together.
@@ -104,7 +104,7 @@ def trend(outcomes: Sequence[Outcome], target: float) -> tuple[Any, Any]:
     if not done:
         return np.empty(0), np.empty(0)
     setting = best_setting(RISK, done, target)[1]
-    kept = [outcome for outcome in done if outcome.task.setting == setting]
+    kept = [outcome for outcome in done if outcome.trial.setting == setting]
     length = min(len(outcome.complexities) for outcome in kept)
     complexity = np.mean([outcome.complexities[:length] for outcome in kept], axis=0)
     return complexity, np.mean([outcome.losses["risk"][:length] for outcome in kept], axis=0)

@@ -8,13 +8,13 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from obliquerules.benchmark.contenders import Contender
 from obliquerules.benchmark.figures import figures
 from obliquerules.benchmark.measures import MEASURES
-from obliquerules.benchmark.methods import Method
 from obliquerules.benchmark.page import documentation_page, page
 from obliquerules.benchmark.report import best_setting, report
-from obliquerules.benchmark.table import Table
-from obliquerules.benchmark.tasks import Outcome
+from obliquerules.benchmark.report_table import ReportTable
+from obliquerules.benchmark.trials import Outcome
 from obliquerules.rules.whole_files import write_bytes, write_text
 
 PICTURES = importlib.util.find_spec("matplotlib") is not None
@@ -24,12 +24,12 @@ FIELDS = (*CASE, *INTERVAL, *(f"paper_{end}" for end in INTERVAL), "fits", "fail
 
 
 def write_files(
-    directory: Path, methods: Sequence[Method], outcomes: Sequence[Outcome], found: Sequence[Table], made: str
+    directory: Path, contenders: Sequence[Contender], outcomes: Sequence[Outcome], found: Sequence[ReportTable], made: str
 ) -> None:
     """Write each file whole or not at all; pictures only where matplotlib is installed."""
     write_text(directory / "report.md", report(found, made))
-    write_text(directory / "tables.csv", table_of_figures(methods, outcomes))
-    drawn = list(figures(methods, outcomes)) if PICTURES else []
+    write_text(directory / "tables.csv", table_of_figures(contenders, outcomes))
+    drawn = list(figures(contenders, outcomes)) if PICTURES else []
     for figure in drawn:
         write_bytes(directory / f"{figure.name}.png", figure.png)
         write_text(directory / f"{figure.name}.svg", figure.svg)
@@ -37,27 +37,27 @@ def write_files(
     write_text(directory / "report.rst", documentation_page(found, drawn, made))
 
 
-def table_of_figures(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> str:
+def table_of_figures(contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> str:
     """Return what each method reached, at its best setting, as CSV with exact numbers."""
     text = io.StringIO()
     writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_lines(methods, outcomes))
+    writer.writerows(_lines(contenders, outcomes))
     return text.getvalue()
 
 
-def _lines(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Iterator[Mapping[str, object]]:
+def _lines(contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> Iterator[Mapping[str, object]]:
     own: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
-        own.setdefault((outcome.task.method, outcome.task.dataset), []).append(outcome)
+        own.setdefault((outcome.trial.method, outcome.trial.dataset), []).append(outcome)
     for measure in MEASURES:
         for dataset, row in measure.paper.items():
-            for method in methods:
-                if done := own.get((method.name, dataset)):
+            for contender in contenders:
+                if done := own.get((contender.name, dataset)):
                     ours, setting = best_setting(measure, done, row.target)
-                    paper = row.reached[method.column] if method.column else None
+                    paper = row.reached[contender.column] if contender.column else None
                     yield {
-                        **dict(zip(CASE, (measure.title, dataset, method.name, setting, row.target), strict=True)),
+                        **dict(zip(CASE, (measure.title, dataset, contender.name, setting, row.target), strict=True)),
                         **{end: getattr(ours, end) for end in INTERVAL},
                         **({f"paper_{end}": getattr(paper, end) for end in INTERVAL} if paper else {}),
                         "fits": len(done),

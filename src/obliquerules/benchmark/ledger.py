@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import obliquerules
-from obliquerules.benchmark.tasks import Outcome, Task
+from obliquerules.benchmark.trials import Outcome, Trial
 
 FORMAT = "obliquerules benchmark"
 # How the line of an outcome starts.
@@ -24,14 +24,14 @@ class Ledger:
     Made by `open_ledger`, which reads what is there.
     """
 
-    def __init__(self, file: BinaryIO, outcomes: dict[Task, Outcome]):
+    def __init__(self, file: BinaryIO, outcomes: dict[Trial, Outcome]):
         self._file = file
         self.outcomes = outcomes
 
     def add(self, outcome: Outcome) -> None:
         """Write an outcome so that it is there for good when this returns."""
         _append(self._file, outcome.line())
-        self.outcomes[outcome.task] = outcome
+        self.outcomes[outcome.trial] = outcome
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
         file.seek(0, os.SEEK_END)
         if not file.tell():
             _append(file, _heading())
-        yield Ledger(file, {outcome.task: outcome for outcome in outcomes})
+        yield Ledger(file, {outcome.trial: outcome for outcome in outcomes})
 
 
 def _heading() -> str:
@@ -84,4 +84,4 @@ def _outcome(path: Path, number: int, line: str) -> Outcome:
     try:
         return Outcome.of_line(line)
     except ValueError as error:
-        raise ValueError(f"Line {number} of '{path}' is not an outcome ({error}): remove it to do its task anew.") from error
+        raise ValueError(f"Line {number} of '{path}' is not an outcome ({error}): remove it to repeat its trial.") from error

@@ -29,8 +29,8 @@ class Measure:
     tenths : int
         Which order statistics bound the median; see `order_interval`.
     decimals : int
-        Our median is rounded to so many before it is compared: two for a risk, as the paper prints it; one for a complexity,
-        whose median may end in a half.
+        The number of decimals to which our median is rounded before it is compared: two for a risk, as the paper prints it;
+        one for a complexity, whose median may end in a half.
     paper : mapping from str to Row
         By name of data set.
     """

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from obliquerules.benchmark.figures import Figure
 from obliquerules.benchmark.report import PREFACE
-from obliquerules.benchmark.table import Table, rst_title
+from obliquerules.benchmark.report_table import ReportTable, rst_title
 
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -20,7 +20,7 @@ STYLE = (
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
+def page(found: Sequence[ReportTable], drawn: Sequence[Figure], made: str) -> str:
     """Return the report as HTML."""
     parts = [
         "<!DOCTYPE html>",
@@ -36,7 +36,7 @@ def page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
     return "\n".join(parts) + "\n"
 
 
-def documentation_page(found: Sequence[Table], drawn: Sequence[Figure], made: str) -> str:
+def documentation_page(found: Sequence[ReportTable], drawn: Sequence[Figure], made: str) -> str:
     """Return the report as reStructuredText; the pictures are in SVG files beside it."""
     parts = [rst_title("Measured", "="), PREFACE, made.replace("`", "``"), *(table.rst() for table in found)]
     for figure in drawn:

@@ -24,7 +24,7 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from obliquerules.benchmark import sizes
-from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.contenders import Contender
 
 Vector = NDArray[np.float64]
 Grid = Callable[[str, int], Sequence[Any]]
@@ -155,13 +155,13 @@ def peer(
     tasks: Sequence[str] = BOTH,
     *,
     rules: bool = True,
-) -> Method:
-    """Return a peer as a method whose one setting has all sizes."""
+) -> Contender:
+    """Return a peer as a contender whose one setting has all sizes."""
 
     def make(task: str, seed: int) -> Mapping[str, Any]:
         return {"all sizes": SizedModels(grid(task, seed), task, size)} if task in tasks else {}
 
-    return Method(name, None, make, needs, rules)
+    return Contender(name, None, make, needs, rules)
 
 
 LEAVES, TREES = (2, 3, 4, 6, 8, 12, 16, 24, 32), (1, 3, 10, 30, 100)
@@ -169,9 +169,9 @@ _tree = _grid(DecisionTreeRegressor, DecisionTreeClassifier, "max_leaf_nodes", L
 _forest = _grid(RandomForestRegressor, RandomForestClassifier, "n_estimators", TREES, n_jobs=1)
 _histogram_boosting = _grid(HistGradientBoostingRegressor, HistGradientBoostingClassifier, "max_iter", TREES)
 
-PEERS: dict[str, Method] = {
-    method.name: method
-    for method in (
+PEERS: dict[str, Contender] = {
+    contender.name: contender
+    for contender in (
         peer("Linear model (L1)", _linear, sizes.linear_size, rules=False),
         peer("Decision tree", _tree, sizes.tree_size),
         peer("Random forest", _forest, sizes.forest_size, rules=False),

@@ -8,30 +8,27 @@ from collections.abc import Collection, Iterable
 from datetime import timedelta
 from statistics import fmean
 
-from obliquerules.benchmark.tasks import Outcome, Task
+from obliquerules.benchmark.trials import Outcome, Trial
 
 
 class Progress:
-    """Says after each outcome, but not more than once in two seconds, how far the run is.
-
-    On a terminal one line is written over and over; in a file there is a line every half minute.
-    """
+    """Reports how far a run is: on a terminal every two seconds, on one line; in a file a line every half minute."""
 
     def __init__(self, total: int, known: Iterable[Outcome]):
         self._total, self._known = total, list(known)
-        self._start = self._told = time.monotonic()
+        self._start = self._last_report = time.monotonic()
         self._busy = 0.0
         self._terminal = sys.stderr.isatty()
         if self._known:
             sys.stderr.write(f"{len(self._known)} of {total} fits were done before.\n")
 
-    def tell(self, outcome: Outcome, waiting: Collection[Task]) -> None:
-        """Take note of an outcome, and say so if it is time to."""
+    def tell(self, outcome: Outcome, waiting: Collection[Trial]) -> None:
+        """Count an outcome, and report if it is time to."""
         self._known.append(outcome)
         self._busy += outcome.seconds
         now = time.monotonic()
-        if not waiting or now - self._told >= (2.0 if self._terminal else 30.0):
-            self._told = now
+        if not waiting or now - self._last_report >= (2.0 if self._terminal else 30.0):
+            self._last_report = now
             left = seconds_left(self._known, waiting, now - self._start, self._busy)
             end = "\r" if self._terminal and waiting else "\n"
             sys.stderr.write(f"{sentence(self._known, self._total, left):<70}{end}")
@@ -48,16 +45,16 @@ def sentence(known: Collection[Outcome], total: int, left: float) -> str:
     return f"{len(known)} of {total} fits, {failed} failed, about {timedelta(seconds=round(left))} left"
 
 
-def seconds_left(known: Collection[Outcome], waiting: Iterable[Task], elapsed: float, busy: float) -> float:
-    """Estimate the time on the wall that the waiting tasks take.
+def seconds_left(known: Collection[Outcome], waiting: Iterable[Trial], elapsed: float, busy: float) -> float:
+    """Estimate the wall-clock time that the waiting trials take.
 
-    Each takes as much processor time as those of its method took on average, or as all did if there are none; and ``busy``
-    seconds of it went by in ``elapsed`` seconds.
+    Each is expected to take the mean processor time of its method, or of all methods if its own has no outcome yet. So far,
+    ``busy`` seconds of processor time took ``elapsed`` seconds.
     """
     by_method: dict[str, list[float]] = {}
     for outcome in known:
-        by_method.setdefault(outcome.task.method, []).append(outcome.seconds)
+        by_method.setdefault(outcome.trial.method, []).append(outcome.seconds)
     overall = fmean(outcome.seconds for outcome in known)
     means = {method: fmean(seconds) for method, seconds in by_method.items()}
-    work = sum(means.get(task.method, overall) for task in waiting)
+    work = sum(means.get(trial.method, overall) for trial in waiting)
     return work * elapsed / busy if busy > 0.0 else 0.0

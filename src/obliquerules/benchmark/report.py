@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from obliquerules.benchmark.contenders import OURS, Contender
 from obliquerules.benchmark.interval import Interval, order_interval
 from obliquerules.benchmark.measures import MEASURES, Measure
-from obliquerules.benchmark.methods import OURS, Method
 from obliquerules.benchmark.paper import COLUMNS, SECONDS
-from obliquerules.benchmark.table import Table
-from obliquerules.benchmark.tasks import Outcome, Task
+from obliquerules.benchmark.report_table import ReportTable
+from obliquerules.benchmark.trials import Outcome, Trial
 
 PREFACE = (
     "Medians over the repetitions, between order statistics: of ten, the 4th and 7th for complexities and the 3rd and 8th for\n"
@@ -56,7 +56,7 @@ def compare(measure: Measure, outcomes: Sequence[Outcome], column: str) -> tuple
     """Set the outcomes of one method beside a column of the paper, for each data set that the paper has."""
     comparisons = []
     for dataset, row in measure.paper.items():
-        reached, own = row.reached[column], [outcome for outcome in outcomes if outcome.task.dataset == dataset]
+        reached, own = row.reached[column], [outcome for outcome in outcomes if outcome.trial.dataset == dataset]
         if own and reached is not None:
             ours, setting = best_setting(measure, own, row.target)
             comparisons.append(Comparison(dataset, setting, row.target, ours, reached, measure.decimals))
@@ -69,7 +69,7 @@ def best_setting(measure: Measure, outcomes: Sequence[Outcome], target: float) -
     for one in outcomes:
         # A failure, like a path without any rule, has no losses and so meets no target.
         value = measure.of(one.complexities, one.losses.get(measure.loss, ()), target)
-        by_setting.setdefault(one.task.setting, []).append(value)
+        by_setting.setdefault(one.trial.setting, []).append(value)
     intervals = [(order_interval(values, measure.tenths), setting) for setting, values in by_setting.items()]
     return min(intervals, key=lambda interval: (interval[0].median, interval[0].upper))
 
@@ -91,94 +91,96 @@ def summary(comparisons: Sequence[Comparison]) -> str:
     return f"{counts} Geometric mean of the ratios{left_out}: {geometric_mean(finite):.3f}."
 
 
-def tables(methods: Sequence[Method], outcomes: Sequence[Outcome], left_out: Mapping[str, str]) -> list[Table]:
+def tables(contenders: Sequence[Contender], outcomes: Sequence[Outcome], left_out: Mapping[str, str]) -> list[ReportTable]:
     """Return the paper's tables with all methods, each of ours beside its own column, failures, and what was left out."""
-    found = [overview(measure, methods, outcomes) for measure in MEASURES]
-    found.append(standing(methods, outcomes))
-    found.append(times(methods, outcomes))
-    found += [table for method in methods for table in _beside_the_paper(method, outcomes)]
-    failures = [(_told(outcome.task), outcome.failure) for outcome in outcomes if outcome.failure is not None]
-    found.append(Table("Failed fits, which meet no target", ("fit", "why"), failures))
-    found.append(Table("Left out", ("what", "why"), tuple(left_out.items())))
+    found = [overview(measure, contenders, outcomes) for measure in MEASURES]
+    found.append(standing(contenders, outcomes))
+    found.append(times(contenders, outcomes))
+    found += [table for contender in contenders for table in _beside_the_paper(contender, outcomes)]
+    failures = [(_described(outcome.trial), outcome.failure) for outcome in outcomes if outcome.failure is not None]
+    found.append(ReportTable("Failed fits, which meet no target", ("fit", "why"), failures))
+    found.append(ReportTable("Left out", ("what", "why"), tuple(left_out.items())))
     return [table for table in found if table.rows]
 
 
-def report(found: Sequence[Table], made: str) -> str:
+def report(found: Sequence[ReportTable], made: str) -> str:
     """Return tables as Markdown, with what they have in common and how they were made said first."""
     return "\n\n".join([PREFACE, made, *(table.markdown() for table in found)]) + "\n"
 
 
-def overview(measure: Measure, methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
+def overview(measure: Measure, contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> ReportTable:
     """Return one measure of all methods, ours and others, with the paper's figures below."""
-    datasets = [name for name in measure.paper if any(outcome.task.dataset == name for outcome in outcomes)]
+    datasets = [name for name in measure.paper if any(outcome.trial.dataset == name for outcome in outcomes)]
     rows = [("target", *(f"{measure.paper[name].target:g}" for name in datasets))]
-    for method in methods:
-        own = {name: _own(outcomes, method, name) for name in datasets}
+    for contender in contenders:
+        own = {name: _own(outcomes, contender, name) for name in datasets}
         best = (best_setting(measure, own[name], measure.paper[name].target)[0] if own[name] else None for name in datasets)
-        rows.append((method.name, *map(_figure, best)))
+        rows.append((contender.name, *map(_figure, best)))
     for column in COLUMNS:
         rows.append((f"paper: {column}", *(_figure(measure.paper[name].reached[column]) for name in datasets)))
-    told = [row for row in rows if set(row[1:]) != {NOTHING}]
-    return Table(f"{measure.title}, all methods", ("method", *datasets), told if datasets else ())
+    shown = [row for row in rows if set(row[1:]) != {NOTHING}]
+    return ReportTable(f"{measure.title}, all methods", ("method", *datasets), shown if datasets else ())
 
 
-def standing(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
+def standing(contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> ReportTable:
     """Return for each measure and data set which rule learners, ours of other selections aside, do better than LLTBoost."""
-    rivals = [method for method in methods if method.rules and method.column != "LLTB"]
-    peers = [method.name for method in rivals if method.column is None]
+    rivals = [contender for contender in contenders if contender.rules and contender.column != "LLTB"]
+    peers = [contender.name for contender in rivals if contender.column is None]
     rows, beaten_by_peers = [], 0
     for measure in MEASURES if rivals else ():
         for dataset, row in measure.paper.items():
             ours = _own(outcomes, OURS[LEADER], dataset)
-            others = {method.name: own for method in rivals if (own := _own(outcomes, method, dataset))}
+            others = {contender.name: own for contender in rivals if (own := _own(outcomes, contender, dataset))}
             if ours and others:
                 reached = best_setting(measure, ours, row.target)[0].median
                 medians = {name: best_setting(measure, own, row.target)[0].median for name, own in others.items()}
                 better = {name: median for name, median in medians.items() if median < reached}
-                told = ", ".join(f"{name} ({_short(median)})" for name, median in better.items())
-                rows.append((measure.title, dataset, _short(reached), told or "none"))
+                shown = ", ".join(f"{name} ({_short(median)})" for name, median in better.items())
+                rows.append((measure.title, dataset, _short(reached), shown or "none"))
                 beaten_by_peers += any(name in better for name in peers)
     lowest = sum(row[-1] == "none" for row in rows)
     remark = (
         f"No other rule learner does better in {lowest} of {len(rows)} cases, and no peer in {len(rows) - beaten_by_peers}. "
         "LLTBoost has one setting; TGB is at the best of seven and LTRNet at the better of two for each measure."
     )
-    return Table(f"Where {LEADER} stands among rule learners", ("measure", "data set", "it reaches", "better"), rows, remark)
+    return ReportTable(
+        f"Where {LEADER} stands among rule learners", ("measure", "data set", "it reaches", "better"), rows, remark
+    )
 
 
-def times(methods: Sequence[Method], outcomes: Sequence[Outcome]) -> Table:
+def times(contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> ReportTable:
     """Return the mean processor time of the fits that did not fail, with the paper's below."""
-    datasets = [name for name in SECONDS if any(outcome.task.dataset == name for outcome in outcomes)]
+    datasets = [name for name in SECONDS if any(outcome.trial.dataset == name for outcome in outcomes)]
     rows = []
-    for method in methods:
-        own = ([one.seconds for one in _own(outcomes, method, name) if one.failure is None] for name in datasets)
-        rows.append((method.name, *(f"{fmean(seconds):.3g}" if seconds else NOTHING for seconds in own)))
+    for contender in contenders:
+        own = ([one.seconds for one in _own(outcomes, contender, name) if one.failure is None] for name in datasets)
+        rows.append((contender.name, *(f"{fmean(seconds):.3g}" if seconds else NOTHING for seconds in own)))
     for column in COLUMNS:
         seconds = (SECONDS[name][column] for name in datasets)
         rows.append((f"paper: {column}", *(NOTHING if one is None else f"{one:g}" for one in seconds)))
-    return Table("Seconds of processor time for a fit", ("method", *datasets), rows if datasets else (), ABOUT_TIMES)
+    return ReportTable("Seconds of processor time for a fit", ("method", *datasets), rows if datasets else (), ABOUT_TIMES)
 
 
-def _own(outcomes: Sequence[Outcome], method: Method, dataset: str) -> list[Outcome]:
-    return [one for one in outcomes if (one.task.method, one.task.dataset) == (method.name, dataset)]
+def _own(outcomes: Sequence[Outcome], contender: Contender, dataset: str) -> list[Outcome]:
+    return [one for one in outcomes if (one.trial.method, one.trial.dataset) == (contender.name, dataset)]
 
 
-def _told(task: Task) -> str:
-    return f"{task.method} ({task.setting}) on {task.dataset}, seed {task.seed}"
+def _described(trial: Trial) -> str:
+    return f"{trial.method} ({trial.setting}) on {trial.dataset}, seed {trial.seed}"
 
 
-def _beside_the_paper(method: Method, outcomes: Sequence[Outcome]) -> Iterator[Table]:
-    if method.column is None:
+def _beside_the_paper(contender: Contender, outcomes: Sequence[Outcome]) -> Iterator[ReportTable]:
+    if contender.column is None:
         return
-    own = [outcome for outcome in outcomes if outcome.task.method == method.name]
+    own = [outcome for outcome in outcomes if outcome.trial.method == contender.name]
     for measure in MEASURES:
-        comparisons = compare(measure, own, method.column)
-        title = f"{measure.title}: {method.name} beside the paper's {method.column}"
+        comparisons = compare(measure, own, contender.column)
+        title = f"{measure.title}: {contender.name} beside the paper's {contender.column}"
         if comparisons:
             yield _comparison_table(title, comparisons)
 
 
-def _comparison_table(title: str, comparisons: Sequence[Comparison]) -> Table:
+def _comparison_table(title: str, comparisons: Sequence[Comparison]) -> ReportTable:
     header = ["data set", "target", "ours", "paper", "ratio", "ours is", "setting"]
     body = [
         [one.dataset, f"{one.target:g}", _figure(one.ours), _figure(one.paper), f"{one.ratio:.2f}", one.mark, one.setting]
@@ -186,7 +188,7 @@ def _comparison_table(title: str, comparisons: Sequence[Comparison]) -> Table:
     ]
     if len({one.setting for one in comparisons}) == 1:
         header, body = header[:-1], [line[:-1] for line in body]
-    return Table(title, header, body, summary(comparisons))
+    return ReportTable(title, header, body, summary(comparisons))
 
 
 def _figure(interval: Interval | None) -> str:

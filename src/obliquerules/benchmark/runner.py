@@ -1,4 +1,4 @@
-"""The runner: every task that is not done yet, in parallel, each outcome kept as soon as it is there."""
+"""The runner: carries out the trials that are not done yet, in parallel, and keeps each outcome at once."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from obliquerules.benchmark.attempt import attempt
-from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.contenders import Contender
 from obliquerules.benchmark.progress import Progress
-from obliquerules.benchmark.tasks import Outcome, Task
+from obliquerules.benchmark.trials import Outcome, Trial
 from obliquerules.datasets import BUNDLED, DATASETS, ChangedError
 
 
 def run(
-    tasks: Sequence[Task],
+    trials: Sequence[Trial],
     datasets: Iterable[Any],
-    methods: Iterable[Method],
+    contenders: Iterable[Contender],
     *,
-    done: Mapping[Task, Outcome] | None = None,
+    done: Mapping[Trial, Outcome] | None = None,
     keep: Callable[[Outcome], None] | None = None,
     limit: float = math.inf,
     jobs: int | None = 1,
 ) -> tuple[Outcome, ...]:
-    """Carry out tasks and return their outcomes in the order of the tasks.
+    """Carry out trials and return their outcomes in their order.
 
     Parameters
     ----------
-    tasks : sequence of Task
-    datasets, methods : iterables
-        Those that the tasks name.
-    done : mapping from Task to Outcome, optional
-        What is known from earlier; these tasks are not done again, unless they were stopped at a lower limit.
+    trials : sequence of Trial
+    datasets, contenders : iterables
+        Those that the trials name.
+    done : mapping from Trial to Outcome, optional
+        Earlier outcomes; these trials are not repeated, unless they were stopped at a lower limit.
     keep : callable, optional
         Called with each new outcome, in this process and in the order in which they come.
     limit : float
@@ -45,20 +45,20 @@ def run(
     Returns
     -------
     tuple of Outcome
-        Apart from the times it depends on the tasks only, not on the number of jobs nor on what was done earlier.
+        Apart from the times it depends on the trials only, not on the number of jobs nor on what was done earlier.
     """
-    known = {task: done[task] for task in tasks if done and task in done and done[task].final(limit)}
-    waiting = dict.fromkeys(task for task in tasks if task not in known)
-    data, method = {one.name: one for one in datasets}, {one.name: one for one in methods}
-    calls = [delayed(attempt)(data[task.dataset], method[task.method], task, limit) for task in waiting]
-    progress = Progress(len(tasks), known.values())
+    known = {trial: done[trial] for trial in trials if done and trial in done and done[trial].final(limit)}
+    waiting = dict.fromkeys(trial for trial in trials if trial not in known)
+    data, contender = {one.name: one for one in datasets}, {one.name: one for one in contenders}
+    calls = [delayed(attempt)(data[trial.dataset], contender[trial.method], trial, limit) for trial in waiting]
+    progress = Progress(len(trials), known.values())
     for outcome in Parallel(jobs, return_as="generator_unordered")(calls):
         if keep is not None:
             keep(outcome)
-        known[outcome.task] = outcome
-        del waiting[outcome.task]
+        known[outcome.trial] = outcome
+        del waiting[outcome.trial]
         progress.tell(outcome, waiting)
-    return tuple(known[task] for task in tasks)
+    return tuple(known[trial] for trial in trials)
 
 
 def load(names: Sequence[str], *, download_if_missing: bool = False) -> tuple[list[Any], dict[str, str]]:

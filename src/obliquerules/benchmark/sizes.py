@@ -49,7 +49,7 @@ def forest_size(model: Any) -> int:
 
 
 def histogram_boosting_size(model: Any) -> int:
-    """Return the size of scikit-learn's histogram gradient boosting, which shows its trees to nobody."""
+    """Return the size of scikit-learn's histogram gradient boosting, whose trees are private."""
     trees = (tree.nodes for stage in model._predictors for tree in stage)
     return sum(rule_size(int(leaf["depth"])) for nodes in trees for leaf in nodes[nodes["is_leaf"] == 1])
 

@@ -6,25 +6,25 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.model_file import add_model, inputs, read_estimator
+from obliquerules.cli.data import add_data, read_data
+from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, add_json, command_parser, say, write_json, write_result
-from obliquerules.cli.table import add_table, read_table
-from obliquerules.cli.training import add_training, coded_target, complete_rows, roles, weights
+from obliquerules.cli.training import add_training, complete_rows, roles, target_values, weights
 
 if TYPE_CHECKING:
-    from obliquerules.cli.table import Table
     from obliquerules.estimators.editing import Editing
     from obliquerules.estimators.rule_model import RuleModel
+    from obliquerules.rows.files import DataFile
 
-TOLD = ("action", "rule", "description", "complexity_before", "complexity_after", "loss_before", "loss_after")
+REPORTED = ("action", "rule", "description", "complexity_before", "complexity_after", "loss_before", "loss_after")
 
 
 class Step(argparse.Action):
     """An option that is a step of the edit; steps are done in the order in which they are given."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        """Append the step; the name of the option is that of the method that does it."""
+        """Append the step; the option has the name of the method that carries it out."""
         given = values if isinstance(values, list) else [values]
         if self.dest == "replace":
             try:
@@ -35,14 +35,14 @@ class Step(argparse.Action):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
+    """Return the parser of the arguments."""
     reader = command_parser(
         "edit",
-        "Edit the rules of a model, step by step in the order given. Rules are numbered from 0, as they stand when their step "
-        "comes. The data are those on which weights are fitted anew and the loss of each step is measured.",
+        "Edit the rules of a model, step by step in the order given. Each step numbers the rules from 0, as the steps before "
+        "left them. Weights are fitted anew, and the loss of each step is measured, on DATA.",
     )
     add_model(reader)
-    add_table(reader)
+    add_data(reader)
     add_training(reader)
     add_output(reader, "the model file to write", required=True)
     reader.add_argument("--drop", action=Step, type=int, metavar="N", help="remove rule N")
@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     )
     reader.add_argument("--refit", action=Step, nargs=0, help="fit the constant and all weights that are not locked anew")
     add_at(reader)
-    reader.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
+    reader.add_argument("--quiet", action="store_true", help="report nothing but errors")
     add_json(reader, "what each step did")
     reader.set_defaults(steps=None)
     return reader
@@ -67,8 +67,8 @@ def main(arguments: Sequence[str]) -> None:
     if options.steps is None:
         reader.error("there is nothing to do: give --drop, --add, --replace, --lock, --unlock or --refit")
     check_output(options.output, options.force, options.model, options.data)
-    table = read_table(options.data, options.delimiter)
-    editing = _started(read_estimator(options.model, options.at), table, options)
+    data = read_data(options.data, options.delimiter)
+    editing = _started(read_estimator(options.model, options.at), data, options)
     for action, given in options.steps:
         editing = getattr(editing, action)(*given)
     with writing(options.output):
@@ -76,16 +76,17 @@ def main(arguments: Sequence[str]) -> None:
     _tell(editing, options)
 
 
-def _started(model: RuleModel, table: Table, options: argparse.Namespace) -> Editing[RuleModel]:
-    rows = complete_rows(table, [*(model.ensemble_.feature_names or ()), *roles(options)], options.drop_rows)
-    y = coded_target(model, table, rows, options)
-    return model.edit(inputs(model, table, rows), y, weights(table, rows, options))
+def _started(estimator: RuleModel, data: DataFile, options: argparse.Namespace) -> Editing[RuleModel]:
+    model = estimator.model_
+    rows = complete_rows(data, [*model.feature_names, *roles(options)], options.drop_rows)
+    X = data.choose(model.feature_names).rows(rows)
+    return estimator.edit(X, target_values(model, data, rows, options), weights(data, rows, options))
 
 
 def _tell(editing: Editing[RuleModel], options: argparse.Namespace) -> None:
     if not options.quiet:
         say(f"{editing.log}\nWrote {options.output}.")
     if options.json:
-        write_json([{name: getattr(step, name) for name in TOLD} for step in editing.log])
+        write_json([{name: getattr(step, name) for name in REPORTED} for step in editing.log])
     else:
         write_result(f"{editing.model.to_text()}\n")

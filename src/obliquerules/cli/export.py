@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from obliquerules.cli.model_file import add_model, inputs, read_estimator
+from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_exactly
-from obliquerules.cli.table import add_table, read_table
-
-if TYPE_CHECKING:
-    from obliquerules.export.target import Export
+from obliquerules.export.registry import export
+from obliquerules.export.target import Export
+from obliquerules.export.verification import ExportError
 
 # All but frames, which are for programs in Python.
 FORMS = ("sql", "onnx", "python", "c", "excel", "json", "latex")
@@ -20,7 +19,7 @@ DIALECTS = ("duckdb", "sqlite", "postgres", "spark", "bigquery", "snowflake", "t
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
+    """Return the parser of the arguments."""
     reader = command_parser("export", "Write a model in another language, once it is known to compute the same.")
     add_model(reader)
     reader.add_argument("--to", choices=FORMS, required=True, help="what to write")
@@ -30,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument("--prefix", help="what stands before names of outputs (sql) and functions (c)")
     reader.add_argument("--row", type=int, help="the row of the sheet, for excel (default: 2)")
     reader.add_argument("--exact", action="store_true", default=None, help="write every number in full, for latex")
-    add_table(reader, "--data", "a table on whose rows to compare as well")
+    add_data(reader, "--data", "a table on whose rows to compare as well")
     add_at(reader)
     add_output(reader, "write to this file (default: standard output)")
     return reader
@@ -54,14 +53,12 @@ def main(arguments: Sequence[str]) -> None:
 
 def _exported(options: argparse.Namespace) -> Export:
     """Return the export; one that differs from the model is no fault of what was given."""
-    from obliquerules.export.verification import ExportError
-
-    table = None if options.data is None else read_table(options.data, options.delimiter)
-    model = read_estimator(options.model, options.at)
-    rows = None if table is None else inputs(model, table)
+    data = None if options.data is None else read_data(options.data, options.delimiter)
+    model = read_model(options.model, options.at)
+    rows = None if data is None else inputs(model, data)
     given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "row", "exact")}
     given = {name: value for name, value in given.items() if value is not None}
     try:
-        return model.export(options.to, rows, contributions=options.contributions, **given)
+        return export(model, options.to, rows, contributions=options.contributions, **given)
     except ExportError as error:
         raise WorkFailedError(str(error)) from error

@@ -1,4 +1,4 @@
-"""The command ``obliquerules fit``: learn rules from a table, say what was taken for what, and write the model."""
+"""The command ``obliquerules fit``: learn rules from a table, say what each column was taken for, and write the model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from obliquerules.cli.data import add_data, read_data
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_json, command_parser, say, write_json, write_result
-from obliquerules.cli.table import add_table, read_table
 from obliquerules.cli.training import COUNTS, TASKS, TrainingData, add_training, training_data
 
 if TYPE_CHECKING:
@@ -27,30 +27,26 @@ class ShowParameters(argparse.Action):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
+    """Return the parser of the arguments."""
     reader = command_parser("fit", "Learn rules from a table, print them, and write them to a model file.")
-    add_table(reader)
+    add_data(reader)
     add_training(reader)
     add_output(reader, "the model file to write", required=True)
-    reader.add_argument("--task", choices=TASKS, help="the kind of target (default: the values tell)")
-    reader.add_argument(
-        "--drop-columns", nargs="+", action="extend", default=[], metavar="NAME", help="columns that are not to be used"
-    )
+    reader.add_argument("--task", choices=TASKS, help="the kind of target (default: inferred from its values)")
+    reader.add_argument("--drop-columns", nargs="+", action="extend", default=[], metavar="NAME", help="columns to leave out")
     reader.add_argument("--method", choices=METHODS, default=next(iter(METHODS)), help="default: %(default)s")
     reader.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     reader.add_argument("--parameters", action=ShowParameters, nargs=0, help="list what --set can set, and exit")
-    reader.add_argument("--cv", type=int, metavar="FOLDS", help="choose the size by cross-validation with so many folds")
+    reader.add_argument("--cv", type=int, metavar="FOLDS", help="choose the size by cross-validation with this number of folds")
     reader.add_argument(
         "--jobs",
         type=int,
         metavar="N",
-        help="how many folds, or restarts of a network, are fitted at a time; -1: as many as processors",
+        help="the number of folds, or restarts of a network, fitted at a time; -1: one for each processor",
     )
-    reader.add_argument(
-        "--random-state", type=int, metavar="N", help="another number draws folds and starts otherwise (default: 0)"
-    )
-    reader.add_argument("--progress", action="store_true", help="report each rule (default: only if you would see it)")
-    reader.add_argument("--quiet", action="store_true", help="say nothing but what is wrong")
+    reader.add_argument("--random-state", type=int, metavar="N", help="the seed of folds and starts (default: 0)")
+    reader.add_argument("--progress", action="store_true", help="report each rule (default: only on a terminal)")
+    reader.add_argument("--quiet", action="store_true", help="report nothing but errors")
     add_json(reader, "what was learned from what")
     return reader
 
@@ -60,11 +56,11 @@ def main(arguments: Sequence[str]) -> None:
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.data)
     values = settings(options.set)
-    data = training_data(read_table(options.data, options.delimiter), options)
+    data = training_data(read_data(options.data, options.delimiter), options)
     model = _model(options, data, values)
     if not options.quiet:
         say("\n".join([*data.sentences(), f"Method: {' '.join(str(model).split())}"]))
-    _fit(model, data)
+    model.fit(data.X, data.y, data.weight)
     with writing(options.output):
         model.save(options.output)
     if not options.quiet:
@@ -88,12 +84,6 @@ def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, An
     return build(kind, values, given, {"random_state": 0, "verbose": int(seen)})
 
 
-def _fit(model: RuleModel, data: TrainingData) -> None:
-    from obliquerules.rules import Block
-
-    model.fit(Block.of_matrix(data.X, data.columns), data.y, data.weight)
-
-
 def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
     return {
         "model": path,
@@ -103,7 +93,7 @@ def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "why": data.why,
         "rows": len(data.y),
         "rows_left_out": data.rows_left_out,
-        "columns": list(data.columns),
+        "columns": list(data.X.names),
         "columns_left_out": dict(data.left_out),
         "complexity": model.ensemble_.complexity,
         "path": [ensemble.complexity for ensemble in model.path_],

@@ -1,4 +1,4 @@
-"""The command ``obliquerules``: finds the command that is meant, and turns what goes wrong into a sentence and an exit code."""
+"""The command ``obliquerules``: calls the command that is named, and turns errors into a sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         return _failed(str(error), REFUSED)
     except OSError as error:
-        return _failed(_told(error), FAILED)
+        return _failed(_description(error), FAILED)
     except (ImportError, MemoryError) as error:
         return _failed(str(error) or "there is not enough memory.", FAILED)
     return DONE
@@ -50,7 +50,7 @@ def _run(arguments: list[str]) -> None:
         importlib.import_module(f"obliquerules.cli.{command}").main(arguments[1:])
     finally:
         if sys.stdout is not None:
-            sys.stdout.flush()  # here, where a closed pipe or a full disk can still be told
+            sys.stdout.flush()  # here, where a closed pipe or a full disk can still be reported
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,8 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _told(error: OSError) -> str:
-    """Say what could not be written, or rarely read; what could not is not tried again when Python ends."""
+def _description(error: OSError) -> str:
+    """Say what could not be written or read; standard output, if it was that, is closed so that Python does not try again."""
     if error.filename is not None:
         return f"'{error.filename}': {error.strerror}."
     silence(sys.stdout)

@@ -1,4 +1,4 @@
-"""Methods: the estimators that ``fit`` can choose, with their parameters as their own signatures and docstrings tell them."""
+"""Methods: the estimators that ``fit`` offers, with parameters taken from their signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from obliquerules.cli.training import CLASSIFICATION
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel
 
-# What the names of the estimators of a method begin with; Classifier or Regressor follows, and CV if there is one that
-# chooses its size.
+# How the names of a method's estimators begin; Classifier or Regressor follows, and CV where the size is chosen by
+# cross-validation.
 METHODS = {"lltboost": "LLTBoost", "tgb": "TGB", "ltrnet": "LTRNet", "drnet": "DRNet"}
 # Parameters that have an option of their own.
 OPTIONS = {"loss": "--task", "random_state": "--random-state", "verbose": "--progress", "cv": "--cv", "n_jobs": "--jobs"}
@@ -59,7 +59,7 @@ def _value(text: str) -> Any:
 def build(
     kind: type[RuleModel], values: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> RuleModel:
-    """Return the estimator with the values and options that were given, and with those defaults that it can take."""
+    """Return the estimator with the given values and options, and with the defaults that are parameters of it."""
     known = _parameters(kind)
     for name in values:
         if name not in known:
@@ -91,7 +91,7 @@ def parameter_table() -> str:
 
 
 def _meaning(kind: type[RuleModel], name: str) -> str:
-    """Return the first sentence that the docstring has on a parameter, or on several of which it is one."""
+    """Return the first sentence of the docstring on a parameter, or on a group of parameters that it belongs to."""
     pattern = rf"^(?:\w+, )*{name}(?:, \w+)* : .*\n(?:\S.*\n)*((?:    .*\n?)+)"
     found = re.search(pattern, inspect.cleandoc(kind.__doc__ or ""), flags=re.MULTILINE)
     text = " ".join(found.group(1).split()) if found else ""

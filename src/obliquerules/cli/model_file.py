@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from obliquerules.parameters import check_whole
+from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rules.decoding import decode_content, decode_model
+from obliquerules.rules.documents.fields import Field, read_document
 
 if TYPE_CHECKING:
-    from obliquerules.cli.table import Table
     from obliquerules.estimators.rule_model import RuleModel
-    from obliquerules.rules import Block
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -18,42 +21,56 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file, as 'fit' writes it")
 
 
+def read_model(path: str, at: int | None = None) -> Model:
+    """Read a model that can predict; the estimator that learned it would bring scikit-learn, which takes seconds to load."""
+    model = read_rules(path, at)
+    if isinstance(model, RuleEnsemble):
+        raise ValueError(_rules_alone(path))
+    return model
+
+
+def read_rules(path: str, at: int | None = None) -> Model | RuleEnsemble:
+    """Read a model, or an ensemble that was saved by itself; raise ValueError if the file cannot be read."""
+    with _readable(path):
+        document = read_document(path)
+    model = _decode(document)
+    if at is None:
+        return model
+    if isinstance(model, RuleEnsemble):
+        raise ValueError(f"--at cannot be used: '{path}' holds one ensemble, and no path of smaller ones.")
+    check_whole("complexity", at, 0)
+    return model.at(at)
+
+
+def read_estimator(path: str, at: int | None = None) -> RuleModel:
+    """Read a model together with the estimator that learned it."""
+    from obliquerules.estimators.loading import load_model
+
+    with _readable(path):
+        estimator = load_model(path)
+    if isinstance(estimator, RuleEnsemble):
+        raise ValueError(_rules_alone(path))
+    model: RuleModel = estimator if at is None else estimator.at(at)
+    return model
+
+
 @contextlib.contextmanager
-def reading(path: str) -> Iterator[None]:
-    """Tell which file it was that could not be read."""
+def _readable(path: str) -> Iterator[None]:
+    """Name the file that could not be read."""
     try:
         yield
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror}.") from error
 
 
-def read_model(path: str, at: int | None = None) -> Any:
-    """Read an estimator, or an ensemble that was saved by itself; raise ValueError if the file cannot be read."""
-    from obliquerules.estimators.loading import load_model
-    from obliquerules.rules import RuleEnsemble
-
-    with reading(path):
-        model = load_model(path)
-    if at is None:
-        return model
-    if isinstance(model, RuleEnsemble):
-        raise ValueError(f"--at cannot be used: '{path}' holds one ensemble, and no path of smaller ones.")
-    return model.at(at)
+def _decode(document: Field) -> Model | RuleEnsemble:
+    kind = document.get("kind")
+    if kind.value == "ensemble":
+        return decode_content(document)
+    if kind.value == "estimator":
+        return decode_model(document)
+    kind.fail("'estimator' or 'ensemble'")
 
 
-def read_estimator(path: str, at: int | None = None) -> RuleModel:
-    """Read a model that can predict."""
-    from obliquerules.estimators.rule_model import RuleModel
-
-    model = read_model(path, at)
-    if not isinstance(model, RuleModel):
-        raise ValueError(f"'{path}' holds rules alone, without what their score means: they can be shown, but not predict.")
-    return model
-
-
-def inputs(model: RuleModel, table: Table, rows: Any = slice(None)) -> Block:
-    """Return the columns of a table that a model takes; other columns do not matter."""
-    from obliquerules.rules import Block
-
-    names = model.ensemble_.feature_names or ()
-    return Block.of_matrix(table.matrix(names)[rows], names)
+def _rules_alone(path: str) -> str:
+    return f"'{path}' holds rules alone, without what their score means: they can be shown, but not predict."

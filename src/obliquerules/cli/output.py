@@ -26,14 +26,14 @@ def check_output(path: Path | None, force: bool, *inputs: str | None) -> None:
     before = _there(path)
     for name in inputs:
         if before is not None and name is not None and _is(name, before):
-            raise ValueError(f"--output must not be an input: '{path}' is the file that is read as {_told(name)}.")
+            raise ValueError(f"--output must not be an input: '{path}' is the file that is read as {_source(name)}.")
     if before is not None and not force:
         raise ValueError(f"'{path}' is there already: give another name to --output, or --force to overwrite it.")
     _check_directory(path)
 
 
 def _there(path: Path) -> os.stat_result | None:
-    """Return what is known of the file, if there is one."""
+    """Return the status of the file, or None if there is none."""
     try:
         return regular_file(path)
     except NotRegularError as error:
@@ -43,7 +43,7 @@ def _there(path: Path) -> os.stat_result | None:
 
 
 def _is(name: str, before: os.stat_result) -> bool:
-    """Say whether an input is that very file, whatever it is called."""
+    """Return whether an input is that very file, under whatever name."""
     try:
         found = os.fstat(0) if name == "-" else Path(name).stat()
     except OSError:
@@ -51,7 +51,7 @@ def _is(name: str, before: os.stat_result) -> bool:
     return os.path.samestat(found, before)
 
 
-def _told(name: str) -> str:
+def _source(name: str) -> str:
     return "standard input" if name == "-" else f"'{name}'"
 
 
@@ -68,7 +68,7 @@ def _check_directory(path: Path) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Tell which file it was that could not be written."""
+    """Name the file that could not be written."""
     try:
         yield
     except OSError as error:

@@ -6,23 +6,24 @@ import argparse
 import csv
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from obliquerules.cli.model_file import add_model, inputs, read_estimator
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_exactly, write_json
-from obliquerules.cli.table import add_table, read_table
-
-if TYPE_CHECKING:
-    from obliquerules.estimators.rule_model import RuleModel
-    from obliquerules.rules import Block
+from obliquerules.rules import Model
+from obliquerules.rules.whole_files import write_text
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
+    """Return the parser of the arguments."""
     reader = command_parser("predict", "Predict the target of each row of a table, as CSV with one line for each row.")
     add_model(reader)
-    add_table(reader)
+    add_data(reader)
     add_output(reader, "write to this file (default: standard output)")
     reader.add_argument("--probabilities", action="store_true", help="also the probability of each class")
     add_at(reader)
@@ -34,28 +35,27 @@ def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.model, options.data)
-    table = read_table(options.data, options.delimiter)
-    model = read_estimator(options.model, options.at)
-    columns = _predictions(model, inputs(model, table), options.probabilities)
+    data = read_data(options.data, options.delimiter)
+    model = read_model(options.model, options.at)
+    columns = _predictions(model, model.scores(inputs(model, data)), options.probabilities)
     if options.json:
         write_json(columns)
     elif options.output is None:
         write_exactly(_as_csv(columns))
     if options.output is not None:
-        from obliquerules.rules.whole_files import write_text
-
         with writing(options.output):
             write_text(options.output, _as_csv(columns))
 
 
-def _predictions(model: RuleModel, X: Block, probabilities: bool) -> dict[str, list[Any]]:
+def _predictions(model: Model, scores: NDArray[np.float64], probabilities: bool) -> dict[str, list[Any]]:
     """Return the columns of the result."""
-    columns = {"prediction": model.predict(X).tolist()}
+    columns = {"prediction": model.decisions(scores).tolist()}
     if probabilities:
-        if not hasattr(model, "predict_proba"):
-            raise ValueError(f"--probabilities cannot be used: {type(model).__name__} predicts numbers, not classes.")
-        shares = model.predict_proba(X).T.tolist()
-        columns |= {f"probability of {label}": share for label, share in zip(model.classes_.tolist(), shares, strict=True)}
+        if model.labels is None:
+            learner = "the model" if model.origin is None else model.origin.estimator
+            raise ValueError(f"--probabilities cannot be used: {learner} predicts numbers, not classes.")
+        shares = model.probabilities(scores).T.tolist()
+        columns |= {f"probability of {label}": share for label, share in zip(model.labels.values, shares, strict=True)}
     return columns
 
 

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.model_file import add_model, inputs, read_estimator
+from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, command_parser, say
-from obliquerules.cli.table import add_table, read_table
-from obliquerules.cli.training import add_training, coded_target, complete_rows, roles, weights
-
-if TYPE_CHECKING:
-    from obliquerules.estimators.rule_model import RuleModel
+from obliquerules.cli.training import add_training, complete_rows, roles, target_values, weights
+from obliquerules.inspection.report.measured_rows import MeasuredRows
+from obliquerules.inspection.report.workbench import write_workbench
+from obliquerules.parameters import check_text, check_whole
+from obliquerules.rows.reading import read_outcomes
+from obliquerules.rules import Model
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments."""
+    """Return the parser of the arguments."""
     reader = command_parser(
         "report",
         "Write the workbench of a model: one HTML file to read it, score cases, and try what happens without a rule. No row "
         "of the data is in it. Without DATA it does not say how good the model is.",
     )
     add_model(reader)
-    add_table(reader, optional=True)
+    add_data(reader, optional=True)
     add_training(reader, required=False)
     add_output(reader, "the HTML file to write", required=True)
     reader.add_argument("--title", help="the heading of the page")
@@ -44,20 +45,20 @@ def main(arguments: Sequence[str]) -> None:
     if (options.data is None) != (options.target is None):
         reader.error("DATA and --target must be given together")
     check_output(options.output, options.force, options.model, options.data)
-    model = read_estimator(options.model, options.at)
-    given = {} if options.data is None else _rows(model, options)
-    chosen = {name: getattr(options, name) for name in ("title", "data_name", "min_count", "max_sizes")}
+    model = read_model(options.model, options.at)
+    check_whole("min_count", options.min_count, 1)
+    check_whole("max_sizes", options.max_sizes, 1)
+    rows = None if options.data is None else _rows(model, options)
     with writing(options.output):
-        model.report(options.output, **given, **chosen)
+        write_workbench(model, options.output, rows, title=options.title, max_sizes=options.max_sizes)
     say(f"Wrote {options.output}, {options.output.stat().st_size / 1000:.0f} kB.")
 
 
-def _rows(model: RuleModel, options: argparse.Namespace) -> dict[str, Any]:
+def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
     """Return the rows that figures are about."""
-    table = read_table(options.data, options.delimiter)
-    rows = complete_rows(table, [*(model.ensemble_.feature_names or ()), *roles(options)], options.drop_rows)
-    return {
-        "X": inputs(model, table, rows),
-        "y": coded_target(model, table, rows, options),
-        "sample_weight": weights(table, rows, options),
-    }
+    check_text("data_name", options.data_name)
+    data = read_data(options.data, options.delimiter)
+    rows = complete_rows(data, [*model.feature_names, *roles(options)], options.drop_rows)
+    X = inputs(model, data, rows)
+    y, weight = read_outcomes(model, target_values(model, data, rows, options), weights(data, rows, options), len(X))
+    return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count)

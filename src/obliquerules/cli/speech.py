@@ -13,15 +13,15 @@ DONE, FAILED, REFUSED = 0, 1, 2
 
 
 class WorkFailedError(Exception):
-    """What was asked for is right, but it could not be done; the message is for the user."""
+    """A valid request could not be carried out; the message is for the user."""
 
 
 def say(message: str) -> None:
-    """Write a message to standard error, where it is in the way of no result."""
+    """Write a message to standard error, apart from results."""
     try:
         sys.stderr.write(f"{message}\n")
         sys.stderr.flush()
-    except OSError:  # nobody can be told, and the exit code still says how the command ended
+    except OSError:  # nobody reads it, and the exit code still says how the command ended
         silence(sys.stderr)
 
 
@@ -31,12 +31,12 @@ def complain(message: str) -> None:
 
 
 def write_result(text: str) -> None:
-    """Write a result for people to standard output; a character that it does not know is written as its number."""
+    """Write a result for people to standard output; a character outside its encoding is written as an escape."""
     standard_output().write(text)
 
 
 def write_exactly(text: str) -> None:
-    """Write a result for programs to standard output, character by character or not at all."""
+    """Write a result for programs to standard output, exactly or not at all."""
     output = standard_output()
     if not _takes(output, text):
         raise WorkFailedError(

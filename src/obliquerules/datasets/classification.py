@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer as load_sklearn_breast_cancer
 from sklearn.utils import Bunch
 
-from obliquerules.datasets.table import read_table
+from obliquerules.datasets.columns import read_columns
 
 
 def load_breast_cancer() -> Any:
@@ -44,13 +44,12 @@ def load_banknote(*, download_if_missing: bool = True) -> Any:
         As from `load_breast_cancer`.
     """
     inputs = ["variance", "skewness", "curtosis", "entropy"]
-    table = read_table("Banknote", "banknote.csv", inputs, "class", download_if_missing)
+    data, target = read_columns("Banknote", "banknote.csv", inputs, "class", download_if_missing)
     description = (
         "Images of banknotes (UCI Banknote Authentication), described by statistics of their wavelet transform. The positive "
         "class is 1, a forgery."
     )
-    labels = [int(label) for label in table.target]
-    return _classification("Banknote", table.data, labels, inputs, ["genuine", "forged"], 1, description)
+    return _classification("Banknote", data, target, inputs, ["genuine", "forged"], 1, description)
 
 
 def load_voice(*, download_if_missing: bool = True) -> Any:
@@ -68,12 +67,12 @@ def load_voice(*, download_if_missing: bool = True) -> Any:
     """
     spectrum = ["meanfreq", "sd", "median", "Q25", "Q75", "IQR", "skew", "kurt", "sp.ent", "sfm", "mode", "centroid"]
     pitch = ["meanfun", "minfun", "maxfun", "meandom", "mindom", "maxdom", "dfrange", "modindx"]
-    table = read_table("Voice", "voice.csv", spectrum + pitch, "label", download_if_missing)
+    data, target = read_columns("Voice", "voice.csv", spectrum + pitch, "label", download_if_missing)
     description = (
         "Recorded voices (Kaggle), described by statistics of their frequencies. The positive class is 'male'. Two inputs, "
         "meanfreq and centroid, are the same number."
     )
-    return _classification("Voice", table.data, table.target, spectrum + pitch, ["female", "male"], "male", description)
+    return _classification("Voice", data, target, spectrum + pitch, ["female", "male"], "male", description)
 
 
 def load_magic(*, download_if_missing: bool = True) -> Any:
@@ -90,12 +89,12 @@ def load_magic(*, download_if_missing: bool = True) -> Any:
         As from `load_breast_cancer`.
     """
     inputs = ["fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha", "fDist"]
-    table = read_table("Magic", "magic.csv", inputs, "class", download_if_missing)
+    data, target = read_columns("Magic", "magic.csv", inputs, "class", download_if_missing)
     description = (
         "Simulated images of a gamma-ray telescope (UCI MAGIC), described by the ellipse of the shower. The positive class is "
         "'h', a hadron in the background; 'g' is a gamma ray."
     )
-    return _classification("Magic", table.data, table.target, inputs, ["gamma", "hadron"], "h", description)
+    return _classification("Magic", data, target, inputs, ["gamma", "hadron"], "h", description)
 
 
 def load_liver(*, download_if_missing: bool = True) -> Any:
@@ -112,14 +111,13 @@ def load_liver(*, download_if_missing: bool = True) -> Any:
         As from `load_breast_cancer`.
     """
     inputs = ["mcv", "alkphos", "sgpt", "sgot", "gammagt", "drinks"]
-    table = read_table("Liver", "liver.csv", inputs, "selector", download_if_missing)
+    data, target = read_columns("Liver", "liver.csv", inputs, "selector", download_if_missing)
     description = (
         "Blood tests of men and how much they drink (UCI Liver Disorders, BUPA). The label is the column 'selector', with 2 as "
         "the positive class, because the paper takes it so; it says nothing about the liver but marks rows of a train/test "
         "split by the people who collected the data."
     )
-    labels = [int(label) for label in table.target]
-    return _classification("Liver", table.data, labels, inputs, ["1", "2"], 2, description)
+    return _classification("Liver", data, target, inputs, ["1", "2"], 2, description)
 
 
 def _classification(

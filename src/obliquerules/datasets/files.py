@@ -1,13 +1,9 @@
-"""Files: where those of the data sets are, in a directory that the user names in an environment variable or in the cache."""
+"""Files: where the data sets are, in a directory named by an environment variable or in the cache."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 VARIABLE = "OBLIQUERULES_DATA"
 # Data sets that no public repository serves.
@@ -17,16 +13,8 @@ ELSEWHERE = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """The inputs of a data set as numbers, and its target as the text that the file holds."""
-
-    data: NDArray[np.float64]
-    target: list[str]
-
-
 def find_file(name: str, file_name: str) -> Path:
-    """Return where a file is: in the directory that the user names, or else in the cache; or say in a sentence what to do."""
+    """Return where a file is: in the directory that the user names, or in the cache; the error says what to do."""
     directory = os.environ.get(VARIABLE)
     places = [Path(directory), cache_directory()] if directory else [cache_directory()]
     for place in places:

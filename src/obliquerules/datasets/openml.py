@@ -1,7 +1,7 @@
-"""OpenML: five of the paper's data sets by number, into the cache; only when somebody asks for it.
+"""OpenML: five of the paper's data sets, fetched by number into the cache, and only on request.
 
-What arrives is brought into the form of the files that the loaders read and is kept only if its numbers are, to the last bit,
-those that the benchmark was run with.
+What was fetched is written in the form that the loaders read, and kept only if its numbers are, to the last bit, those that
+the benchmark was run with.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
-from obliquerules.datasets.files import ELSEWHERE, Table, cache_directory
+from obliquerules.datasets.files import ELSEWHERE, cache_directory
 from obliquerules.rules.whole_files import write_text
 
 Columns = Mapping[str, NDArray[np.float64]]
 
 
 class ChangedError(ValueError):
-    """What was fetched is not what the benchmark was made with."""
+    """What was fetched differs from the data that the benchmark was run with."""
 
 
 @dataclass(frozen=True)
-class Source:
+class OpenMLEntry:
     """Where a data set is on OpenML, what its target is called there and here, and what it must hold."""
 
     number: int
@@ -62,8 +62,8 @@ def _without_colons(given: Columns) -> Columns:
     return {name.rstrip(":"): values for name, values in given.items()}
 
 
-SOURCES = {
-    "housing": Source(
+ENTRIES = {
+    "housing": OpenMLEntry(
         44977,
         "medianHouseValue",
         "MedHouseVal",
@@ -71,8 +71,8 @@ SOURCES = {
         _housing,
         lambda dollars: repr(float(dollars) / 1e5),
     ),
-    "red_wine": Source(44972, "quality", "quality", "fe91d5da8c4d3807635d46207b6f0e0de5f3c279b0f757178da470eacef73da6"),
-    "banknote": Source(
+    "red_wine": OpenMLEntry(44972, "quality", "quality", "fe91d5da8c4d3807635d46207b6f0e0de5f3c279b0f757178da470eacef73da6"),
+    "banknote": OpenMLEntry(
         1462,
         "Class",
         "class",
@@ -80,10 +80,10 @@ SOURCES = {
         _banknote,
         lambda label: str(int(label) - 1),
     ),
-    "magic": Source(
+    "magic": OpenMLEntry(
         1120, "class:", "class", "b3ebd38094f722e610a6c379b46a94aa50118ef0d82aa9bf19c6897399ddacef", _without_colons
     ),
-    "liver": Source(8, "selector", "selector", "9b166e16f633141337a4d4d8e89b23730aec1706542d1150360c1440aeaf0c58"),
+    "liver": OpenMLEntry(8, "selector", "selector", "9b166e16f633141337a4d4d8e89b23730aec1706542d1150360c1440aeaf0c58"),
 }
 
 
@@ -95,37 +95,37 @@ def fetch(name: str) -> Path:
     name : str
         As in ``DATASETS``.
     """
-    if name not in SOURCES:
+    if name not in ENTRIES:
         raise ValueError(f"The data set {name} cannot be fetched. {ELSEWHERE.get(name, 'It needs no file')}.")
-    source = SOURCES[name]
+    entry = ENTRIES[name]
     try:
-        given = fetch_openml(data_id=source.number, target_column=source.target, as_frame=False, parser="liac-arff")
+        given = fetch_openml(data_id=entry.number, target_column=entry.target, as_frame=False, parser="liac-arff")
     except OSError as error:
-        raise OSError(f"The data set {name}, number {source.number}, could not be fetched from OpenML: {error}") from error
+        raise OSError(f"The data set {name}, number {entry.number}, could not be fetched from OpenML: {error}") from error
     columns = dict(zip(given.feature_names, np.asarray(given.data, dtype=np.float64).T, strict=True))
-    return keep(name, columns, [str(label) for label in given.target], source)
+    return keep(name, columns, [str(label) for label in given.target], entry)
 
 
-def keep(name: str, columns: Columns, target: Sequence[str], source: Source) -> Path:
+def keep(name: str, columns: Columns, target: Sequence[str], entry: OpenMLEntry) -> Path:
     """Bring columns into the form that the loaders read, check them, and write them to the cache."""
-    inputs = source.inputs(columns)
-    table = Table(np.column_stack(list(inputs.values())), [source.label(label) for label in target])
-    if digest(table) != source.sha256:
-        raise ChangedError(f"The data set {name}, number {source.number} on OpenML, is not what it was; it was not kept.")
+    inputs = entry.inputs(columns)
+    data, labels = np.column_stack(list(inputs.values())), [entry.label(label) for label in target]
+    if digest(data, labels) != entry.sha256:
+        raise ChangedError(f"The data set {name}, number {entry.number} on OpenML, is not what it was; it was not kept.")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*inputs, source.target_here])
-    writer.writerows([*map(repr, row), label] for row, label in zip(table.data.tolist(), table.target, strict=True))
+    writer.writerow([*inputs, entry.target_here])
+    writer.writerows([*map(repr, row), label] for row, label in zip(data.tolist(), labels, strict=True))
     cache_directory().mkdir(parents=True, exist_ok=True)
     path = cache_directory() / f"{name}.csv"
     write_text(path, text.getvalue())
     return path
 
 
-def digest(table: Table) -> str:
+def digest(data: NDArray[np.float64], target: Sequence[str]) -> str:
     """Return the SHA-256 of the inputs in double precision, row by row, and of the targets as shortest text."""
-    labels = "\n".join(map(_shortest, table.target))
-    return hashlib.sha256(np.ascontiguousarray(table.data, dtype="<f8").tobytes() + labels.encode()).hexdigest()
+    labels = "\n".join(map(_shortest, target))
+    return hashlib.sha256(np.ascontiguousarray(data, dtype="<f8").tobytes() + labels.encode()).hexdigest()
 
 
 def _shortest(label: str) -> str:

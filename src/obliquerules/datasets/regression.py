@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes as load_sklearn_diabetes
 from sklearn.datasets import make_friedman1
 from sklearn.utils import Bunch
 
-from obliquerules.datasets.table import read_table
+from obliquerules.datasets.columns import read_columns
 
 
 def load_housing(*, download_if_missing: bool = True) -> Any:
@@ -26,12 +26,12 @@ def load_housing(*, download_if_missing: bool = True) -> Any:
         ``data``, ``target``, ``feature_names``, ``target_names``, ``name`` (the paper's), ``task`` and ``DESCR``.
     """
     inputs = ["MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude"]
-    table = read_table("Housing Price", "housing.csv", inputs, "MedHouseVal", download_if_missing)
+    data, target = read_columns("Housing Price", "housing.csv", inputs, "MedHouseVal", download_if_missing)
     description = (
         "California districts in the census of 1990 (StatLib). The target is the median house value in units of 100 000 "
         "dollars, which was cut off at 5."
     )
-    return _regression("Housing Price", table.data, table.target, inputs, "MedHouseVal", description)
+    return _regression("Housing Price", data, target, inputs, "MedHouseVal", description)
 
 
 def load_red_wine(*, download_if_missing: bool = True) -> Any:
@@ -60,12 +60,12 @@ def load_red_wine(*, download_if_missing: bool = True) -> Any:
         "sulphates",
         "alcohol",
     ]
-    table = read_table("Red Wine", "red_wine.csv", inputs, "quality", download_if_missing)
+    data, target = read_columns("Red Wine", "red_wine.csv", inputs, "quality", download_if_missing)
     description = (
         "Portuguese red wines (UCI Wine Quality) with eleven chemical measurements. The target is the median of at least three "
         "tasters' marks between 0 and 10, taken as a number."
     )
-    return _regression("Red Wine", table.data, table.target, inputs, "quality", description)
+    return _regression("Red Wine", data, target, inputs, "quality", description)
 
 
 def load_used_cars(*, download_if_missing: bool = True) -> Any:
@@ -82,13 +82,13 @@ def load_used_cars(*, download_if_missing: bool = True) -> Any:
         As from `load_housing`.
     """
     inputs = ["count", "km", "year", "powerPS"]
-    table = read_table("Car Price", "used_cars.csv", inputs, "avgPrice", download_if_missing)
+    data, target = read_columns("Car Price", "used_cars.csv", inputs, "avgPrice", download_if_missing)
     description = (
         "Groups of used cars offered for sale (Kaggle), by mileage, year and power. The target is the average price of the "
         "group. The group's least and greatest price and their standard deviation, which some copies of the file hold, are not "
         "used: they leak the target."
     )
-    return _regression("Car Price", table.data, table.target, inputs, "avgPrice", description)
+    return _regression("Car Price", data, target, inputs, "avgPrice", description)
 
 
 def load_diabetes() -> Any:

@@ -39,13 +39,14 @@ from obliquerules.parameters import (
     check_whole,
     declarations,
 )
+from obliquerules.rows.frames import misplaced_column
 from obliquerules.rows.reading import (
     as_block,
     check_finite,
     check_not_tiny,
     check_size,
-    misplaced_column,
     read,
+    read_outcomes,
     read_target,
     read_weights,
 )
@@ -203,12 +204,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
         """Return inputs, targets and weights of rows like those of `fit`."""
         matrix = self._read(X)
-        target = read_target(self.model_, y, len(matrix))
-        weight = read_weights(sample_weight, len(matrix))
-        complaint = self.model_.loss.complaint(target[weight > 0.0])
-        if complaint is not None:
-            raise ValueError(f"y {complaint}.")
-        return matrix, target, weight
+        return matrix, *read_outcomes(self.model_, y, sample_weight, len(matrix))
 
     def _learnable_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
         """Return the same, once it is known that weights can be fitted to them."""
@@ -609,17 +605,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         write_workbench(self.model_, path, rows, title=title, max_sizes=int(max_sizes), cv_results=results)
 
     def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> MeasuredRows | None:
-        """Return the rows that a report speaks of; those without weight count for nothing."""
+        """Return the rows that a report speaks of."""
         check_text("data_name", name)
         if (X is None) != (y is None):
             raise ValueError("X and y must be given together.")
         if X is None:
             return None
-        matrix, target, weight = self._rows(X, y, sample_weight)
-        counted = weight > 0.0
-        if np.count_nonzero(counted) < least:
-            raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(counted)}.")
-        return MeasuredRows(matrix[counted], target[counted], weight[counted], name, least)
+        return MeasuredRows.counted(*self._rows(X, y, sample_weight), name, least)
 
 
 def _own_first(kind: type[Method]) -> dict[str, tuple[Any, Parameter]]:

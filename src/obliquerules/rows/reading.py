@@ -1,14 +1,14 @@
-"""Reading: the one door for data: a table of any kind as a block of columns, with complaints that name the column."""
+"""Reading: the one door for data: a table of any kind as a block of columns, with error messages that name the column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.rows.levels import numbers_only
 from obliquerules.rules import Block, Model
 from obliquerules.rules.style import column_names
 
@@ -26,14 +26,15 @@ def read(X: Any, names: Sequence[str] | None = None, n_columns: int | None = Non
     Parameters
     ----------
     X : data frame of pandas, polars or pyarrow, array, list of rows, or Block
+        Columns of booleans become numbers; other columns of levels are refused.
     names : sequence of str, optional
-        The names that the columns must have, in this order, if they have any; without names, they get these.
+        The names that the columns must have, in this order; columns without names are given these.
     n_columns : int, optional
         How many columns there must be.
     reader : str
-        Who reads, in complaints.
+        The name of the reader in error messages.
     """
-    block = X if isinstance(X, Block) else as_block(X, names, reader)
+    block = numbers_only(X) if isinstance(X, Block) else as_block(X, names, reader)
     if n_columns is not None and len(block.columns) != n_columns:
         raise ValueError(f"X has {len(block.columns)} features, but {reader} is expecting {n_columns} features as input.")
     if names is not None and block.names != tuple(names):
@@ -44,20 +45,15 @@ def read(X: Any, names: Sequence[str] | None = None, n_columns: int | None = Non
 
 def as_block(X: Any, names: Sequence[str] | None = None, reader: str = "The model") -> Block:
     """Return a table of numbers as a block; columns without names get the given ones, or x0, x1, and so on."""
+    # Here, because both are slow to load, and a block needs neither.
     from sklearn.utils import check_array
+
+    from obliquerules.rows.frames import check_columns, given_names
 
     check_columns(X)
     matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=reader)
-    given = _given_names(X) or (tuple(names) if names is not None and len(names) == matrix.shape[1] else None)
+    given = given_names(X) or (tuple(names) if names is not None and len(names) == matrix.shape[1] else None)
     return Block.of_matrix(matrix, given or column_names(range(matrix.shape[1]), None))
-
-
-def _given_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a data frame; None if X is something else, or its columns have numbers."""
-    frame = nw.from_native(X, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or not all(isinstance(name, str) for name in frame.columns):
-        return None
-    return tuple(frame.columns)
 
 
 def read_inputs(model: Model, X: Any) -> NDArray[np.float64]:
@@ -73,6 +69,15 @@ def read_target(model: Model, y: Any, n_rows: int) -> Vector:
     return target
 
 
+def read_outcomes(model: Model, y: Any, sample_weight: Any, n_rows: int) -> tuple[Vector, Vector]:
+    """Return targets, as the numbers that the loss of a model takes, and weights; raise if the loss does not take them."""
+    target, weight = read_target(model, y, n_rows), read_weights(sample_weight, n_rows)
+    complaint = model.loss.complaint(target[weight > 0.0])
+    if complaint is not None:
+        raise ValueError(f"y {complaint}.")
+    return target, weight
+
+
 def read_numbers(y: Any) -> Vector:
     """Return targets that are numbers as doubles."""
     try:
@@ -81,54 +86,6 @@ def read_numbers(y: Any) -> Vector:
         raise ValueError(f"y must hold numbers only: {error}") from error
     check_size(target, "y")
     return target
-
-
-def check_columns(X: Any) -> None:
-    """Raise if X is a data frame with columns that are not numbers; anything but a data frame passes."""
-    try:
-        frame = nw.from_native(X, pass_through=True)
-        schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    except nw.exceptions.DuplicateError as error:
-        told = " ".join(str(error).split())
-        raise ValueError(f"The columns of X need different names, so that a rule can say which it means. {told}") from error
-    if isinstance(frame, nw.LazyFrame):
-        raise ValueError("X is a lazy frame, which holds no values yet: collect it first.")
-    for name, dtype in schema.items():
-        if not (dtype.is_numeric() or dtype == nw.Boolean or (dtype == nw.Object and _odd_one_out(frame[name]) is None)):
-            raise ValueError(
-                f"Column '{name}' of X holds {_kind(frame[name])}, not numbers. Encode it as numbers (for example one 0/1 "
-                "column for each level) or leave it out."
-            )
-
-
-def _odd_one_out(column: nw.Series[Any]) -> str | None:
-    """Return the type of the first Python object in a column that is neither a number nor None; None if all are."""
-    for value in column.to_list():
-        try:
-            float(0.0 if value is None else value)
-        except (TypeError, ValueError, OverflowError):
-            return type(value).__name__
-    return None
-
-
-def _kind(column: nw.Series[Any]) -> str:
-    if column.is_null().all():
-        return "nothing but missing values"
-    if column.dtype == nw.String:
-        return "text"
-    if column.dtype in (nw.Categorical, nw.Enum):
-        return "categories"
-    if column.dtype == nw.Object:
-        return f"values of type {_odd_one_out(column)}"
-    native = column.to_native()
-    return "dates or times" if column.dtype.is_temporal() else f"values of type {getattr(native, 'dtype', column.dtype)}"
-
-
-def misplaced_column(X: Any, expected: tuple[str, ...]) -> str:
-    """Say which column of a data frame is the first that stands in another's place."""
-    names = nw.from_native(X, eager_only=True).columns
-    index = next(i for i, (name, wanted) in enumerate(zip(names, expected, strict=True)) if name != wanted)
-    return f"Column '{names[index]}' stands where '{expected[index]}' stood in fit."
 
 
 def check_finite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
@@ -152,7 +109,7 @@ def check_size(values: NDArray[np.float64], what: str) -> None:
 
 
 def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if all values of a column are so small that they cannot be computed with, naming the column."""
+    """Raise if all values of a column are too small to compute with, naming the column."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     tiny = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
     if len(tiny):

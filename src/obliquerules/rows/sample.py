@@ -1,4 +1,4 @@
-"""Samples: rows made distinct, in an order of their own, and a share of them held out or all of them dealt out to folds."""
+"""Samples: distinct rows in an order of their own, some of them held out, or all of them assigned to folds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 class Sample:
     """Distinct rows with targets and weights, ordered by a hash of their content (of the rank of each value in its column).
 
-    Learning from it, a row given twice is a row of weight 2 and the order of the rows does not matter, to the last bit.
+    What is learned from it is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
     """
 
     X: NDArray[np.float64]
@@ -30,10 +30,10 @@ class Sample:
         counted = np.flatnonzero(weight > 0.0)
         X, y, weight = X[counted], y[counted], weight[counted]
         key, first, position = np.unique(_hash_rows(X, y), return_index=True, return_inverse=True)
-        # Summed in the order of their size, the weights of equal rows round alike in whatever order the rows come.
+        # Summed in ascending order, the weights of equal rows have the same sum in whatever order the rows come.
         order = np.argsort(weight, kind="stable")
         total = np.bincount(position[order], weight[order]).astype(np.float64)
-        # A distinct row was seen at least once: weights that say less, such as shares that add up to 1, are relative ones.
+        # A distinct row was seen at least once: smaller weights, such as shares that add up to 1, must be relative.
         if 0.0 < (summed := float(np.add.reduce(total))) < len(total):
             total *= len(total) / summed
         return cls(np.asfortranarray(X[first]), y[first], total, key)
@@ -49,7 +49,7 @@ class Sample:
         return held_out
 
     def folds(self, groups: NDArray[np.intp], n_folds: int, seed: int) -> NDArray[np.intp]:
-        """Deal the rows of each group out to folds, so that each fold has a like share of each; return the fold of each row."""
+        """Assign the rows of each group evenly to folds; return the fold of each row."""
         shuffled = np.concatenate(list(self._shuffled(groups, seed)))
         fold = np.empty(len(self.key), dtype=np.intp)
         fold[shuffled] = np.arange(len(self.key)) % n_folds
@@ -64,7 +64,7 @@ class Sample:
 
 
 def _hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Mix the ranks of each row into one number: ranks, so that the unit of a column has no say in which rows are held out."""
+    """Hash the ranks of the values of each row: ranks, so that the held-out rows do not depend on the unit of a column."""
     key = np.zeros(len(y), dtype=np.uint64)
     for column in (*X.T, y):
         rank = np.unique(column, return_inverse=True)[1]

@@ -13,11 +13,11 @@ Vector = NDArray[np.float64]
 
 # A standard deviation below this, relative to the size of the column, is rounding error around a constant.
 CONSTANT_COLUMN = 1e-12
-# A column is stretched by outliers if its standard deviation is so many times its spread, which is the distance from the median
-# that this share of the rows off the median keep to. Heavy tails, as of incomes, stay below.
+# A column is stretched by outliers if its standard deviation exceeds this multiple of its spread: the distance from the median
+# within which this share of the rows off the median lie. Heavy tails, such as those of incomes, stay below.
 STRETCHED = 30.0
 KEEPING_CLOSE = 0.75
-# Where a column is stretched, values that are further from the median, in units of the spread, are brought to that distance.
+# Where a column is stretched, values further from the median than this multiple of the spread are clipped to that distance.
 FENCE = 2.0
 # A spread below this, relative to the median, is too narrow for a threshold; the other is the least that can be divided by.
 NARROW = 1e-9
@@ -28,14 +28,14 @@ SMALLEST_SPREAD = 1e-200
 class Scaling:
     """Mean and standard deviation of each column; a constant column has the scale 1 and becomes zero.
 
-    A few values far out can be all that a standard deviation tells of, so that the other values end up as good as equal. Such a
-    column is measured with its outliers brought to fences around the other values. Other columns have no fences.
+    A few outliers can dominate a standard deviation, so that all other values become nearly equal once they are divided by it.
+    Such a column is measured with its outliers clipped to fences around the other values. Other columns have no fences.
 
     Attributes
     ----------
     mean, scale : array of shape (n_features,)
     constant : array of shape (n_features,)
-        Which columns are.
+        Which columns are constant.
     lower, upper : array of shape (n_features,)
         The fences, infinite where there are none.
     """
@@ -69,7 +69,7 @@ class Scaling:
         return standardised
 
     def fenced(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the standardised columns with outliers brought to the fences, for learning directions."""
+        """Return the standardised columns with outliers clipped to the fences, for learning directions."""
         standardised = self.transform(X)
         for j in np.flatnonzero(np.isfinite(self.lower)):
             lower, upper = (np.array([self.lower[j], self.upper[j]]) - self.mean[j]) / self.scale[j]
@@ -90,13 +90,13 @@ class Scaling:
 
 
 def _size(deviation: Vector, share: Vector) -> float:
-    """Return the root mean square; of numbers brought to 1 first, because the squares of very large or small ones are lost."""
+    """Return the root mean square, of deviations divided by the largest first: squares could overflow or vanish."""
     largest = float(np.abs(deviation).max())
     return largest * float(np.sqrt(np.einsum("i,i->", share, (deviation / largest) ** 2))) if largest > 0.0 else 0.0
 
 
 def _fences(column: Vector, scale: float, share: Vector) -> tuple[float, float]:
-    """Return the least and the largest value that a column is measured by."""
+    """Return the fences of a column, infinite if it needs none."""
     centre = _quantile(column, share, 0.5)
     distance = np.abs(column - centre)
     # Off the median, because most values may be the same, as zeros are.

@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Level = str | int | bool
 
+# The code of a column of levels for a level that is missing.
+MISSING = -1
+
 
 @dataclass(frozen=True)
 class Column:

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from obliquerules.inspection.variables import column_of
 from obliquerules.rules import Model
 
@@ -66,6 +64,8 @@ def fitted_model(estimator: Any) -> Model:
         return estimator
     if not hasattr(type(estimator), "method_class"):
         raise TypeError(f"estimator must be a rule model, such as LLTBoostClassifier; got {type(estimator).__name__}.")
+    from sklearn.utils.validation import check_is_fitted  # here, because a model needs no scikit-learn
+
     check_is_fitted(estimator)
     model: Model = estimator.model_
     return model

@@ -27,7 +27,7 @@ ROOM, APART = 0.25, 0.12
 
 
 @dataclass(frozen=True)
-class Step:
+class Bar:
     """One line of a waterfall: what is written beside it, where its bar starts, and by how much it goes up or down."""
 
     label: str
@@ -128,14 +128,14 @@ class WaterfallDisplay:
         all_rules : bool, default=False
             Also list the rules that do not fire.
         """
-        steps = self._steps(all_rules)
-        sizes = np.array([max(drawing.n_lines(step.label), THICKNESS) + GAP for step in steps])
+        bars = self._bars(all_rules)
+        sizes = np.array([max(drawing.n_lines(bar.label), THICKNESS) + GAP for bar in bars])
         with drawing.axes_to_draw_on(ax, height=1.1 + drawing.LINE * sizes.sum(), width=7.0) as ax:
             self.ax_, self.figure_ = ax, ax.figure
             places = np.cumsum(sizes) - 0.5 * sizes
-            self._draw_bars(steps, places)
+            self._draw_bars(bars, places)
             ax.set_ylim(sizes.sum(), 0.0)
-            ax.set_yticks(places, [step.label for step in steps], linespacing=1.1)
+            ax.set_yticks(places, [bar.label for bar in bars], linespacing=1.1)
             ax.get_yticklabels()[-1].set_fontweight("bold")
             ax.tick_params("y", length=0)
             ax.set_xlabel(drawing.wrapped(self.explanation.total, 3.4))
@@ -144,30 +144,30 @@ class WaterfallDisplay:
                 self._draw_predictions(self.loss)
         return self
 
-    def _steps(self, all_rules: bool) -> list[Step]:
+    def _bars(self, all_rules: bool) -> list[Bar]:
         row = self.explanation
         listed = [(rule, start) for rule, start in zip(row.rules, self.ends, strict=False) if rule.fires or all_rules]
         lines = drawing.label_lines(len(listed))
-        steps = [Step("constant, with which every score starts", 0.0, row.intercept)]
+        bars = [Bar("constant, with which every score starts", 0.0, row.intercept)]
         for rule, start in listed:
             label = drawing.wrapped(_reason(rule), LABEL_WIDTH, lines)
-            steps.append(Step(label, float(start), rule.contribution, is_rule=True))
+            bars.append(Bar(label, float(start), rule.contribution, is_rule=True))
         missed = len(row.rules) - len(listed)
         if missed:
             others = "other rule does" if missed == 1 else "other rules do"
-            steps.append(Step(f"{missed} {others} not apply", row.score, 0.0, is_rule=True))
-        return [*steps, Step(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, row.score)]
+            bars.append(Bar(f"{missed} {others} not apply", row.score, 0.0, is_rule=True))
+        return [*bars, Bar(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, row.score)]
 
-    def _draw_bars(self, steps: list[Step], places: Vector) -> None:
+    def _draw_bars(self, bars: list[Bar], places: Vector) -> None:
         """Draw the bars with their numbers, and lines that lead from one to the next."""
         ax = self.ax_
-        corners = np.array([[0.0, 0.0], *([step.start, step.start + step.change] for step in steps)])
+        corners = np.array([[0.0, 0.0], *([bar.start, bar.start + bar.change] for bar in bars)])
         width = float(np.ptp(corners)) or 1.0
-        for step, place in zip(steps, places, strict=True):
-            end = step.start + step.change
-            ax.barh(place, step.change, left=step.start, height=THICKNESS, **step.look)
-            side = -1.0 if step.change < 0.0 else 1.0
-            text = PLAIN.signed(step.change) if step.change or not step.is_rule else "0"
+        for bar, place in zip(bars, places, strict=True):
+            end = bar.start + bar.change
+            ax.barh(place, bar.change, left=bar.start, height=THICKNESS, **bar.look)
+            side = -1.0 if bar.change < 0.0 else 1.0
+            text = PLAIN.signed(bar.change) if bar.change or not bar.is_rule else "0"
             number = ax.text(end + 0.015 * side * width, place, text, va="center", ha="right" if side < 0.0 else "left")
             number.set_bbox({"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5})
         for (_, end), above, below in zip(corners[1:], places[:-1], places[1:], strict=False):

@@ -29,3 +29,11 @@ class MeasuredRows:
     weight: Vector
     name: str
     least: int
+
+    @classmethod
+    def counted(cls, X: NDArray[np.float64], y: Vector, weight: Vector, name: str, least: int) -> MeasuredRows:
+        """Return the rows that have weight; raise if there are too few."""
+        has_weight = weight > 0.0
+        if np.count_nonzero(has_weight) < least:
+            raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(has_weight)}.")
+        return cls(X[has_weight], y[has_weight], weight[has_weight], name, least)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Cells of text under a title, with a remark below.
 
     Examples
     --------
-    >>> print(Table("Sizes", ("data set", "size"), (("Banknote", "6"),), "Less is better.").markdown())
+    >>> print(ReportTable("Sizes", ("data set", "size"), (("Banknote", "6"),), "Less is better.").markdown())
     ## Sizes
     <BLANKLINE>
     | data set | size |

@@ -1,4 +1,4 @@
-"""Methods: what is measured, each as a name and a function that makes estimators."""
+"""Contenders: the methods that are measured, each a name and a function that makes estimators."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LTRNET_SETTINGS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Method:
-    """A way to learn rules.
+class Contender:
+    """A method in the benchmark.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Method:
         return f"{self.name} comes from the package {self.needs}, which is not installed: install obliquerules[bench]."
 
 
-def lltboost(selection: str) -> Method:
+def lltboost(selection: str) -> Contender:
     """LLTBoost with the sizes that the paper sets: up to ten rules, five propositions, five variables."""
 
     def make(task: str, seed: int) -> Mapping[str, Any]:
@@ -66,10 +66,10 @@ def lltboost(selection: str) -> Method:
         model = kind(max_rules=10, max_propositions=5, max_variables=5, selection=selection, random_state=seed)
         return {"default": model}
 
-    return Method(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
+    return Contender(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
 
 
-def tgb(name: str, **parameters: Any) -> Method:
+def tgb(name: str, **parameters: Any) -> Contender:
     """TGB with up to ten rules of five propositions, at each of the paper's strengths of the ridge."""
 
     def make(task: str, seed: int) -> Mapping[str, Any]:
@@ -77,10 +77,10 @@ def tgb(name: str, **parameters: Any) -> Method:
         common: dict[str, Any] = {"max_rules": 10, "max_propositions": 5, "random_state": seed, **parameters}
         return {f"ridge {strength:g}": kind(ridge=strength / CURVATURE[task], **common) for strength in RIDGE_STRENGTHS}
 
-    return Method(f"TGB ({name})", "TGB", make)
+    return Contender(f"TGB ({name})", "TGB", make)
 
 
-def ltrnet() -> Method:
+def ltrnet() -> Contender:
     """LTRNet with the sizes that the paper sets, ten rules of five propositions, six restarts and 250 iterations."""
 
     def make(task: str, seed: int) -> Mapping[str, Any]:
@@ -88,21 +88,21 @@ def ltrnet() -> Method:
         sizes: dict[str, Any] = {"max_rules": 10, "max_propositions": 5, "n_restarts": 6, "max_iter": 250}
         return {name: kind(**sizes, **setting, random_state=seed) for name, setting in LTRNET_SETTINGS.items()}
 
-    return Method("LTRNet", "LTRNet", make)
+    return Contender("LTRNet", "LTRNet", make)
 
 
-def drnet() -> Method:
+def drnet() -> Contender:
     """DRNet with ten rules and the penalties that the paper sets, which are its defaults; for classes only."""
 
     def make(task: str, seed: int) -> Mapping[str, Any]:
         return {"default": DRNetClassifier(random_state=seed)} if task == "classification" else {}
 
-    return Method("DRNet", "DRNet", make)
+    return Contender("DRNet", "DRNet", make)
 
 
-OURS: dict[str, Method] = {
-    method.name: method
-    for method in (
+OURS: dict[str, Contender] = {
+    contender.name: contender
+    for contender in (
         *map(lltboost, SELECTIONS),
         tgb("default"),
         tgb("paper", objective="gradient", selection="objective", objective_tolerance=0.0),

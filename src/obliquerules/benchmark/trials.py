@@ -1,4 +1,4 @@
-"""Tasks: what there is to do and what came of it, as data that go through JSON unchanged."""
+"""Trials: what there is to do and what came of it, as data that go through JSON unchanged."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.benchmark.methods import Method
+from obliquerules.benchmark.contenders import Contender
 
-# Splits of different seeds never meet, as long as nobody asks for more repetitions than this.
+# Different seeds have different splits, up to this number of repetitions.
 SEEDS_APART = 1000
-# How the failure of a fit starts that was not given more time.
+# How the failure begins of a fit that ran out of time.
 STOPPED = "stopped after"
 
 
 @dataclass(frozen=True)
-class Task:
+class Trial:
     """One fit: a setting of a method on a split of a data set.
 
     Attributes
@@ -37,44 +37,44 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one task came to.
+    """What came of one trial.
 
     Attributes
     ----------
-    task : Task
+    trial : Trial
     complexities : tuple of int
         One for each member of the path, from one rule upwards.
     losses : mapping from str to tuple of float
         The test risk of each member: ``"risk"``, which is the mean squared error or the log loss, and for classes also
         ``"0/1 loss"``.
     seconds : float
-        Processor time of the fit; of a fit that failed, until it did.
+        Processor time of the fit, up to its end or its failure.
     failure : str or None
         Why there is no path; None if there is one.
 
     Examples
     --------
-    >>> outcome = Outcome(Task("Diabetes", "DRNet", "default", 0), (), {}, 1.5, "ValueError: no.")
+    >>> outcome = Outcome(Trial("Diabetes", "DRNet", "default", 0), (), {}, 1.5, "ValueError: no.")
     >>> outcome.line()
     '{"dataset":"Diabetes","method":"DRNet","setting":"default","seed":0,"complexities":[],"losses":{},"seconds":1.5,"failure":"ValueError: no."}'
     >>> Outcome.of_line(outcome.line()) == outcome
     True
     """  # noqa: E501
 
-    task: Task
+    trial: Trial
     complexities: tuple[int, ...]
     losses: Mapping[str, tuple[float, ...]]
     seconds: float
     failure: str | None = None
 
     def final(self, limit: float) -> bool:
-        """Say whether the task need not be done again within a limit; one that was stopped sooner may end now."""
+        """Say whether the trial need not be repeated within a limit; one that was stopped sooner may end now."""
         return self.failure is None or not self.failure.startswith(STOPPED) or self.seconds >= limit
 
     def line(self) -> str:
         """Return the outcome as one line of JSON, with exact numbers."""
-        fields = {**dataclasses.asdict(self.task), **dataclasses.asdict(self)}
-        del fields["task"]
+        fields = {**dataclasses.asdict(self.trial), **dataclasses.asdict(self)}
+        del fields["trial"]
         return json.dumps(fields, separators=(",", ":"), allow_nan=False)
 
     @classmethod
@@ -85,10 +85,10 @@ class Outcome:
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
         _check_fields(fields)
-        task = Task(*(fields.pop(field.name) for field in dataclasses.fields(Task)))
+        trial = Trial(*(fields.pop(field.name) for field in dataclasses.fields(Trial)))
         fields["complexities"] = tuple(fields["complexities"])
         fields["losses"] = {name: tuple(curve) for name, curve in fields["losses"].items()}
-        return cls(task, **fields)
+        return cls(trial, **fields)
 
 
 def _check_fields(fields: Any) -> None:
@@ -130,9 +130,12 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def plan(datasets: Iterable[Any], methods: Sequence[Method], repetitions: int, seed: int) -> tuple[Task, ...]:
-    """Return all tasks, repetition by repetition, so that a run that is cut short has something of everything."""
+def plan(datasets: Iterable[Any], contenders: Sequence[Contender], repetitions: int, seed: int) -> tuple[Trial, ...]:
+    """Return all trials, repetition by repetition, so that a run that is cut short has something of everything."""
     cases = [
-        (data.name, method.name, setting) for data in datasets for method in methods for setting in method.make(data.task, 0)
+        (data.name, contender.name, setting)
+        for data in datasets
+        for contender in contenders
+        for setting in contender.make(data.task, 0)
     ]
-    return tuple(Task(*case, SEEDS_APART * seed + repetition) for repetition in range(repetitions) for case in cases)
+    return tuple(Trial(*case, SEEDS_APART * seed + repetition) for repetition in range(repetitions) for case in cases)

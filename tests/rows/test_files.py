@@ -1,0 +1,159 @@
+"""Files: what the values of CSV, Parquet and Arrow files are taken for."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obliquerules.rows.csv_files import MISSING_WORDS
+from obliquerules.rows.files import read_file, read_stream
+from obliquerules.rows.levels import as_labels, as_numbers, is_missing, kind_of
+from obliquerules.rows.reading import read
+
+
+def csv_of(text):
+    return read_stream(io.BytesIO(text.encode()), ".csv", "the text")
+
+
+def kinds(content):
+    return [kind_of(*content.column(name)) for name in content.block.names]
+
+
+def texts(content, name):
+    column, codes = content.column(name)
+    return [None if code < 0 else column.levels[code] for code in codes]
+
+
+def test_numbers_text_booleans_and_missing_values():
+    content = csv_of("n,t,b,m\r\n 1 ,x,true,\r\n2.5e0,NA,FALSE,?\r\n\r\n-3,z,True,None\r\n")
+    assert kinds(content) == ["numbers", "text", "booleans", "numbers"]
+    assert content.column("n")[1].tolist() == [1.0, 2.5, -3.0]
+    assert texts(content, "t") == ["x", None, "z"]
+    assert as_numbers(*content.column("b")).tolist() == [1.0, 0.0, 1.0]
+    assert as_labels(*content.column("b")).tolist() == ["true", "FALSE", "True"]
+    assert is_missing(content.column("m")[1]).all()
+
+
+@pytest.mark.parametrize("value", ["1_000", "0x10", "١", "1,5", "one", "true"])
+def test_what_is_no_number(value):
+    assert kinds(csv_of(f"a;b\n1;{value}\n2;3\n"))[1] == f"numbers and text ('{value}')"
+
+
+def test_of_several_texts_among_numbers_the_first_is_named():
+    assert kinds(csv_of("a\n1\nz\nb\n")) == ["numbers and text ('z')"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_header_tells_the_delimiter(delimiter):
+    content = csv_of("\ufeffa,b\n1,2\n".replace(",", delimiter))
+    assert content.choose(["b", "a"]).matrix.tolist() == [[2.0, 1.0]]
+
+
+def test_names_and_values_may_be_quoted():
+    content = csv_of('"a, with ""comma""",b\n"1","x\ny"\n')
+    assert content.names == ('a, with "comma"', "b")
+    assert texts(content, "b") == ["x\ny"]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_numbers_come_through_exactly(numbers):
+    assert csv_of("x\n" + "\n".join(map(repr, numbers)) + "\n").column("x")[1].tolist() == numbers
+
+
+@given(st.lists(st.none() | st.text("ab", min_size=1), min_size=1))
+def test_text_comes_through_as_levels_in_order(values):
+    content = csv_of("x\n" + "\n".join(value or "NA" for value in values) + "\n")
+    column, found = content.column("x")
+    if any(values):
+        assert texts(content, "x") == values
+        assert column.levels == tuple(sorted({value for value in values if value}))
+    else:
+        assert column.levels is None
+        assert np.isnan(found).all()
+
+
+def frame():
+    return pa.table(
+        {
+            "whole": pa.array([1, None, 3], pa.int32()),
+            "real": [0.5, float("nan"), 1.5],
+            "flag": [True, False, None],
+            "text": pa.array(["x", "y", None]).dictionary_encode(),
+            "grade": pa.array([2, 1, None]).dictionary_encode(),
+            "empty": pa.nulls(3, pa.int64()),
+            "day": pa.array([0, 1, 2], pa.date32()),
+            "list": [[1], [2], [3]],
+        }
+    )
+
+
+def check_frame(content):
+    assert kinds(content) == ["numbers", "numbers", "booleans", "text", "numbers", "numbers"]
+    assert content.names == tuple(frame().column_names)
+    assert content.unread == {"day": "dates or times", "list": "values of type List(Int64)"}
+    assert [is_missing(values).tolist() for values in content.block.values] == [
+        [False, True, False],
+        [False, True, False],
+        [False, False, True],
+        [False, False, True],
+        [False, False, True],
+        [True, True, True],
+    ]
+    flag, values = content.column("flag")
+    assert as_labels(flag, values[:2]).tolist() == [True, False]
+    np.testing.assert_array_equal(as_numbers(flag, values), [1.0, 0.0, np.nan])
+    assert texts(content, "text") == ["x", "y", None]
+    np.testing.assert_array_equal(content.column("whole")[1], [1.0, np.nan, 3.0])
+    with pytest.raises(ValueError, match=r"Column 'day' of .* holds dates or times, neither numbers nor text"):
+        content.choose(["whole", "day"])
+
+
+def test_parquet(tmp_path):
+    import pyarrow.parquet as pq
+
+    pq.write_table(frame(), tmp_path / "t.parquet")
+    check_frame(read_file(tmp_path / "t.parquet"))
+
+
+@pytest.mark.parametrize("kind", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow(tmp_path, kind):
+    with open(tmp_path / "t.arrow", "wb") as file, kind(file, frame().schema) as writer:
+        writer.write_table(frame())
+    check_frame(read_file(tmp_path / "t.arrow"))
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.string(), pa.date32(), pa.bool_()])
+def test_nothing_but_missing_values_counts_as_numbers_whatever_the_type(tmp_path, kind):
+    table = pa.table({"a": [1, 2], "empty": pa.nulls(2, kind)})
+    with open(tmp_path / "t.arrow", "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    column, values = read_file(tmp_path / "t.arrow").column("empty")
+    assert column.levels is None
+    assert np.isnan(values).all()
+
+
+def test_labels_are_what_the_values_look_like():
+    content = csv_of("i,f,t\n1,0.5,x\n0,1.5,y\n")
+    labels = [as_labels(*content.column(name)).tolist() for name in "ift"]
+    assert labels == [[1, 0], [0.5, 1.5], ["x", "y"]]
+    assert all(isinstance(label, int) for label in labels[0])
+
+
+def test_every_word_for_missing_is_missing():
+    content = csv_of("a,b\n" + "".join(f"{word.upper()},1\n" for word in sorted(MISSING_WORDS)))
+    assert is_missing(content.column("a")[1]).all()
+
+
+def test_the_door_takes_booleans_as_numbers_and_refuses_text_as_it_does_in_a_data_frame():
+    content = csv_of("n,b,t\n1,true,x\n2,false,y\n")
+    assert read(content.choose(["b", "n"])).matrix.tolist() == [[1.0, 1.0], [0.0, 2.0]]
+    sentences = []
+    for X in (content.choose(["n", "t"]), pd.DataFrame({"n": [1, 2], "t": ["x", "y"]})):
+        with pytest.raises(ValueError, match="Column 't' of X holds text, not numbers") as caught:
+            read(X)
+        sentences.append(str(caught.value))
+    assert sentences[0] == sentences[1]
