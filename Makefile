@@ -39,7 +39,7 @@ starts: $(VENV)/installed  ## the corrective step from ten thousand random start
 sanitize: $(VENV)/dependencies  ## the kernels' tests and two thousand fits with address and undefined-behaviour sanitizers
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade --target=$(SANITIZED)/package \
 	  --config-settings=build-dir=$(SANITIZED)/objects --config-settings=setup-args=-Db_sanitize=address,undefined \
-	  --config-settings=setup-args=-Db_lundef=false --config-settings=setup-args=-Dc_args=-DOBLIQUERULES_ONE_TARGET .
+	  --config-settings=setup-args=-Db_lundef=false .
 	OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(SANITIZED)/package LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  $(BIN)/python -m pytest -m 'fits or not fits' --numprocesses=auto tests/kernels

@@ -20,7 +20,7 @@ LEAST_RATIO, NOT_JUDGED = 300.0, (500, 4)
 
 
 def problem(n: int, d: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Draw correlated inputs, labels that depend on at most six of them, and weights like those of gradients."""
+    """Draw correlated inputs, labels that depend on at most six of them, and weights as uneven as gradients."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 0.5 * rng.normal(size=(n, 1))
     X = np.asfortranarray((X - X.mean(axis=0)) / X.std(axis=0))

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def mean_seconds(work: Callable[[], Any], at_least: float = 0.2) -> float:
-    """Return the mean processor time, of all threads together, over so many runs that they take ``at_least`` seconds.
+    """Return the mean processor time, of all threads together, over runs that together take ``at_least`` seconds.
 
     For a comparison with a rival: what disturbs the machine disturbs both alike, be their work quick or slow.
     """
@@ -20,7 +20,7 @@ def mean_seconds(work: Callable[[], Any], at_least: float = 0.2) -> float:
 
 
 def least_seconds(work: Callable[[], Any], at_least: float = 0.5, runs: int = 3) -> float:
-    """Return the least processor time of at least so many runs and seconds.
+    """Return the least processor time of ``runs`` runs or more, which together take ``at_least`` seconds.
 
     For a comparison with oneself: disturbance only ever adds, and more of it to some sizes than to others.
     """

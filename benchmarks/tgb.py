@@ -60,7 +60,7 @@ class Stopped(BaseException):
 
 
 def fit_until(longest: float, stopped: list[Maker], make: Maker, X: Any, y: Any) -> None:
-    """Fit a new model, but stop after so many seconds of processor time, and take note of that."""
+    """Fit a new model, but stop when its processor time is up, and take note of that."""
 
     def stop(*_: Any) -> None:
         raise Stopped

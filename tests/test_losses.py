@@ -73,6 +73,24 @@ def test_rows_without_weight_do_not_move_the_best_constant(loss):
     assert loss.best_constant(y, weight) == loss.best_constant(y[:10], np.ones(10))
 
 
+@every_loss
+def test_curvature_is_the_hessian_at_the_best_constant(loss):
+    for y in (targets(loss, 2, 30), np.ones(30)):
+        weight = np.random.default_rng(3).exponential(size=30)
+        hessian = loss.hessian(np.array([loss.best_constant(y, weight)])).item()
+        assert loss.curvature(y, weight) == pytest.approx(hessian, rel=1e-9)
+
+
+@every_loss
+def test_numbers_of_any_shape_are_broadcast_and_keep_their_bits(loss):
+    y, score = targets(loss, 4, 6), np.random.default_rng(5).normal(size=(4, 6))
+    for row, value, slope in zip(score, loss.value(y, score), loss.gradient(y, score), strict=True):
+        np.testing.assert_array_equal(value, loss.value(y, row))
+        np.testing.assert_array_equal(slope, loss.gradient(y, row))
+    assert loss.inverse_link(score[:, ::2]).shape == loss.hessian(score[:, ::2]).shape == (4, 3)
+    assert loss.value(np.array(1.0), np.array(0.5)).shape == ()
+
+
 @pytest.mark.parametrize(("name", "y", "side"), [("logistic", 0.0, -1), ("logistic", 1.0, 1), ("poisson", 0.0, -1)])
 def test_best_constant_of_targets_at_their_bound_is_finite(name, y, side):
     best = LOSSES[name].best_constant(np.full(3, y), np.ones(3))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
+
+from obliquerules.kernels import losses as formulas
 
 Vector = NDArray[np.float64]
 
-# exp of this is still a finite double, with room to be summed over any number of rows.
+# Above it a log link has no larger prediction, as in kernels/losses.h: exp of this is a finite double, with room for sums.
 LARGEST_EXPONENT = 600.0
 # Log-odds or log-rate of a constant model whose best constant is infinite: a mean this close to its bound is as good as there.
 SMALLEST_MEAN = 1e-12
@@ -24,7 +27,8 @@ class Loss(ABC):
     hessian is mu'(f). Because y enters linearly, rows with the same score may be replaced by one row with their mean target
     and summed weight: gradients, hessians and minimisers stay the same.
 
-    All methods work element by element and return finite numbers for any finite score.
+    All methods work element by element and return finite numbers for any finite score. The formulas are compiled, in
+    ``kernels/losses.h``, where the loss has the number ``family``; a loss without one overrides the methods that use it.
 
     Attributes
     ----------
@@ -43,6 +47,7 @@ class Loss(ABC):
     """
 
     name: ClassVar[str]
+    family: ClassVar[int]
     link_name: ClassVar[str]
     positive_only: ClassVar[bool] = False
     score_name: ClassVar[str | None] = "score"
@@ -50,17 +55,21 @@ class Loss(ABC):
     mean_name: ClassVar[str] = "prediction"
     risk_name: ClassVar[str] = "mean loss"
 
-    @abstractmethod
     def value(self, y: Vector, score: Vector) -> Vector:
         """Return the loss of each score."""
+        return _by_row(formulas.value, self.family, y, score)
 
-    @abstractmethod
     def inverse_link(self, score: Vector) -> Vector:
         """Return the prediction mu(f)."""
+        return _by_row(formulas.inverse_link, self.family, score)
 
-    @abstractmethod
+    def gradient(self, y: Vector, score: Vector) -> Vector:
+        """Return the derivative of the loss in the score, mu(f) - y."""
+        return _by_row(formulas.gradient, self.family, y, score)
+
     def hessian(self, score: Vector) -> Vector:
         """Return the second derivative of the loss in the score, mu'(f)."""
+        return _by_row(formulas.hessian, self.family, score)
 
     @abstractmethod
     def link(self, mean: float) -> float:
@@ -71,10 +80,6 @@ class Loss(ABC):
 
     def __hash__(self) -> int:
         return hash(type(self))
-
-    def gradient(self, y: Vector, score: Vector) -> Vector:
-        """Return the derivative of the loss in the score, mu(f) - y."""
-        return self.inverse_link(score) - y
 
     def deviance(self, total: float, n: float) -> float:  # noqa: ARG002  # one signature for all losses
         """Return -2 log likelihood, but for a constant, of n rows whose losses add up to ``total``."""
@@ -120,28 +125,14 @@ class SquaredLoss(Loss):
     """(y - f)^2 / 2, for a real target."""
 
     name = "squared"
+    family = formulas.FAMILIES["squared"]
     link_name = "identity"
     score_name = "prediction"
     risk_name = "half the mean squared error"
 
-    def value(self, y: Vector, score: Vector) -> Vector:
-        with np.errstate(over="ignore"):
-            return np.minimum(0.5 * (y - score) ** 2, np.finfo(np.float64).max)
-
-    def inverse_link(self, score: Vector) -> Vector:
-        return score
-
     def deviance(self, total: float, n: float) -> float:
         # Of a normal distribution whose variance is fitted too; a perfect fit counts as one at the limit of rounding.
         return n * float(np.log(max(2.0 * total / n, np.finfo(np.float64).tiny)))
-
-    def gradient(self, y: Vector, score: Vector) -> Vector:
-        limit = np.finfo(np.float64).max
-        with np.errstate(over="ignore"):
-            return np.clip(score - y, -limit, limit)
-
-    def hessian(self, score: Vector) -> Vector:
-        return np.ones_like(score)
 
     def link(self, mean: float) -> float:
         return mean
@@ -157,28 +148,21 @@ class LogisticLoss(Loss):
     """log(1 + exp(f)) - y f, for a target of 0 or 1 (or a share between them)."""
 
     name = "logistic"
+    family = formulas.FAMILIES["logistic"]
     link_name = "logistic"
     score_name = "log-odds of {label}"
     factor_name = "odds"
     mean_name = "probability of {label}"
     risk_name = "log loss"
 
-    def value(self, y: Vector, score: Vector) -> Vector:
-        # log(1 + exp(f)) = max(f, 0) + log(1 + exp(-|f|)) neither overflows nor cancels.
-        limit = np.finfo(np.float64).max
-        with np.errstate(over="ignore"):
-            return np.minimum(np.maximum(score, 0.0) - y * score + np.log1p(np.exp(-np.abs(score))), limit)
-
-    def inverse_link(self, score: Vector) -> Vector:
-        return np.asarray(expit(score), dtype=np.float64)
-
-    def hessian(self, score: Vector) -> Vector:
-        # 1 - mu(f) is mu(-f): the subtraction would lose all digits for large scores.
-        return np.asarray(expit(score) * expit(-score), dtype=np.float64)
-
     def link(self, mean: float) -> float:
-        mean = min(max(mean, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
+        mean = _inside(mean)
         return float(np.log(mean) - np.log1p(-mean))
+
+    def curvature(self, y: Vector, weight: Vector) -> float:
+        # At the best constant the prediction is the mean itself: no need to go to its score and back.
+        mean = _inside(float(np.average(y, weights=weight)))
+        return mean * (1.0 - mean)
 
     def strata(self, y: Vector) -> NDArray[np.intp]:
         return y.astype(np.intp)
@@ -199,27 +183,13 @@ class PoissonLoss(Loss):
     """exp(f) - y f + (y log y - y), for counts and rates: half the Poisson deviance, with a log link."""
 
     name = "poisson"
+    family = formulas.FAMILIES["poisson"]
     link_name = "exponential"
     positive_only = True
     score_name = None
     factor_name = "expected count"
     mean_name = "expected count"
     risk_name = "half the mean Poisson deviance"
-
-    def value(self, y: Vector, score: Vector) -> Vector:
-        # Above the largest exponent the loss goes on as a line with the gradient it has there: without it, -y f would win.
-        limit = np.finfo(np.float64).max
-        bounded = np.minimum(score, LARGEST_EXPONENT)
-        rate = np.exp(bounded)
-        with np.errstate(over="ignore"):
-            line = (rate - y) * (score - bounded)
-            return np.clip(rate - y * bounded + line + _y_log_y(y) - y, -limit, limit)
-
-    def inverse_link(self, score: Vector) -> Vector:
-        return np.asarray(np.exp(np.minimum(score, LARGEST_EXPONENT)), dtype=np.float64)
-
-    def hessian(self, score: Vector) -> Vector:
-        return self.inverse_link(score)
 
     def link(self, mean: float) -> float:
         return float(np.log(max(mean, np.finfo(np.float64).tiny)))
@@ -236,6 +206,11 @@ class PoissonLoss(Loss):
         return complaint
 
 
+def _inside(mean: float) -> float:
+    """Return a mean between 0 and 1 that has finite log-odds."""
+    return min(max(mean, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
+
+
 def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
     """Return the share of pairs of rows, one of each class, that the score puts in order; equal scores count half."""
     position = np.unique(score, return_inverse=True)[1].ravel()
@@ -245,8 +220,11 @@ def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
     return None if pairs == 0.0 else float((positive * (below + 0.5 * negative)).sum() / pairs)
 
 
-def _y_log_y(y: Vector) -> Vector:
-    return np.asarray(xlogy(y, y), dtype=np.float64)
+def _by_row(function: Callable[..., Vector], family: int, *arrays: Vector) -> Vector:
+    """Apply a formula to numbers of any shape, broadcast against each other."""
+    broadcast = np.broadcast_arrays(*arrays)
+    flat = (np.ascontiguousarray(array, dtype=np.float64).ravel() for array in broadcast)
+    return function(family, *flat).reshape(broadcast[0].shape)
 
 
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredLoss(), LogisticLoss(), PoissonLoss())}

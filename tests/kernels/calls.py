@@ -6,7 +6,8 @@ import numpy as np
 
 from obliquerules.kernels.axis_rules import DirectedObjective, RuleSearch, best_cuts
 from obliquerules.kernels.l1_path import PathFollower
-from obliquerules.kernels.rule_weights import FAMILIES, WeightFinder
+from obliquerules.kernels.losses import FAMILIES, gradient, hessian, inverse_link, value
+from obliquerules.kernels.rule_weights import WeightFinder
 
 ROWS, COLUMNS, PATTERNS = 40, 3, 4
 
@@ -76,7 +77,24 @@ def judge(**arguments):
     return cut(arguments, **{name: value for name, value in cuts_arguments().items() if name != "objective"})
 
 
+def loss_arguments():
+    rng = np.random.default_rng(4)
+    return {"family": FAMILIES["poisson"], "y": rng.poisson(2.0, ROWS).astype(float), "score": rng.normal(size=ROWS)}
+
+
+def score_arguments():
+    return {name: value for name, value in loss_arguments().items() if name != "y"}
+
+
+def listed(formula):
+    return lambda **arguments: formula(**arguments).tolist()
+
+
 CALLS = {
+    "value": (listed(value), loss_arguments),
+    "gradient": (listed(gradient), loss_arguments),
+    "inverse_link": (listed(inverse_link), score_arguments),
+    "hessian": (listed(hessian), score_arguments),
     "PathFollower": (follow, path_arguments),
     "WeightFinder": (find_weights, weights_arguments),
     "DirectedObjective": (judge, objective_arguments),

@@ -35,7 +35,7 @@ def test_rows_of_a_block_are_rows_of_its_matrix(part, make):
     assert (len(block), block.names) == (len(X), tuple(NAMES))
     assert np.array_equal(block.matrix, X)
     for some in (block.rows(which), make(X).rows(which)):
-        assert (len(some), some.columns) == (len(X[which]), block.columns)
+        assert (len(some), tuple(some.columns)) == (len(X[which]), tuple(block.columns))
         assert np.array_equal(some.matrix, X[which])
         assert all(np.array_equal(values, X[which][:, column]) for column, values in enumerate(some.values))
 
@@ -55,7 +55,7 @@ def test_rows_of_levels_keep_their_codes():
     colour = Column("colour", ("blue", "red"))
     block = Block((colour, Column("age")), (np.array([0, -1, 1], dtype=np.int32), np.array([1.0, 2.0, np.nan])))
     some = block.rows([2, 1])
-    assert some.columns == block.columns
+    assert tuple(some.columns) == tuple(block.columns)
     assert some.values[0].tolist() == [1, -1]
     assert some.values[0].dtype == np.int32
     with pytest.raises(ValueError, match="Column 'colour' holds levels, not numbers"):

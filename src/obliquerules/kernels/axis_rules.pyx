@@ -270,7 +270,7 @@ cdef class RuleSearch:
         return found, self.nodes, not self.stopped
 
     cdef int prepare(self, Py_ssize_t limit, double best, Py_ssize_t max_nodes, double deadline) except -1:
-        """Make room for a search of so many cuts; no conjunction has more than there are kinds."""
+        """Make room for conjunctions of up to `limit` cuts; none has more cuts than there are kinds."""
         self.limit, self.best, self.max_nodes, self.deadline = limit, best, max_nodes, deadline
         self.nodes, self.best_length, self.stopped = 0, 0, perf_counter() >= deadline
         self.inside = np.ones((limit, self.n), dtype=np.uint8)

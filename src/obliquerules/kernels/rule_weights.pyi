@@ -1,8 +1,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-FAMILIES: dict[str, int]
-
 class WeightFinder:
     def __init__(
         self,

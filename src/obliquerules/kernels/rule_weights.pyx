@@ -2,24 +2,17 @@
 """Newton's method on the weights of rules; the arithmetic behind `solvers.rule_weights`."""
 
 from libc.float cimport DBL_MAX, DBL_MIN
-from libc.math cimport NAN, exp, fabs, fmax, fmin, log, log1p, sqrt
+from libc.math cimport NAN, fabs, fmax, sqrt
 
 import numpy as np
 
+include "losses.pxi"
 include "signals.pxi"
-
-cdef enum Family:
-    SQUARED = 0
-    LOGISTIC = 1
-    POISSON = 2
-
-FAMILIES = {"squared": SQUARED, "logistic": LOGISTIC, "poisson": POISSON}
 
 cdef int MAX_ITERATIONS = 100
 cdef int MAX_HALVINGS = 40
 cdef double TOLERANCE = 1e-13  # Newton stops when the next step would lower the objective by no more than this share of it
 cdef double JITTER = 1e-12     # of the mean diagonal: rules that fire on the same rows leave the Hessian singular without a ridge
-cdef double LARGEST_EXPONENT = 600.0
 
 # When Newton's end is no minimum, a slower way is gone that cannot miss it.
 cdef double NOT_REACHED = 1e-11    # share of the objective: if the next step would still win this, Newton has not arrived
@@ -31,41 +24,6 @@ cdef double FIRST_DAMPING = 1e-3, LEAST_DAMPING = 1e-12, LARGEST_DAMPING = 1e20
 cdef int MAX_SAFE_STEPS = 2000, MAX_BISECTIONS = 200
 cdef double NO_SLOPE = 1e-13       # of the weight of all rows: the slope of a constant that is as good as the best
 cdef double LARGEST_CONSTANT = 1e300
-
-
-# ---- losses: the same functions as in losses.py, for one row -----------------------------------------------------------
-
-cdef inline double loss_value(int family, double y, double score) noexcept nogil:
-    if family == SQUARED:
-        return fmin(0.5 * (y - score) * (y - score), DBL_MAX)
-    if family == LOGISTIC:
-        return fmin(fmax(score, 0.0) - y * score + log1p(exp(-fabs(score))), DBL_MAX)
-    cdef double bounded = fmin(score, LARGEST_EXPONENT)
-    cdef double rate = exp(bounded)
-    cdef double total = rate - y * bounded + (rate - y) * (score - bounded) + (y * log(y) if y > 0.0 else 0.0) - y
-    return fmax(fmin(total, DBL_MAX), -DBL_MAX)
-
-
-cdef inline void loss_derivatives(int family, double y, double score, double *gradient, double *hessian) noexcept nogil:
-    cdef double small, share
-    if family == SQUARED:
-        gradient[0] = fmax(fmin(score - y, DBL_MAX), -DBL_MAX)
-        hessian[0] = 1.0
-    elif family == LOGISTIC:
-        small = exp(-fabs(score))
-        share = 1.0 / (1.0 + small)
-        gradient[0] = (share if score >= 0.0 else small * share) - y
-        hessian[0] = small * share * share
-    else:
-        hessian[0] = exp(fmin(score, LARGEST_EXPONENT))
-        gradient[0] = hessian[0] - y
-
-
-cdef inline double size_of_terms(int family, double y, double score, double curvature) noexcept nogil:
-    """What the loss of a row is made of: its rounding error is a share of this, however small the loss itself is."""
-    if family == SQUARED:
-        return LOST * (fabs(y) + fabs(score)) * (fabs(y) + fabs(score))
-    return 1.0 if family == LOGISTIC else curvature + y
 
 
 # ---- linear algebra ------------------------------------------------------------------------------------------------------
@@ -129,8 +87,7 @@ cdef class WeightFinder:
         self.n, self.m = design.shape[0], design.shape[1]
         if self.m == 0 or not y.shape[0] == row_weight.shape[0] == offset.shape[0] == self.n:
             raise ValueError("All arrays must have the same number of rows, and design at least one column.")
-        if family not in FAMILIES.values():
-            raise ValueError(f"family must be one of {sorted(FAMILIES.values())}; got {family}.")
+        checked_family(family)
         if not 0.0 <= ridge <= DBL_MAX:
             raise ValueError(f"ridge must be finite and not negative; got {ridge}.")
         self.weights, self.candidate, self.gradient, self.step, self.mass, self.scale, self.newton_end = np.zeros(
@@ -158,10 +115,9 @@ cdef class WeightFinder:
         self.hessian[:, :] = 0.0
         for i in range(self.n):
             score = self.offset[i] + dot(&self.design[i, 0], &self.weights[0], self.m)
-            loss_derivatives(self.family, self.y[i], score, &slope, &curvature)
-            self.size += self.row_weight[i] * size_of_terms(self.family, self.y[i], score, curvature)
-            slope *= self.row_weight[i]
-            curvature *= self.row_weight[i]
+            self.size += self.row_weight[i] * size_of_terms(self.family, self.y[i], score)
+            slope = self.row_weight[i] * loss_gradient(self.family, self.y[i], score)
+            curvature = self.row_weight[i] * loss_hessian(self.family, score)
             for j in range(self.m):
                 if self.design[i, j] != 0.0:
                     self.gradient[j] += slope * self.design[i, j]
@@ -254,10 +210,9 @@ cdef class WeightFinder:
 
     cdef double slope_of_constant(self, double constant) except? -1.0 nogil:
         cdef Py_ssize_t i
-        cdef double slope, curvature, total = 0.0
+        cdef double total = 0.0
         for i in range(self.n):
-            loss_derivatives(self.family, self.y[i], self.offset[i] + constant, &slope, &curvature)
-            total += self.row_weight[i] * slope
+            total += self.row_weight[i] * loss_gradient(self.family, self.y[i], self.offset[i] + constant)
         ask_for_signals(&self.work, <double> self.n * 10)
         return total
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.columns import MISSING, Block, Column, Level
+from obliquerules.rules.columns import MISSING, Block, Column, Level, NumberColumns
 
 # Booleans in CSV are words, in any case; as labels of classes they stay the words that the file has.
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -88,7 +88,7 @@ def refusal(name: str, kind: str) -> str:
 
 def numbers_only(block: Block) -> Block:
     """Return a block with booleans as numbers; raise if a column holds text."""
-    if all(column.levels is None for column in block.columns):
+    if isinstance(block.columns, NumberColumns) or all(column.levels is None for column in block.columns):
         return block
     numbers = []
     for column, values in zip(block.columns, block.values, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,35 +31,58 @@ class Column:
     levels: tuple[Level, ...] | None = None
 
 
+@dataclass(frozen=True)
+class NumberColumns(Sequence[Column]):
+    """Columns of numbers, each made when it is asked for: there may be a million of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    """
+
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> NumberColumns: ...
+    def __getitem__(self, index: int | slice) -> Column | NumberColumns:
+        found = self.names[index]
+        return Column(found) if isinstance(found, str) else NumberColumns(found)
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Rows of columns: what `read` makes of any kind of table, and what a model is asked about.
 
     Attributes
     ----------
-    columns : tuple of Column
-    values : tuple of array
+    columns : sequence of Column
+    values : sequence of array
         One array for each column: doubles, NaN where a value is missing, or the codes of levels as 32-bit integers, -1 where
         the level is missing and -2 where it is not one of the column's.
     """
 
-    columns: tuple[Column, ...]
-    values: tuple[NDArray[Any], ...]
+    columns: Sequence[Column]
+    values: Sequence[NDArray[Any]] | NDArray[np.float64]
 
     @classmethod
     def of_matrix(cls, X: NDArray[np.float64], names: Sequence[str]) -> Block:
         """Return a matrix as a block without copying it."""
-        block = cls(tuple(Column(name) for name in names), tuple(X.T))
+        block = cls(NumberColumns(tuple(names)), X.T)
         block.__dict__["matrix"] = X  # so that the cached property does not build it again
         return block
 
     def __len__(self) -> int:
-        return len(self.values[0]) if self.values else 0
+        return len(self.values[0]) if len(self.values) else 0
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(column.name for column in self.columns)
+        return self.columns.names if isinstance(self.columns, NumberColumns) else tuple(one.name for one in self.columns)
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
@@ -67,7 +90,7 @@ class Block:
         for column in self.columns:
             if column.levels is not None:
                 raise ValueError(f"Column '{column.name}' holds levels, not numbers.")
-        return np.column_stack(self.values) if self.values else np.empty((0, 0))
+        return np.column_stack(tuple(self.values)) if len(self.values) else np.empty((0, 0))
 
     def rows(self, which: Any) -> Block:
         """Return some of the rows, chosen by a slice, a mask or positions."""

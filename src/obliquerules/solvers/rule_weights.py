@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.kernels.rule_weights import FAMILIES, WeightFinder
+from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.losses import Loss
 
 Vector = NDArray[np.float64]
@@ -64,7 +64,7 @@ def _minimised(
     """Return the weights of all columns, and the objective before and after."""
     arrays = (design, y, row_weight, offset, start)
     design, y, row_weight, offset, start = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
-    return WeightFinder(design, y, row_weight, offset, FAMILIES[loss.name], ridge).run(start)
+    return WeightFinder(design, y, row_weight, offset, loss.family, ridge).run(start)
 
 
 def weights_of_patterns(

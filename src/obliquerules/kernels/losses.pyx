@@ -1,0 +1,56 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The formulas of the losses, row by row; the arithmetic behind `losses`."""
+
+import numpy as np
+
+include "losses.pxi"
+
+FAMILIES = {"squared": SQUARED, "logistic": LOGISTIC, "poisson": POISSON}
+
+
+def value(int family, const double[::1] y not None, const double[::1] score not None):
+    """Return the loss of each score."""
+    cdef double[::1] out = room(family, y, score)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = loss_value(family, y[i], score[i])
+    return np.asarray(out)
+
+
+def inverse_link(int family, const double[::1] score not None):
+    """Return the prediction of each score."""
+    cdef double[::1] out = room(family, score, score)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = loss_mean(family, score[i])
+    return np.asarray(out)
+
+
+def gradient(int family, const double[::1] y not None, const double[::1] score not None):
+    """Return the first derivative of the loss in each score."""
+    cdef double[::1] out = room(family, y, score)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = loss_gradient(family, y[i], score[i])
+    return np.asarray(out)
+
+
+def hessian(int family, const double[::1] score not None):
+    """Return the second derivative of the loss in each score."""
+    cdef double[::1] out = room(family, score, score)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = loss_hessian(family, score[i])
+    return np.asarray(out)
+
+
+cdef room(int family, const double[::1] y, const double[::1] score):
+    """Check what came to the door, and return an array for the result."""
+    checked_family(family)
+    if y.shape[0] != score.shape[0]:
+        raise ValueError(f"y must have one entry for each score; got {y.shape[0]} for {score.shape[0]} scores.")
+    return np.empty(score.shape[0])
