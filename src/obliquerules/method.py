@@ -1,4 +1,4 @@
-"""Method: a way to learn rules, with its parameters; every estimator has one, and nothing else learns."""
+"""Method: a way to learn rules, with its parameters; every estimator has one, which does all the learning."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is learned from.
+    """What a method learns from.
 
     Attributes
     ----------
     X : array of shape (n_samples, n_features)
     y, weight : array of shape (n_samples,)
-        Targets as the numbers that the loss takes, and the weights of the rows.
+        Targets, as the numbers that the loss takes, and row weights.
     loss : Loss
     feature_names : tuple of str
     labels : Labels or None
-        What the targets 0 and 1 stand for, if they are classes.
+        The classes that the targets 0 and 1 stand for, if they are classes.
     learner : str
-        Who learns: what reports of progress begin with.
+        The name with which reports of progress begin.
     """
 
     X: NDArray[np.float64]
@@ -50,16 +50,16 @@ class Task:
 
     @cached_property
     def sample(self) -> Sample:
-        """The rows made distinct."""
+        """The distinct rows."""
         return Sample.of(self.X, self.y, self.weight)
 
     def on(self, rows: NDArray[Any], weight: Vector | None = None) -> Task:
-        """Return the task on some of the rows, with other weights if they are given."""
+        """Return the task on some of the rows, with new weights if they are given."""
         kept = self.weight[rows] if weight is None else weight
         return dataclasses.replace(self, X=self.X[rows], y=self.y[rows], weight=kept)
 
     def report(self, progress: str) -> None:
-        """Say on standard error how far learning has come."""
+        """Report progress on standard error."""
         sys.stderr.write(f"[{self.learner}] {progress}\n")
 
 
@@ -72,11 +72,11 @@ class Growth:
     path : tuple of RuleEnsemble
         Ensembles of growing complexity, the first of them the constant.
     n_iter : int
-        The number of steps that it took.
+        The number of steps that learning took.
     chosen : int
-        The position of the one that predicts; -1 for the last.
+        The position of the ensemble that predicts; -1 for the last.
     notes : dict
-        What else is known of the fit, by the name of the attribute that the estimator gets.
+        Further fitted attributes of the estimator, by name.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -89,23 +89,23 @@ class Growth:
 class Method(ABC):
     """A way to learn rules.
 
-    A subclass is a frozen dataclass whose fields are its parameters, each declared in one line with the functions of
-    `obliquerules.parameters`: estimators take signature, checks and documentation from there. Making one checks them.
+    A subclass is a frozen dataclass whose fields are its parameters, each declared with a function of
+    `obliquerules.parameters`. Estimators take signature and documentation from there; creating a method checks its values.
     """
 
     ridge: float = real(0.0, "Penalty on squared rule weights, not on the constant, measured in rows.")
-    random_state: Any = seed("Draws what is random.")
+    random_state: Any = seed("Seeds everything that is random.")
     verbose: int = verbosity("If not zero, report progress on standard error.")
 
     def __post_init__(self) -> None:
         check_declared(self)
         self.check()
 
-    def check(self) -> None:  # noqa: B027  # most have nothing to say
-        """Raise if parameters that are right by themselves do not fit together; a subclass says which."""
+    def check(self) -> None:  # noqa: B027  # optional
+        """Raise if valid parameters do not fit together; for subclasses to override."""
 
-    def check_task(self, task: Task) -> None:  # noqa: B027  # the same
-        """Raise, before any work is done, if the parameters do not fit what is to be learned; a subclass says when."""
+    def check_task(self, task: Task) -> None:  # noqa: B027  # optional
+        """Raise, before any work is done, if the parameters do not fit the task; for subclasses to override."""
 
     @abstractmethod
     def grow(self, task: Task) -> Growth:
@@ -113,25 +113,25 @@ class Method(ABC):
 
     @property
     def plain(self) -> Method:
-        """The method that grows one path and does nothing else, such as without cross-validation: this one, mostly."""
+        """The method that only grows a path, for example without cross-validation: by default, this one."""
         return self
 
     def reseeded(self, seed: int) -> Self:
-        """Return the same method with a seed of its own, and silent: for fits inside a fit."""
+        """Return the same method, silent and with another seed, for fits inside a fit."""
         return dataclasses.replace(self, random_state=seed, verbose=0)
 
     def penalty(self, loss: Loss, y: Vector, weight: Vector) -> float:
-        """Return the ridge under which weights of rules are fitted to these targets, in units of the loss."""
+        """Return the ridge for fitting rule weights to these targets, in units of the loss."""
         return self.ridge * loss.curvature(y, weight)
 
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:
-        """Return the constant and the weights of the rules, fitted as in `grow`; the fixed ones as they are at the start."""
+        """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
         ridge = self.penalty(loss, sample.y, sample.weight)
         design, pattern = firing_patterns(ensemble, sample.X)
         return weights_of_patterns(design, pattern, sample.y, sample.weight, loss, ridge, start, fixed=fixed)
 
 
 def firing_patterns(ensemble: RuleEnsemble, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return which rules fire together, with a column of ones before them, and which of these patterns each row has."""
+    """Return the distinct firing patterns of the rules, after a column of ones, and the pattern of each row."""
     fires, pattern = np.unique(ensemble.fires(X), axis=0, return_inverse=True)
     return np.column_stack([np.ones(len(fires)), fires]), pattern.ravel()

@@ -1,4 +1,4 @@
-"""Parameters: each declared once, in one line that has its default, what it may be and what it means; and their checks."""
+"""Parameters: each declared once, with its default, its valid values and its meaning; and the checks of values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-# Where a sequence of penalties ends in zero, the one before zero is this share of the largest.
+# In a grid of penalties that ends in zero, the smallest positive penalty is this share of the largest.
 SMALLEST_SHARE = 1e-3
 
 
@@ -23,7 +23,7 @@ def check_whole(name: str, value: Any, least: int) -> None:
 
 
 def check_real(name: str, value: Any, least: float, below: float = math.inf) -> None:
-    """Raise unless the value is a finite number from ``least`` up to, not including, ``below``."""
+    """Raise unless the value is a finite number of at least ``least`` and less than ``below``."""
     number = _as_double(value)
     if not math.isfinite(number) or not least <= number < below:
         bounds = f" of at least {least:g}" if math.isinf(below) else f" from {least:g} to below {below:g}"
@@ -31,7 +31,7 @@ def check_real(name: str, value: Any, least: float, below: float = math.inf) -> 
 
 
 def _as_double(value: Any) -> float:
-    """Return a number as a double, which is infinite for a whole number beyond all doubles; NaN for anything else."""
+    """Return a number as a double: infinity for a whole number beyond all doubles, NaN for what is not a number."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return math.nan
     try:
@@ -47,7 +47,7 @@ def check_option(name: str, value: Any, options: Collection[str]) -> None:
 
 
 def check_text(name: str, value: Any) -> None:
-    """Raise unless the value is text that says something and can be written to a file."""
+    """Raise unless the value is text that is not blank and can be written to a file."""
     if not isinstance(value, str) or not value.strip() or value.encode("utf-8", "replace").decode("utf-8") != value:
         raise ValueError(f"{name} must be text; got {value!r}.")
 
@@ -59,13 +59,13 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def check_jobs(name: str, value: Any) -> None:
-    """Raise unless the value is what joblib takes for a number of workers."""
+    """Raise unless joblib accepts the value as a number of workers."""
     if value is not None and (not isinstance(value, numbers.Integral) or isinstance(value, bool) or value == 0):
         raise ValueError(f"{name} must be a whole number other than 0, or None; got {value!r}.")
 
 
 def check_penalties(largest: Any, smallest: Any, n: Any) -> None:
-    """Raise unless ``max_penalty``, ``min_penalty`` and ``n_penalties`` make a falling sequence."""
+    """Raise unless ``max_penalty``, ``min_penalty`` and ``n_penalties`` define a falling sequence."""
     check_whole("n_penalties", n, 1)
     check_real("max_penalty", largest, 0.0)
     check_real("min_penalty", smallest, 0.0)
@@ -74,7 +74,7 @@ def check_penalties(largest: Any, smallest: Any, n: Any) -> None:
 
 
 def falling_penalties(largest: float, smallest: float, n: int) -> list[float]:
-    """Return so many penalties in equal ratios, the last of them zero if the smallest is; with one it is the largest.
+    """Return a falling geometric grid of ``n`` penalties; zero is its last member if ``smallest`` is zero.
 
     >>> falling_penalties(10.0, 0.1, 3), falling_penalties(10.0, 0.0, 3), falling_penalties(10.0, 0.1, 1)
     ([10.0, 1.0, 0.1], [10.0, 0.01, 0.0], [10.0])
@@ -88,7 +88,7 @@ def falling_penalties(largest: float, smallest: float, n: int) -> list[float]:
 
 
 def check_folds(name: str, value: Any) -> None:
-    """Raise unless the value is a number of folds, a splitter as scikit-learn has them, a list of splits, or None."""
+    """Raise unless the value is a number of folds, a splitter of scikit-learn, an iterable of splits, or None."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= 2
     if not (value is None or whole or gives_splits(value)):
         known = "a whole number of at least 2, a splitter, pairs of training and test rows, or None"
@@ -96,21 +96,21 @@ def check_folds(name: str, value: Any) -> None:
 
 
 def gives_splits(value: Any) -> bool:
-    """Say whether the value splits rows itself or holds splits; a text or a class does neither."""
+    """Say whether the value is a splitter or an iterable of splits; text and classes are neither."""
     return not isinstance(value, (str, bytes, type)) and (
         callable(getattr(value, "split", None)) or isinstance(value, Iterable)
     )
 
 
 def check_seed(name: str, value: Any) -> None:
-    """Raise unless the value is what scikit-learn takes for a source of randomness."""
+    """Raise unless scikit-learn accepts the value as a random state."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= int(value) < 2**32
     if not (value is None or whole or value is np.random or isinstance(value, np.random.RandomState)):
         raise ValueError(f"{name} must be a whole number from 0 to 2**32 - 1, a RandomState or None; got {value!r}.")
 
 
 def check_verbosity(name: str, value: Any) -> None:
-    """Raise unless the value says how much to report: a whole number from 0, or True or False."""
+    """Raise unless the value is a verbosity: a whole number of at least 0, or True or False."""
     check_whole(name, int(value) if isinstance(value, bool) else value, 0)
 
 
@@ -119,16 +119,16 @@ def check_verbosity(name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is said once about a parameter.
+    """The declaration of a parameter.
 
     Attributes
     ----------
     kind : str
-        What it may be, as documentation has it.
+        The type, as in the documentation.
     meaning : str
-        What it means, in sentences.
+        The meaning, in sentences.
     check : callable
-        Raises, with a sentence that has the name, unless a value is what it may be.
+        Takes the name and a value, and raises with a sentence that names the parameter if the value is not valid.
     """
 
     kind: str
@@ -137,7 +137,7 @@ class Parameter:
 
 
 def declared(default: Any, kind: str, meaning: str, check: Callable[[str, Any], None]) -> Any:
-    """Return the field of a dataclass that declares a parameter."""
+    """Return a dataclass field that declares a parameter."""
     return field(default=default, metadata={"parameter": Parameter(kind, meaning, check)})
 
 
@@ -152,7 +152,7 @@ def real(default: float, meaning: str, least: float = 0.0, below: float = math.i
 
 
 def real_or_none(default: float | None, meaning: str, least: float = 0.0) -> Any:
-    """Declare a finite number, or none."""
+    """Declare a finite number or None."""
     return declared(
         default, "float or None", meaning, lambda name, value: None if value is None else check_real(name, value, least)
     )
@@ -175,12 +175,12 @@ def jobs(meaning: str) -> Any:
 
 
 def seed(meaning: str) -> Any:
-    """Declare a source of randomness, as scikit-learn understands it."""
+    """Declare a random state, as scikit-learn understands it."""
     return declared(None, "int, RandomState instance or None", meaning, check_seed)
 
 
 def verbosity(meaning: str) -> Any:
-    """Declare how much is reported."""
+    """Declare a verbosity."""
     return declared(0, "int", meaning, check_verbosity)
 
 
@@ -190,13 +190,13 @@ def declarations(kind: type) -> dict[str, tuple[Any, Parameter]]:
 
 
 def check_declared(owner: Any) -> None:
-    """Raise if a parameter of an instance is not what it may be."""
+    """Raise if a parameter of an instance is not valid."""
     for name, (_, parameter) in declarations(type(owner)).items():
         parameter.check(name, getattr(owner, name))
 
 
 def documentation(declared_ones: Mapping[str, tuple[Any, Parameter]]) -> str:
-    """Return declarations as the section of parameters of a docstring has them."""
+    """Return declarations as the parameter section of a docstring."""
     return "\n".join(
         f"{name} : {parameter.kind}, default={_shown(default)}\n{_indented(parameter.meaning)}"
         for name, (default, parameter) in declared_ones.items()

@@ -1,4 +1,4 @@
-"""The Pareto front: of models that differ in complexity and loss, those for which no simpler one does as well."""
+"""The Pareto front of complexity and loss: the models for which no simpler one has as low a loss."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Item = TypeVar("Item")
 
 
 def pareto(items: Iterable[Item], cost: Callable[[Item], tuple[float, float]]) -> list[Item]:
-    """Return the items whose loss is lower than that of all simpler ones, in the order of complexity.
+    """Return the items whose loss is lower than that of all simpler ones, in order of complexity.
 
-    Of items with the same complexity and loss, the first is kept. So a front can be grown item by item: the front of a front
-    and more items is the front of all of them.
+    Of items with the same complexity and loss, the first is kept. A front can be grown item by item: the front of a front and
+    further items is the front of all items.
 
     Parameters
     ----------

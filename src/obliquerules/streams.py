@@ -1,4 +1,4 @@
-"""Streams: standard output and standard error as a command needs them, where nothing is lost unnoticed."""
+"""Streams: standard output and standard error for a command, with no output lost unnoticed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 def prepare_streams() -> None:
-    """Make standard output complain of what it does not take, and take every character; let standard error be there."""
+    """Make standard output report failed writes and accept every character, and make sure that standard error exists."""
     _open_what_is_closed()
     if sys.stderr is None:
         sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115  # it stays open to the end
@@ -19,7 +19,7 @@ def prepare_streams() -> None:
 
 
 def _open_what_is_closed() -> None:
-    """Let descriptors 0, 1 and 2 lead to nothing if they are closed: a file that is opened must not become one of them."""
+    """Open the null device as descriptors 0, 1 and 2 if they are closed, so that no file opened later becomes one of them."""
     null = os.open(os.devnull, os.O_RDWR)
     while null <= 2:
         os.set_inheritable(null, True)
@@ -28,25 +28,25 @@ def _open_what_is_closed() -> None:
 
 
 def _buffer_output(stream: io.TextIOWrapper) -> None:
-    """Put a buffer before a standard output that has none: without one, Python ignores that a disk took only a part."""
+    """Buffer a standard output that has no buffer: without one, Python ignores partial writes, as on a full disk."""
     if isinstance(stream.buffer, io.RawIOBase):
         buffer = io.BufferedWriter(stream.buffer)
         sys.stdout = io.TextIOWrapper(buffer, encoding=stream.encoding, line_buffering=stream.line_buffering)
 
 
 class OutputClosedError(Exception):
-    """Standard output is closed, so that a result would be lost."""
+    """Standard output is closed, so a result would be lost."""
 
 
 def standard_output() -> TextIO:
-    """Return standard output; raise if it is closed, where Python's own print says nothing."""
+    """Return standard output; raise if it is closed, which Python's print ignores."""
     if sys.stdout is None:
         raise OutputClosedError("standard output is closed.")
     return sys.stdout
 
 
 def silence(stream: TextIO) -> None:
-    """Lead a stream that cannot be written to nowhere, so that Python does not try again when it ends."""
+    """Redirect a stream that cannot be written to the null device, so that Python does not try to flush it at exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)

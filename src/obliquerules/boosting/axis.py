@@ -16,13 +16,13 @@ from obliquerules.rules import Proposition
 class AxisProposer:
     """Proposes for each column the threshold that raises the objective most, the best column first.
 
-    The columns are sorted once; a proposition is then one pass over each of them.
+    The columns are sorted once; to propose then takes one pass over each of them.
 
     Parameters
     ----------
     columns : SortedColumns
     most : int or None
-        How many columns to propose; None for all. A selection that goes by the objective needs the best only.
+        The largest number of columns to propose; None for all. A selection by the objective needs only the best.
     """
 
     def __init__(self, columns: SortedColumns, most: int | None = None) -> None:

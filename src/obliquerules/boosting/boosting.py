@@ -1,4 +1,4 @@
-"""Methods that boost: the parameters they share, and the fit around the loop."""
+"""Boosting methods: the parameters they share, and the fit around the loop."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ Boosted = TypeVar("Boosted", bound="Boosting")
 
 @dataclass(frozen=True)
 class Pair(Generic[Boosted]):
-    """A learner and a selection that go together, each made from the parameters of a method.
+    """A learner and a selection that go together, each created from the parameters of a method.
 
     Attributes
     ----------
     learner : callable
-        Makes what finds conditions, from the method and the rows to learn from.
+        Creates the learner from the method and the rows to learn from.
     selection : callable
-        Makes what chooses among them, from the method.
+        Creates the selection from the method.
     holds_out : bool
-        Whether the selection asks how a candidate does on rows that are held out.
+        Whether the selection needs held-out rows.
     """
 
     learner: Callable[[Boosted, Sample], Learner]
@@ -44,9 +44,9 @@ class Pair(Generic[Boosted]):
 
 @dataclass(frozen=True, kw_only=True)
 class Boosting(Method):
-    """Rules added one at a time, all weights fitted anew after each.
+    """Rules added one at a time, with all weights refitted after each.
 
-    What has no default here means something else, or has another default, in each subclass.
+    The parameters without a default here differ between subclasses, in meaning or in default.
     """
 
     max_rules: int = whole(10, "Largest number of rules. One fit gives every smaller size too: see `path_` and `at`.")
@@ -54,7 +54,7 @@ class Boosting(Method):
     selection: str
     complexity_penalty: float = real(
         4.0,
-        'For ``"information"``: the price of one unit of complexity (a rule, a threshold or a variable) in units of log(n) on '
+        'For ``"information"``: the price of one unit of complexity (a rule, a threshold or a variable), in units of log(n) on '
         "the scale of -2 log likelihood. Larger means smaller models.",
     )
     validation_fraction: float = real(
@@ -67,9 +67,9 @@ class Boosting(Method):
     objective_tolerance: float
     ridge: float = real(
         4.0,
-        "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on so many rows, and on no "
-        "row of another rule, gets about half the weight that it would have without the penalty. The curvature of the loss at "
-        "the best constant makes this mean the same for every loss.",
+        "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
+        "and on none where another rule fires, gets about half the weight that it would have without the penalty. Scaling by "
+        "the curvature of the loss at the best constant makes this mean the same for every loss.",
     )
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
     verbose: int = verbosity("If not zero, report each rule on standard error.")
@@ -81,23 +81,23 @@ class Boosting(Method):
 
     @property
     def plain(self) -> Boosting:
-        """The method that grows one path and does nothing else: this one, unless a subclass does more."""
+        """The method that only grows a path: this one, unless a subclass does more."""
         return self
 
     def problem(self, task: Task) -> Problem:
         """Return the problem to grow rules on."""
         sample, loss = task.sample, task.loss
         fraction = self.validation_fraction if self.pair.holds_out else 0.0
-        # Drawn whether it is needed or not, so that what is drawn next does not depend on the selection.
+        # Always drawn, so that later draws do not depend on the selection.
         lot = int(check_random_state(self.random_state).randint(2**31 - 1))
         held_out = sample.hold_out(loss.strata(sample.y), fraction, lot)
         ridge = self.penalty(loss, sample.y, sample.weight)
         return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out)
 
     def grow(self, task: Task) -> Growth:
-        """Grow ensembles of one rule, of two, and so on, and take from them the path that the selection offers."""
+        """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path."""
         learner, selection, record = self.pair.learner(self, task.sample), self.pair.selection(self), Record()
-        # No row changes side, so that the weights fitted to the exact conditions are right for the shortened ones.
+        # No row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
         shortening = Shortening(task.sample.X)
 
         def readable(stage: Stage) -> RuleEnsemble:
@@ -110,7 +110,7 @@ class Boosting(Method):
         return Growth(path, len(record.grown) - 1, notes=self.notes(record))
 
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
-        """Return what else is known once the loop has ended: nothing, unless a subclass knows more."""
+        """Return further fitted attributes once the loop has ended; none by default."""
         return {}
 
     def _progress(self, ensemble: RuleEnsemble) -> str:
@@ -119,7 +119,7 @@ class Boosting(Method):
 
 
 def by_objective(method: Boosting) -> Selection:
-    """Return the selection that goes by the objective alone."""
+    """Return the selection by the objective alone."""
     return ObjectiveSelection(method.objective_tolerance)
 
 

@@ -1,4 +1,4 @@
-"""Sorted columns: the inputs in the order of each column, sorted once, and the thresholds that lie between them."""
+"""Sorted columns: the rows in the order of each column, sorted once, and the thresholds between their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Keys = NDArray[np.uint64]
 
 
 class SortedColumns:
-    """Inputs by column, in descending order, with the real gaps between neighbours.
+    """The values of each column in descending order, with the real gaps between neighbours.
 
     Rows between two gaps form a group, which no threshold splits; groups are numbered from the top. Columns without a gap are
     left out.
@@ -40,7 +40,7 @@ class SortedColumns:
         gaps = [np.flatnonzero(is_gap[column]) for column in self.columns]
         self.upper = [ordered[column, gap] for column, gap in zip(self.columns, gaps, strict=True)]
         self.lower = [ordered[column, gap + 1] for column, gap in zip(self.columns, gaps, strict=True)]
-        # The sum of the keys of its rows stands for a set of rows: that two sets have the same is as good as impossible.
+        # The sum of the keys of its rows identifies a set of rows; collisions are practically impossible.
         self.keys = np.random.default_rng(0).integers(0, 2**64, len(X), dtype=np.uint64)
 
     def keys_of(self, sets: Mask) -> Keys:
@@ -49,7 +49,7 @@ class SortedColumns:
         return np.concatenate([keys, np.add.reduce(self.keys) - keys])
 
     def proposition(self, index: int, above: int, below: int, *, upper: bool) -> Proposition:
-        """Return a condition that parts one group of a column from another, in the gap nearest to the middle between them."""
+        """Return a condition that separates two groups of a column, with its threshold in the gap nearest to their middle."""
         lower, high = self.lower[index][above:below], self.upper[index][above:below]
         middles = lower + 0.5 * (high - lower)
         wanted = lower[-1] + 0.5 * (high[0] - lower[-1])
@@ -60,7 +60,7 @@ class SortedColumns:
     def best_splits(self, objective: DirectedObjective, covers: Mask, taken: Keys) -> Iterator[tuple[Proposition, Mask]]:
         """Yield for each column the condition with the largest objective among the given rows, the best column first.
 
-        Conditions that leave a set of rows whose key is taken are passed over.
+        Conditions that cover a set of rows whose key is in ``taken`` are skipped.
         """
         values, groups, is_above = best_cuts(self.order, self.group, objective, covers.view(np.uint8), self.keys, taken)
         for index in np.argsort(-values, kind="stable"):

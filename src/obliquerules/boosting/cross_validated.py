@@ -1,4 +1,4 @@
-"""Cross-validation: the path of one fit, and folds to say which of its members predicts."""
+"""Cross-validation: the path of one fit, and folds to choose the member that predicts."""
 
 from __future__ import annotations
 
@@ -29,44 +29,46 @@ DEFAULT_FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class FoldRisks:
-    """The risk on the rows of one fold of each member of the path that was grown on the other rows."""
+    """The risk, on the rows of one fold, of each member of the path grown on the other rows."""
 
     complexity: NDArray[np.intp]
     risk: Vector
 
     def at(self, complexity: NDArray[np.intp]) -> Vector:
-        """Return the risk of the largest member of at most each of the given complexities."""
+        """Return for each given complexity the risk of the largest member of at most that complexity."""
         return self.risk[np.searchsorted(self.complexity, complexity, side="right") - 1]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CrossValidated(ABC):
-    """What makes a boosting method choose its own size; it stands before the method among the bases of a class.
+    """A mixin that makes a boosting method choose its own size; it precedes the method among the bases of a class.
 
-    The method's own path is grown on all rows. To say which of its members predicts, the same is done without the rows of
-    each fold, and the path that comes out is judged on those rows.
+    The path is grown on all rows. To choose the member that predicts, a path is also grown without the rows of each fold, and
+    its members are evaluated on those rows.
     """
 
-    random_state: Any = seed('Deals the rows out to folds; for ``"validation"`` also draws the held-out rows of each fit.')
+    random_state: Any = seed('Assigns the rows to folds; for ``"validation"`` also draws the held-out rows of each fit.')
     verbose: int = verbosity("If not zero, report each rule of the fit to all rows on standard error.")
     cv: Any = declared(
         DEFAULT_FOLDS,
         "int, splitter or iterable",
-        "The number of folds; each has a like share of each class, and equal rows are in the same fold. With fewer different "
-        "rows than that, each is a fold. Or a splitter of scikit-learn or pairs of training and test rows, which are used as "
-        f"they are. None means {DEFAULT_FOLDS}.",
+        "The number of folds, which are stratified by class and keep equal rows together; with fewer distinct rows than that, "
+        "each of them is a fold. Or a splitter of scikit-learn, or an iterable of pairs of training and test rows, used as "
+        f"given. None means {DEFAULT_FOLDS}.",
         check_folds,
     )
-    n_jobs: int | None = jobs("How many folds are fitted at a time, as joblib understands it. The model does not depend on it.")
-    one_standard_error: bool = flag(True, "If False, choose the best.")
+    n_jobs: int | None = jobs("The number of parallel workers, as joblib understands it. The model does not depend on it.")
+    one_standard_error: bool = flag(
+        True, "Choose the smallest size whose risk is within one standard error of the least. If False, that of the least risk."
+    )
 
     @property
     @abstractmethod
     def plain(self) -> Boosting:
-        """The method that grows one path and does nothing else."""
+        """The method that only grows a path."""
 
     def grow(self, task: Task) -> Growth:
-        """Grow the path on all rows and on those of each fold, and choose a member."""
+        """Grow the path on all rows and without those of each fold, and choose a member."""
         plain, rng = self.plain, check_random_state(self.random_state)
         task, splits = self._splits(task, int(rng.randint(2**31 - 1)))
         # Seeds drawn here, not in the workers, are the same for any number of workers.
@@ -77,10 +79,10 @@ class CrossValidated(ABC):
         return self._chosen(plain.grow(task), folds)
 
     def _splits(self, task: Task, seed: int) -> tuple[Task, list[Split]]:
-        """Return the task, and for each fold which of its rows train and which test.
+        """Return the task, and the training and test rows of each fold.
 
-        With a number of folds the rows are made distinct first, so that a row given twice is a row of weight 2 here too, and no
-        row is judged by its own copy.
+        If ``cv`` is a number, equal rows are merged first, so that a row given twice is a row of weight 2 here too, and no
+        model is tested on a copy of a training row.
         """
         if gives_splits(self.cv):
             return task, given_splits(self.cv, task)
@@ -93,7 +95,7 @@ class CrossValidated(ABC):
         return dataclasses.replace(task, X=sample.X, y=sample.y, weight=sample.weight), splits
 
     def _chosen(self, growth: Growth, folds: list[FoldRisks]) -> Growth:
-        """Return what was grown with the member that predicts, and what was known when it was chosen."""
+        """Return the growth with the chosen member, and the results by which it was chosen."""
         complexity = complexities(growth.path)
         results = cv_results(complexity, folds)
         mean = results["mean_test_risk"]
@@ -119,12 +121,12 @@ class LLTBoostCV(CrossValidated, LLTBoost):
 
 
 def parameters_of(kind: type[Method], method: Method) -> dict[str, Any]:
-    """Return the parameters that a kind of method has, with the values that they have in another method."""
+    """Return the parameters of a kind of method, with the values that another method has for them."""
     return {one.name: getattr(method, one.name) for one in dataclasses.fields(kind)}
 
 
 def check_strata(strata: NDArray[np.intp]) -> None:
-    """Raise if a group has too few rows to be dealt out to folds."""
+    """Raise if a stratum has too few rows to be split into folds."""
     counts = np.unique(strata, return_counts=True)[1]
     if (fewest := int(counts.min())) < 2:
         whose = "in each class" if len(counts) > 1 else "in all"
@@ -132,7 +134,7 @@ def check_strata(strata: NDArray[np.intp]) -> None:
 
 
 def given_splits(cv: Any, task: Task) -> list[Split]:
-    """Return the splits that a splitter makes or that are given; raise if they are none."""
+    """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
     rows = np.arange(len(task.y))
     try:
         splits = [(rows[train], rows[test]) for train, test in check_cv(cv).split(task.X, task.y)]
@@ -144,7 +146,7 @@ def given_splits(cv: Any, task: Task) -> list[Split]:
 
 
 def fold_risks(method: Boosting, task: Task, train: Rows, test: Rows) -> FoldRisks:
-    """Fit the method to the training rows of a fold and judge each member of its path on the test rows."""
+    """Fit the method to the training rows of a fold and evaluate each member of its path on the test rows."""
     judged = task.on(test)
     if not (judged.weight > 0.0).any():
         raise ValueError("cv gives a fold that has no test row with weight.")
@@ -171,7 +173,7 @@ def check_learnable(task: Task) -> None:
 
 
 def cv_results(complexity: NDArray[np.intp], folds: list[FoldRisks]) -> dict[str, NDArray[Any]]:
-    """Return the risk at each complexity: its mean over the folds, how far it varies between them, and that of each fold."""
+    """Return the risk at each complexity: mean, standard deviation and standard error over the folds, and that of each fold."""
     risks = np.array([fold.at(complexity) for fold in folds])
     deviation = risks.std(axis=0, ddof=1)
     return {

@@ -27,10 +27,10 @@ class ExactLearner:
     max_propositions : int
         Largest number of propositions in a conjunction.
     max_nodes : int
-        How many conjunctions may be extended in search of one rule. Where that is not enough, the best that was seen is taken;
-        it is at least as good as what greedy growth finds.
+        The largest number of conjunctions to extend in the search for one rule. At this limit the best one found so far is
+        taken; it is at least as good as the greedy one.
     max_seconds : float or None
-        How long the search for one rule may take.
+        The time limit for the search for one rule.
     """
 
     def __init__(self, columns: SortedColumns, max_propositions: int, max_nodes: int, max_seconds: float | None) -> None:
@@ -40,20 +40,20 @@ class ExactLearner:
         self.max_seconds = math.inf if max_seconds is None else max_seconds
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
-        """Yield the condition of the length that the selection chooses."""
+        """Yield the best condition of the length that the selection chooses."""
         chosen = selection.choose(stage, self.conditions(stage, record), record)
         if chosen is not None:
             yield chosen
 
     def conditions(self, stage: Stage, record: Record) -> Iterator[Candidate]:
-        """Yield the best condition of one proposition, of two, and so on, as long as the objective rises."""
+        """Yield the best condition of one proposition, of two, and so on, without those that do not raise the objective."""
         deadline, nodes_left = time.perf_counter() + self.max_seconds, self.max_nodes
         greedy, best = dict.fromkeys(SIGNS, stage.everything()), None
         searches = {sign: self._search(stage, sign) for sign in SIGNS}
         for length in range(1, self.max_propositions + 1):
             before = best
             for sign, search in searches.items():
-                # What greedy growth finds is a good start, from which the search can only rise.
+                # The greedy condition is a good start, on which the search can only improve.
                 greedy[sign] = self._extended(stage, greedy[sign], sign)
                 if len(greedy[sign].condition):
                     best = _better(best, greedy[sign])
@@ -72,11 +72,11 @@ class ExactLearner:
         return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(stage.fires))
 
     def _extended(self, stage: Stage, current: Candidate, sign: float) -> Candidate:
-        """Return the condition with the proposition that raises the objective most, or as it is if there is none."""
+        """Return the condition extended by the proposition that raises the objective most, or unchanged if there is none."""
         return next(longer_conditions(stage, current, (sign,), AxisProposer(self.columns)), current)
 
     def _candidate(self, stage: Stage, found: list[list[int]]) -> Candidate:
-        """Return what the search found: kinds, each a column and a side, and the groups inside and outside."""
+        """Return the candidate found: of each proposition, its kind (column and side) and the groups inside and outside."""
         condition = Conjunction(
             self.columns.proposition(kind // 2, min(inside, outside), max(inside, outside), upper=kind % 2 == 0)
             for kind, inside, outside in found
@@ -86,5 +86,5 @@ class ExactLearner:
 
 
 def _better(best: Candidate | None, other: Candidate) -> Candidate:
-    """Return the one with the larger objective, the first if they are equal but for rounding."""
+    """Return the candidate with the larger objective; the first if they are equal up to rounding."""
     return other if best is None or other.objective > (1.0 + SAME_OBJECTIVE) * best.objective else best

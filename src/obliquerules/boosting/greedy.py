@@ -1,4 +1,4 @@
-"""The greedy learner: conditions grown proposition by proposition, from whatever proposes propositions."""
+"""The greedy learner: conditions grown proposition by proposition, from any proposer."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from obliquerules.rules import Proposition
 
 Signs = tuple[float, ...]
 
-# The algorithm box grows one condition for each sign of the gradient.
+# Algorithm 1 of the paper grows one condition for each sign of the gradient.
 ONE_FOR_EACH_SIGN: tuple[Signs, ...] = ((-1.0,), (1.0,))
-# A single condition that may turn to the other sign with each proposition.
+# A single condition, whose sign may change with each proposition.
 ONE_FOR_BOTH_SIGNS: tuple[Signs, ...] = ((1.0, -1.0),)
-# Two conditions that may turn, one from either side of the first threshold: a conjunction of thresholds keeps to its side.
+# Two conditions whose sign may change, one from each side of the first threshold, because a conjunction cannot leave its side.
 ONE_FROM_EACH_SIDE: tuple[Signs, ...] = ((1.0, -1.0), (-1.0, 1.0))
 
 
@@ -30,15 +30,15 @@ class Proposer(Protocol):
     def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
         """Yield propositions in original units, each with the rows of the whole problem on which it holds.
 
-        A proposition should cover rows whose gradient has the given sign and leave out those whose gradient has the other;
-        ``rows`` are the ones that matter, because the rest is excluded by the condition so far.
+        A proposition should cover rows whose gradient has the given sign and exclude the others. Only ``rows`` matter: the
+        condition so far excludes the rest.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class GreedyLearner:
-    """Adds to a condition one proposition at a time, each the one that the selection chooses, while it accepts them.
+    """Adds the proposition that the selection chooses to a condition, one at a time, as long as the selection accepts it.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class GreedyLearner:
     max_propositions : int
         Largest number of propositions in a condition, k_r in the paper.
     signs : tuple of tuple of float
-        For each condition to grow, the signs of the gradients that it may go after.
+        For each condition to grow, the signs of the gradients that it may follow.
     """
 
     proposer: Proposer
@@ -54,7 +54,7 @@ class GreedyLearner:
     signs: tuple[Signs, ...] = ONE_FOR_EACH_SIGN
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
-        """Yield the condition that is grown for each entry of ``signs``."""
+        """Yield the condition grown for each entry of ``signs``."""
         for signs in self.signs:
             grown = self.grow(stage, signs, selection, record)
             if len(grown.condition):
@@ -72,10 +72,10 @@ class GreedyLearner:
 
 
 def longer_conditions(stage: Stage, current: Candidate, signs: Signs, proposer: Proposer) -> Iterator[Candidate]:
-    """Yield the conditions with one more proposition that exclude some rows, not all, and repeat no rule of the ensemble.
+    """Yield the conditions with one more proposition that exclude some rows, but not all, and repeat no rule of the ensemble.
 
-    What covers the gradients of one sign best leaves out those of the other best: with both signs wanted, each proposition is
-    taken with its opposite. To the first proposition the opposite adds nothing but another constant.
+    The proposition that best covers the gradients of one sign also best excludes those of the other. So with both signs, each
+    proposition is offered with its complement. As a first proposition, the complement would only change the constant.
     """
     rows = np.flatnonzero(current.covers)
     for proposition, covers in proposer.propose(stage, signs[0], rows):

@@ -1,4 +1,4 @@
-"""Information: growing rules by a criterion that charges for the complexity of the whole model."""
+"""Information: the selection by a criterion that charges for the complexity of the whole model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 
-# Candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
+# The number of candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
 REFITTED = 10
-# Ensembles of up to so many rules are revised: that is where a better rule is worth most, and where it costs least to find.
+# The largest number of rules at which an ensemble is revised: in small ensembles a better rule is worth most and costs least.
 REVISED = 4
 
 
@@ -46,7 +46,7 @@ class InformationSelection:
             loss = max(stage.training_loss - stage.gain(candidate.covers), 0.0)
             return self._criterion(stage, loss, stage.complexity + 1 + candidate.condition.complexity)
 
-        # Candidates that promise just the same cover the same rows: one of them is enough, the first.
+        # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
         promising: dict[float, Candidate] = {}
         for candidate in candidates:
             promising.setdefault(expected(candidate), candidate)
@@ -58,11 +58,11 @@ class InformationSelection:
         return replace(candidate, score=self.criterion(extended))
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
-        """Accept whatever lowers the criterion; the first proposition always, so that the path goes on."""
+        """Accept what lowers the criterion, and always the first proposition, so that the path continues."""
         return longer.score < shorter.score
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
-        """Learn each earlier rule of a small ensemble anew, given all the others, and keep what lowers the criterion."""
+        """Relearn each earlier rule of a small ensemble, given all the others, and keep what lowers the criterion."""
         if len(stage.conditions) > REVISED:
             return stage
         for index in range(len(stage.conditions) - 1):
@@ -74,7 +74,7 @@ class InformationSelection:
         return stage
 
     def path(self, record: Record) -> list[Stage]:
-        """Return the Pareto front of all ensembles that were fitted, on the way or in the end."""
+        """Return the Pareto front of all ensembles fitted on the way."""
         return record.front
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:

@@ -1,4 +1,4 @@
-"""Learner: the protocol of what finds conditions for rules."""
+"""Learner: the protocol for finding the conditions of rules."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ class Learner(Protocol):
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield conditions for the next rule, each with as many propositions as the selection accepts.
 
-        The loop lets the selection take the best of them. What else the fit should know goes into the record.
+        The selection then takes the best of them. Anything else that the fit should know goes into the record.
         """
         ...

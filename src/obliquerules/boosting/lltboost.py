@@ -13,7 +13,7 @@ from obliquerules.rows.sample import Sample
 
 
 def from_pool(method: LLTBoost, sample: Sample) -> GreedyLearner:
-    """Return the learner that has many conditions to offer, for a selection that can tell good from bad."""
+    """Return the learner with a large pool of conditions, for a selection that penalises complexity."""
     proposer = PoolProposer(sample.X, sample.weight, method.max_variables)
     return GreedyLearner(proposer, method.max_propositions, ONE_FOR_BOTH_SIGNS)
 
@@ -24,7 +24,7 @@ def as_in_the_paper(method: LLTBoost, sample: Sample) -> GreedyLearner:
     return GreedyLearner(proposer, method.max_propositions, ONE_FOR_EACH_SIGN)
 
 
-# By what users give as ``selection``.
+# By the value of ``selection``.
 PAIRS: dict[str, Pair[LLTBoost]] = {
     "information": Pair(from_pool, by_information),
     "validation": Pair(as_in_the_paper, by_validation, holds_out=True),
@@ -44,10 +44,9 @@ class LLTBoost(Boosting):
     selection: str = option(
         "information",
         SELECTIONS,
-        'How variables, conditions and rules earn their place. ``"information"``: by a criterion that charges for the '
-        'complexity of the whole model, on all rows, from a wide pool of conditions. ``"validation"``: the paper\'s way, in '
-        "which an additional variable must lower the risk on held-out rows and an additional condition must raise the boosting "
-        "objective.",
+        'How variables, conditions and rules are chosen. ``"information"``: from a large pool of conditions, by a criterion on '
+        'all rows that charges for the complexity of the whole model. ``"validation"``: as in the paper, an additional '
+        "variable must lower the risk on held-out rows, and an additional condition must raise the boosting objective.",
     )
     validation_tolerance: float = real(
         -0.02,

@@ -15,7 +15,7 @@ def boost(
 ) -> Iterator[Stage]:
     """Yield the ensemble with no rule, with one rule, and so on, each with all weights refitted.
 
-    Ends early if no further rule can be found. The record gets these ensembles, and what learner and selection note in it.
+    Ends early if no further rule can be found. The ensembles, and what learner and selection find, go into the record.
     """
     met = Record() if record is None else record
 

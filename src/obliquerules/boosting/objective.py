@@ -1,4 +1,4 @@
-"""Objectives: how well a rule on a set of rows would follow the gradient, the free choice of rule boosting."""
+"""Objectives: how well a rule that covers a set of rows follows the gradient."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# Of the size of a rule: with less than this left, the ensemble has the rule already.
+# A rule with less than this share of its size left after projection is redundant: the ensemble has it already.
 NOTHING_LEFT = 1e-6
 
 
@@ -33,10 +33,10 @@ class Objective:
     pattern : array of shape (n_samples,)
         The firing pattern of each row.
     mass : array of shape (n_samples,) or None
-        m, what a row adds to the size of a rule; None if the size does not matter.
+        m, the contribution of each row to the size of a rule; None if size does not matter.
     offset : float
     basis : array of shape (n_patterns, n_directions) or None
-        b_i by pattern: directions that do not count as size, because the ensemble has them already.
+        b_i by pattern: directions that the ensemble has already, which do not count as size.
     """
 
     gradient: Vector
@@ -46,7 +46,7 @@ class Objective:
     basis: NDArray[np.float64] | None = None
 
     def __call__(self, covers: Mask) -> float:
-        """Return the objective of a rule on these rows; zero if the ensemble has it already."""
+        """Return the objective of a rule that covers these rows; zero if it is redundant."""
         total = abs(float(self.gradient[covers].sum()))
         if self.mass is None:
             return total
@@ -58,16 +58,16 @@ class Objective:
         return total / math.sqrt(left) if left > NOTHING_LEFT * size else 0.0
 
     def directed(self, sign: float) -> DirectedObjective:
-        """Return the objective of rules on which the gradients add up to the given sign, for the compiled searches."""
+        """Return the objective for rules whose gradient sum has the given sign, for the compiled searches."""
         mass = np.zeros(len(self.gradient)) if self.mass is None else self.mass
         basis = np.zeros((int(self.pattern.max(initial=-1)) + 1, 0)) if self.basis is None else self.basis
         return DirectedObjective(sign * self.gradient, mass, self.offset, basis, self.pattern, self.mass is None)
 
     def between_patterns(self) -> float:
-        """Return the square of the largest objective that rules could have if they might cover any part of any pattern.
+        """Return an upper bound on the squared objective: that of rules that may cover any share of each firing pattern.
 
-        With f the covered parts of patterns, the gradients add up to ``g.f`` and the size is at least ``f.K f``, K being
-        diagonal but for the basis; so it is ``g.K^-1 g``.
+        With f the covered shares, the gradient sum is ``g.f`` and the size is at least ``f.K f``, where K is a diagonal matrix
+        minus the part of the basis; the maximum is ``g.K^-1 g``.
         """
         if self.basis is None or self.mass is None:
             return math.inf
@@ -78,7 +78,7 @@ class Objective:
         return float(((gradient @ axes) ** 2 / np.maximum(size, np.finfo(np.float64).eps * mass.sum())).sum())
 
     def ranking(self, sign: float) -> NDArray[np.intp]:
-        """Return the rows by descending gradient per mass, in the direction of the sign."""
+        """Return the rows in descending order of signed gradient per mass."""
         if self.mass is None:
             return np.argsort(-sign * self.gradient, kind="stable")
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,18 +92,18 @@ def gradient_sum(stage: Stage) -> Objective:
 
 
 def second_order(stage: Stage) -> Objective:
-    """``|g.q| / sqrt(h.q + ridge)``: its square is twice the fall of the loss to second order, the other weights held fixed."""
+    """``|g.q| / sqrt(h.q + ridge)``: its square is twice the fall of the loss to second order with other weights fixed."""
     problem = stage.problem
     hessian = problem.learning_weight * problem.loss.hessian(stage.score)
     return Objective(stage.gradient, stage.pattern, hessian, problem.ridge)
 
 
 def orthogonal(stage: Stage) -> Objective:
-    """``|g.q| / sqrt(|q'|^2 + ridge)``, q' being the part of q that is orthogonal to the constant and the rules there are.
+    """``|g.q| / sqrt(|q'|^2 + ridge)``, where q' is the part of q orthogonal to the constant and the present rules.
 
-    Orthogonal in the metric of the hessian, and with the ridge taken into account: the square is twice the fall of the
-    penalised loss to second order, *all* weights being corrected. For the squared loss and without a ridge it is the objective
-    ``|g.q| / |q'|`` of orthogonal gradient boosting (Yang et al., AISTATS 2024), which takes the plain metric for every loss.
+    Orthogonality is in the metric of the hessian and takes the ridge into account: the square is twice the fall of the
+    penalised loss to second order if *all* weights are corrected. For the squared loss without a ridge it is the objective
+    ``|g.q| / |q'|`` of orthogonal gradient boosting (Yang et al., AISTATS 2024), with the Euclidean metric for every loss.
     """
     problem = stage.problem
     hessian = problem.learning_weight * problem.loss.hessian(stage.score)

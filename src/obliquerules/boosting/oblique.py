@@ -14,15 +14,15 @@ from obliquerules.rules import Proposition
 from obliquerules.rules.decimals.gaps import Projections
 from obliquerules.solvers.l1_logistic import L1Path, follow_path
 
-# With fewer rows left, any condition can be fitted.
+# With fewer rows, any labels can be fitted.
 FEWEST_ROWS = 4
 
 
 class ObliqueProposer:
     """Proposes, for s = 1, 2, ..., the condition on s variables that best separates positive from negative gradients.
 
-    Maximising the gradient sum over x.w >= t is classifying gradient signs under a 0/1 loss weighted by ``|g|``; the logistic
-    loss stands in for it, and its L1 path gives one solution for each number of variables.
+    To maximise the gradient sum over x.w >= t is to classify gradient signs under a 0/1 loss weighted by ``|g|``. The logistic
+    loss is its surrogate, and the L1 path gives one solution for each number of variables.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class ObliqueProposer:
     max_variables : int
         Largest number of variables in a proposition, k_s in the paper.
     min_alpha_ratio : float
-        Where the L1 path ends if nothing else ends it, as on separable gradients.
+        The smallest penalty of the L1 path, relative to the largest; reached if, for example, the gradient signs are separable.
     """
 
     def __init__(
@@ -45,20 +45,20 @@ class ObliqueProposer:
         self.min_alpha_ratio = min_alpha_ratio
 
     def solve(self, X: NDArray[np.float64], labels: NDArray[np.float64], weight: NDArray[np.float64]) -> L1Path:
-        """Classify labels, 0.0 or 1.0, with one variable, with two, and so on."""
+        """Return the classifiers of labels, 0.0 or 1.0, with one variable, with two, and so on."""
         return follow_path(X, labels, weight, self.max_variables, self.min_alpha_ratio)
 
     def classification(
         self, pull: NDArray[np.float64], rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return inputs, labels and weights of the classification that stands in for maximising the pull.
+        """Return inputs, labels and weights of the classification problem that is the surrogate for maximising the pull.
 
-        No rows at all if there are too few.
+        They have no rows if there are too few.
         """
         rows = rows[pull[rows] != 0.0]
         if len(rows) < FEWEST_ROWS:
             rows = rows[:0]
-        # Selecting from the transpose keeps the columns contiguous, as the solver wants them.
+        # Selecting from the transpose keeps the columns contiguous, as the solver needs them.
         return self.standardised.T[:, rows].T, (pull[rows] > 0.0).astype(np.float64), np.abs(pull[rows])
 
     def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
@@ -70,7 +70,7 @@ class ObliqueProposer:
                 projections = self.projections(proposition)
                 threshold = middle_of_gap(projections, proposition.threshold)
                 if threshold is None:
-                    # Shrunken weights with a free intercept can call all rows alike; the direction may be good all the same.
+                    # With shrunken weights and a free intercept, all rows may be on one side; the direction may still be good.
                     threshold = self.objective_threshold(projections, pull, rows)
                 if threshold is not None:
                     yield Proposition(proposition.columns, proposition.weights, threshold), projections.values >= threshold
@@ -80,6 +80,6 @@ class ObliqueProposer:
         return Projections.of(proposition.project(self.X), self.X, proposition.columns, proposition.weights)
 
     def objective_threshold(self, projections: Projections, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> float | None:
-        """Return the threshold that covers the largest sum of pull among the given rows, in the middle of a gap."""
+        """Return the threshold above which the given rows have the largest sum of pull, in the middle of a gap."""
         wanted = best_threshold(projections[rows], pull[rows])
         return None if wanted is None else middle_of_gap(projections, wanted)

@@ -1,4 +1,4 @@
-"""The pool: a proposer that offers more conditions than the L1 levels, for a selection that can tell good from bad."""
+"""The pool: a proposer of more conditions than the L1 levels, for a selection that penalises complexity."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.rules import Proposition
 from obliquerules.solvers.l1_logistic import follow_path
 
-# The unshrunk direction is the L1 solution at this fraction of the largest alpha: as good as none, and finite if separable.
+# The unshrunk direction is the L1 solution at this fraction of the largest alpha: almost no penalty, but finite if separable.
 HARDLY_ANY_SHRINKAGE = 1e-3
-# Axis-parallel splits offered at a time, the best on different columns.
+# The number of axis-parallel splits offered at a time: the best ones on different columns.
 AXIS_SPLITS = 3
 NONE_TAKEN = np.empty(0, dtype=np.uint64)
 
@@ -26,9 +26,9 @@ NONE_TAKEN = np.empty(0, dtype=np.uint64)
 class PoolProposer(ObliqueProposer):
     """Proposes the exact best axis-parallel splits and, for each number of variables, four conditions on the same support.
 
-    The L1 solution gives a direction, which shrinkage has bent; refitting its support without the penalty gives another. Each
-    direction comes with the threshold of the logistic regression, which is smooth and hence robust, and with the one that
-    maximises the boosting objective on the given rows exactly.
+    The L1 solution gives a direction that is biased by shrinkage; refitting its support without the penalty gives another. Each
+    direction comes with two thresholds: that of the logistic regression, which is robust, and the one that exactly maximises
+    the boosting objective on the given rows.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class PoolProposer(ObliqueProposer):
                     yield Proposition(condition.columns, condition.weights, placed), projections.values >= placed
 
     def directions(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.float64], float]]:
-        """Yield directions on standardised inputs with their logistic thresholds: each L1 level, as it is and unshrunk."""
+        """Yield directions on standardised inputs with logistic thresholds: each L1 level and its unpenalised refit."""
         standardised, labels, weight = self.classification(pull, rows)
         if len(labels) == 0:
             return
@@ -71,7 +71,7 @@ class PoolProposer(ObliqueProposer):
                         yield weights, -unshrunk.intercept
 
     def axis_splits(self, pull: NDArray[np.float64]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
-        """Yield the splits of single columns that cover the largest sum of pull on either side."""
+        """Yield the splits of single columns that have the largest sum of pull on one side."""
         everything = np.ones(len(pull), dtype=np.bool_)
         objective = Objective(pull, np.zeros(len(pull), dtype=np.intp)).directed(1.0)
         yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN), AXIS_SPLITS)

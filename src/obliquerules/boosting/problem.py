@@ -1,4 +1,4 @@
-"""Problem: the data that rules are grown on, and the ensemble as it stands while it grows."""
+"""Problem: the data on which rules are grown, and the ensemble while it grows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TINY = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows with targets and weights, a loss, how much rule weights are shrunk, and the objective of the search for rules.
+    """Rows with targets and weights, the loss, the ridge on rule weights, and the objective of the search for rules.
 
-    Rows marked as held out have no part in growing rules; they are there for a selection that asks how a candidate does on
-    rows it has not seen. The weights of the finished ensemble are fitted to all rows.
+    Rules are not grown on held-out rows; a selection may use them to judge a candidate on rows that it has not seen. The
+    weights of the finished ensemble are fitted to all rows.
     """
 
     X: NDArray[np.float64]
@@ -39,7 +39,7 @@ class Problem:
 
     @cached_property
     def size(self) -> float:
-        """How many rows there are, a row of weight 2 being two."""
+        """The number of rows; a row of weight 2 counts as two."""
         return float(np.add.reduce(self.row_weight))
 
     @cached_property
@@ -52,7 +52,7 @@ class Problem:
 class Candidate:
     """A condition under consideration, with the rows that meet it and its objective (see `Objective`).
 
-    The score is a selection's own judgement of it, lower being better; infinite as long as there is none.
+    The score is set by a selection; lower is better, and it is infinite before that.
     """
 
     condition: Conjunction
@@ -61,14 +61,14 @@ class Candidate:
     score: float = math.inf
 
     def extended(self, proposition: Proposition, covers: Mask, objective: Objective) -> Candidate:
-        """Return the candidate with one more proposition, which holds on the rows ``covers``."""
+        """Return the candidate with one more proposition, which holds on the rows in ``covers``."""
         both = self.covers & covers
         return Candidate(self.condition & proposition, both, objective(both))
 
     def upright(self) -> Candidate:
-        """Return the candidate or, if it is a single proposition that starts with a minus, its complement.
+        """Return the candidate or, if it is a single proposition whose first weight is negative, its complement.
 
-        With a free constant both make the same model, and ``x - 2 y >= 3`` is easier to read than ``-x + 2 y >= -3``.
+        Both make the same model, because the constant is free, and ``x - 2 y >= 3`` is easier to read than ``-x + 2 y >= -3``.
         """
         if len(self.condition) != 1 or self.condition.propositions[0].weights[0] > 0.0:
             return self
@@ -87,7 +87,7 @@ class Stage:
     ----------
     conditions : tuple of Conjunction
     design : array of shape (n_patterns, 1 + n_rules)
-        A column of ones, then for each pattern which rules fire.
+        A column of ones, then the rules that fire for each pattern.
     pattern : array of shape (n_samples,)
         The pattern of each row.
     weights : array of shape (1 + n_rules,)
@@ -120,12 +120,12 @@ class Stage:
 
     @cached_property
     def gradient(self) -> Vector:
-        """The weighted derivative of the loss in the score of each row; zero on rows that are held out."""
+        """The weighted derivative of the loss with respect to the score of each row; zero on held-out rows."""
         return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)
 
     @cached_property
     def objective(self) -> Objective:
-        """What a rule to be added should be good at."""
+        """The objective that the next rule should maximise."""
         return OBJECTIVES[self.problem.objective](self)
 
     @cached_property
@@ -141,9 +141,7 @@ class Stage:
 
     @cached_property
     def _curvature(self) -> NDArray[np.float64]:
-        """For each row its gradient g, its hessian h, and h e, where e is the design of its pattern in coordinates in which the
-        Hessian of the present weights is the identity.
-        """
+        """The gradient g, the hessian h and h e of each row, where e is the whitened design of its pattern; see `whitened`."""
         problem = self.problem
         hessian = problem.row_weight * problem.loss.hessian(self.score)
         return np.column_stack([self.gradient, hessian, hessian[:, None] * self.whitened(hessian)[self.pattern]])
@@ -151,7 +149,7 @@ class Stage:
     def whitened(self, hessian: Vector) -> NDArray[np.float64]:
         """Return the design in coordinates in which the Hessian of the present weights, ridge included, is the identity.
 
-        Where no row has any curvature there are no such coordinates; nothing but zeros then stands for the design.
+        If no row has any curvature, there are no such coordinates, and zeros are returned.
         """
         by_pattern = np.bincount(self.pattern, hessian, len(self.design)).astype(np.float64)
         if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
@@ -163,10 +161,10 @@ class Stage:
         return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), self.design.T).T)
 
     def gain(self, covers: Mask) -> float:
-        """Return by how much a rule on these rows would lower the penalised loss, if the loss were its quadratic expansion.
+        """Return by how much a rule on these rows would lower the penalised loss to second order.
 
-        That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, q_perp being the part of q that is orthogonal (under the hessian) to the
-        rules that are already there: the objective of orthogonal gradient boosting. For the squared loss it is exact.
+        That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, where q_perp is the part of q that is orthogonal (under the hessian) to
+        the present rules, as in orthogonal gradient boosting. For the squared loss it is exact.
         """
         sums = np.einsum("i,ij->j", covers.astype(np.float64), self._curvature)
         size = sums[1] + self.problem.ridge
@@ -178,7 +176,7 @@ class Stage:
         return np.bincount(self.pattern, minlength=len(self.design))
 
     def has_rule_on(self, covers: Mask) -> bool:
-        """Say whether a rule of the ensemble fires on just these rows, or on just the others."""
+        """Say whether a rule of the ensemble covers exactly these rows or exactly their complement."""
         covered = np.bincount(self.pattern, covers, len(self.design))
         if not ((covered == 0) | (covered == self._pattern_sizes)).all():
             return False
@@ -191,7 +189,7 @@ class Stage:
         return Candidate(Conjunction(), covers, self.objective(covers))
 
     def _with_column(self, covers: Mask) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return design and patterns with one more rule: pattern p becomes 2p where it is silent, 2p + 1 where it fires."""
+        """Return design and patterns with one more rule: pattern p becomes 2p + 1 where the rule fires and 2p elsewhere."""
         repeated = np.repeat(self.design, 2, axis=0)
         fired = np.tile([0.0, 1.0], len(self.design))[:, None]
         return np.hstack([repeated, fired]), 2 * self.pattern + covers
@@ -210,11 +208,11 @@ class Stage:
         design, pattern = self._with_column(candidate.covers)
         score = design @ self._corrected(design, pattern, problem.learning_weight)
         rows = problem.held_out
-        # Not with @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
+        # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score[pattern[rows]])))
 
     def with_rule(self, candidate: Candidate) -> Stage:
-        """Return the next stage: the candidate added, all weights refitted to all rows."""
+        """Return the next stage, with the candidate added and all weights refitted to all rows."""
         design, pattern = self._with_column(candidate.covers)
         weights = self._corrected(design, pattern, self.problem.row_weight)
         met = np.bincount(pattern, minlength=len(design)) > 0
@@ -222,7 +220,7 @@ class Stage:
         return Stage(self.problem, (*self.conditions, candidate.condition), design[met], pattern, weights)
 
     def without(self, index: int) -> Stage:
-        """Return the stage without one of its rules, the weights of the others refitted."""
+        """Return the stage without one of its rules, with the other weights refitted."""
         kept = [j for j in range(self.design.shape[1]) if j != index + 1]
         rows, position = np.unique(self.design[:, kept], axis=0, return_inverse=True)
         conditions = self.conditions[:index] + self.conditions[index + 1 :]

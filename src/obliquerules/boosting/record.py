@@ -1,4 +1,4 @@
-"""The record of a fit: what learners and selections come across on their way, which they do not keep themselves."""
+"""The record of a fit: what learners and selections, which are stateless, find on the way."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from obliquerules.pareto import pareto
 
 @dataclass
 class Record:
-    """Belongs to one fit, which makes it and reads it when it is over.
+    """The record of one fit, which creates it and reads it at the end.
 
     Attributes
     ----------
     grown : list of Stage
         The ensembles that the loop has grown, one for each number of rules.
     front : list of Stage
-        The Pareto front, in complexity and training loss, of these and of all that were fitted to judge a candidate.
+        The Pareto front, in complexity and training loss, of these and of all ensembles fitted to judge a candidate.
     complete : bool
-        Whether every search came to its end.
+        Whether every search was completed.
     """
 
     grown: list[Stage] = field(default_factory=list)
@@ -27,15 +27,15 @@ class Record:
     complete: bool = True
 
     def note_grown(self, stage: Stage) -> Stage:
-        """Note, and return, an ensemble with one more rule than the last."""
+        """Record and return an ensemble that the loop has grown."""
         self.grown.append(stage)
         return self.note_fitted(stage)
 
     def note_fitted(self, stage: Stage) -> Stage:
-        """Note, and return, an ensemble whose weights have been fitted."""
+        """Record and return an ensemble whose weights have been fitted."""
         self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.training_loss))
         return stage
 
     def note_search(self, *, to_the_end: bool) -> None:
-        """Note that a search is over: at its end, or at a limit."""
+        """Record whether a search was completed or stopped at a limit."""
         self.complete &= to_the_end

@@ -1,4 +1,4 @@
-"""Selection: which of the proposed conditions is taken, and when a rule has grown enough."""
+"""Selection: which of the proposed conditions is taken, and when a rule is complete."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Protocol
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 
-# Relative: objectives that differ by less are equal but for rounding.
+# Objectives whose relative difference is smaller are equal up to rounding.
 SAME_OBJECTIVE = 1e-9
 
 
 class Selection(Protocol):
-    """Judges candidates; knows nothing of how they were found, and keeps nothing from one choice to the next."""
+    """Judges candidates; does not know how they were found, and keeps nothing from one choice to the next."""
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
-        """Return one of the candidates, which come in the order of their complexity, or None if none will do.
+        """Return one of the candidates, which come in order of complexity, or None if there is no good one.
 
-        Ensembles that were fitted to judge them may go into the record, for `path`.
+        Ensembles fitted to judge them may be recorded for `path`.
         """
         ...
 
@@ -29,34 +29,34 @@ class Selection(Protocol):
         ...
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
-        """Return the candidate that becomes a rule, among the full-grown ones."""
+        """Return the candidate that becomes a rule, among the fully grown ones."""
         ...
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
-        """Return the ensemble, or a better one of as many rules; ``relearn`` finds the best rule to add to an ensemble."""
+        """Return the ensemble or a better one with the same number of rules; ``relearn`` finds the best rule to add to one."""
         ...
 
     def path(self, record: Record) -> list[Stage]:
-        """Return the ensembles of growing complexity to choose from, among those that the fit has met."""
+        """Return the recorded ensembles that make the path, in order of complexity."""
         ...
 
 
 class OneByOne:
-    """Grows conditions while the objective rises, and leaves the rules as they were added."""
+    """Grows conditions while the objective rises, and never revises a rule."""
 
     objective_tolerance: float
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
-        """Accept the first proposition always: the objective of the empty condition is zero after a corrective step."""
+        """Accept a rise, and always the first proposition: after a corrective step the empty condition has objective zero."""
         return len(longer.condition) == 1 or self.rises(shorter, longer)
 
     def rises(self, shorter: Candidate, longer: Candidate) -> bool:
-        """Say whether the objective rises: by the tolerance for more propositions, and by more than rounding in any case."""
+        """Say whether the objective rises by more than rounding and, with more propositions, by more than the tolerance."""
         asked = self.objective_tolerance if len(longer.condition) > len(shorter.condition) else 0.0
         return longer.objective - shorter.objective > max(asked, SAME_OBJECTIVE) * shorter.objective
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
-        """Leave earlier rules as they are; only their weights change."""
+        """Return the ensemble unchanged."""
         return stage
 
     def path(self, record: Record) -> list[Stage]:
@@ -64,7 +64,7 @@ class OneByOne:
         return record.grown
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
-        """Return the candidate with the largest objective, of equals the simplest."""
+        """Return the candidate with the largest objective; of equal ones, the simplest."""
         candidates = list(grown)
         least = max((candidate.objective for candidate in candidates), default=0.0) * (1.0 - SAME_OBJECTIVE)
         largest = (candidate for candidate in candidates if candidate.objective >= least)
@@ -73,7 +73,7 @@ class OneByOne:
 
 @dataclass(frozen=True)
 class ObjectiveSelection(OneByOne):
-    """Take what has the largest objective, proposition by proposition, as long as it rises; hold out no rows.
+    """Take the largest objective, proposition by proposition, as long as it rises; no rows are held out.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class ObjectiveSelection(OneByOne):
     objective_tolerance: float
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:  # noqa: ARG002
-        """Return the candidate with the largest objective; more propositions than the last one taken need the tolerance."""
+        """Return the candidate with the largest objective; additional propositions must raise it by the tolerance."""
         chosen = None
         for candidate in candidates:
             if chosen is None or self.rises(chosen, candidate):
@@ -99,7 +99,7 @@ class ValidationSelection(OneByOne):
     Parameters
     ----------
     validation_tolerance : float
-        Relative change of the held-out risk that an additional variable must reach, eps_s in the paper: -0.01 asks for a fall
+        Relative change of the held-out risk that an additional variable must reach, eps_s in the paper: -0.01 requires a fall
         by one per cent.
     objective_tolerance : float
         Relative rise of the objective above which an additional proposition is kept, eps_p in the paper.
@@ -109,7 +109,7 @@ class ValidationSelection(OneByOne):
     objective_tolerance: float
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:  # noqa: ARG002
-        """Go through the sparsity levels; each must lower the risk of the last one taken by the tolerance."""
+        """Return the last sparsity level that lowers the risk of the one taken before it by the tolerance."""
         chosen, least = None, math.inf
         for candidate in candidates:
             risk = stage.held_out_risk(candidate)

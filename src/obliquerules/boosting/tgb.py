@@ -24,7 +24,7 @@ from obliquerules.rows.sample import Sample
 
 
 def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, Sample], GreedyLearner]:
-    """Return what makes the learner that adds one threshold at a time, from the best ``most`` columns, or from all."""
+    """Return a function that creates the learner that adds one threshold at a time, from the ``most`` best columns or all."""
 
     def learner(method: TGB, sample: Sample) -> GreedyLearner:
         return GreedyLearner(AxisProposer(SortedColumns(sample.X), most), method.max_propositions, signs)
@@ -37,7 +37,7 @@ def exact(method: TGB, sample: Sample) -> ExactLearner:
     return ExactLearner(SortedColumns(sample.X), method.max_propositions, method.max_nodes, method.max_seconds)
 
 
-# By what users give as ``selection`` and ``search``.
+# By the values of ``selection`` and ``search``.
 PAIRS: dict[tuple[str, str], Pair[TGB]] = {
     ("objective", "greedy"): Pair(greedy(ONE_FOR_EACH_SIGN, most=1), by_objective),
     ("objective", "exact"): Pair(exact, by_objective),
@@ -56,22 +56,22 @@ class TGB(Boosting):
     objective: str = option(
         "orthogonal",
         OBJECTIVES,
-        'What makes a rule q a good one, with g the gradient of the loss and h its second derivative. ``"gradient"``: the '
+        'What a rule q maximises, with g the gradient of the loss and h its second derivative. ``"gradient"``: the '
         'gradient sum ``|g.q|``, the paper\'s. ``"second-order"``: ``|g.q| / sqrt(h.q + ridge)``, as in XGBoost. '
-        '``"orthogonal"``: the same with only that part of q as its size which the constant and the rules so far cannot do '
-        "already, as in orthogonal gradient boosting.",
+        '``"orthogonal"``: the same, but only the part of q that is orthogonal to the constant and the rules so far counts as '
+        "size, as in orthogonal gradient boosting.",
     )
     search: str = option(
         "greedy",
         SEARCHES,
-        '``"greedy"``: conditions are added to a rule one at a time, each the best there is. ``"exact"``: the best rule of '
+        '``"greedy"``: conditions are added to a rule one at a time, always the best one. ``"exact"``: the best rule of '
         "each length is found by branch and bound, and the selection chooses the length.",
     )
     selection: str = option(
         "objective",
         SELECTIONS,
-        'How conditions and rules earn their place. ``"objective"``: by the objective alone, while it rises, as in the paper. '
-        '``"information"``: by a criterion that charges for the complexity of the whole model; it offers more sizes and takes '
+        'How conditions and rules are chosen. ``"objective"``: by the objective alone, while it rises, as in the paper. '
+        '``"information"``: by a criterion that charges for the complexity of the whole model; it gives more sizes and takes '
         'longer. ``"validation"``: columns by the risk on held-out rows, further conditions by the objective.',
     )
     validation_tolerance: float = real(
@@ -87,13 +87,13 @@ class TGB(Boosting):
     )
     max_nodes: int = whole(
         10000,
-        'For ``"exact"``: how many conjunctions may be extended in search of one rule. Where that is not enough, the best rule '
-        "that was seen is taken, which is at least as good as the greedy one, with a ``ConvergenceWarning``.",
+        'For ``"exact"``: the largest number of conjunctions to extend in the search for one rule. At this limit the best rule '
+        "found so far, which is at least as good as the greedy one, is taken with a ``ConvergenceWarning``.",
     )
     max_seconds: float | None = real_or_none(
         None,
-        'For ``"exact"``: how long the search for one rule may take. What is found in a given time depends on the machine, so '
-        "with a limit the same data need not give the same model.",
+        'For ``"exact"``: the time limit for the search for one rule. What is found in a given time depends on the machine, '
+        "so with a limit the same data need not give the same model.",
     )
 
     @property
@@ -106,7 +106,7 @@ class TGB(Boosting):
         return dataclasses.replace(super().problem(task), objective=self.objective)
 
     def notes(self, record: Record) -> Mapping[str, Any]:
-        """Say whether every search came to its end, and warn if one did not."""
+        """Say whether every search was completed, and warn if one was not."""
         if not record.complete:
             warnings.warn(
                 "The exact search came to the limit of max_nodes or max_seconds before its end: some rules are the best that "

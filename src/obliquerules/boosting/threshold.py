@@ -9,10 +9,9 @@ from obliquerules.rules.decimals.gaps import Projections, real_gaps
 
 
 def middle_of_gap(projections: Projections, threshold: float) -> float | None:
-    """Return the middle of the gap between projections in which the threshold lies, or of the nearest one if it lies in none.
+    """Return the middle of the gap between projections in which the threshold lies or, if it lies in none, of the nearest gap.
 
-    See `real_gaps` for what a gap is. None if there is no gap, or the threshold lies outside the data, so that the condition
-    would hold for all rows or for none.
+    See `real_gaps` for what a gap is. Returns None if there is no gap, or if the condition would hold for all rows or for none.
     """
     above = projections.values >= threshold
     if above.all() or not above.any():

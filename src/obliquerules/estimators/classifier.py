@@ -21,7 +21,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The labels, sorted; rules with a positive weight speak for the second.
+        The labels, sorted; a positive weight raises the probability of the second.
     """
 
     def _loss(self) -> Loss:
@@ -36,7 +36,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         try:
             check_classification_targets(y)
             labels = Labels.of(y)
-        except TypeError as error:  # they cannot be put in order
+        except TypeError as error:  # labels that cannot be sorted
             raise ValueError("y holds labels of different types, such as text and numbers; all must be of one type.") from error
         if len(labels) > 2:
             kind = type_of_target(y, input_name="y")
@@ -54,7 +54,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a data frame or array and two kinds of labels."""
+        """Learn rules from a data frame or array and labels of two classes."""
         return self._learn(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Vector:
@@ -63,7 +63,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, shape (n_samples, 2)."""
-        scores = self._scores(X)  # first, because it says so if the model is not fitted
+        scores = self._scores(X)  # first, because it raises if the model is not fitted
         return self.model_.probabilities(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -72,13 +72,13 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return self.model_.decisions(scores)
 
     def staged_decision_function(self, X: Any) -> Iterator[Vector]:
-        """Yield the scores of each member of `path_`, from the constant to the largest."""
+        """Yield the scores by each member of `path_`, from the constant to the largest."""
         return self._staged_scores(X)
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Yield the probabilities of each member of `path_`."""
+        """Yield the class probabilities by each member of `path_`."""
         return (self.model_.probabilities(score) for score in self._staged_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the predicted classes of each member of `path_`."""
+        """Yield the classes predicted by each member of `path_`."""
         return (self.model_.decisions(score) for score in self._staged_scores(X))

@@ -1,4 +1,4 @@
-"""Declared estimators: signature and documentation of an estimator, made from what its method declares."""
+"""Declared estimators: the signature and documentation of an estimator, made from the declarations of its method."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def make_init(declarations: Declarations) -> Callable[..., None]:
         for name in declarations:
             setattr(self, name, bound.arguments[name])
 
-    # scikit-learn reads the names of parameters off the signature.
+    # scikit-learn takes the names of parameters from the signature.
     init.__name__, init.__signature__ = "__init__", signature  # type: ignore[attr-defined]
     return init
 
 
 def with_parameters(docstring: str, declarations: Declarations) -> str:
-    """Return the docstring of an estimator with a section on its parameters before that on its attributes."""
+    """Return the docstring of an estimator with a parameter section before the attributes."""
     text = inspect.cleandoc(docstring)
     start, heading, rest = text.partition("Attributes\n----------\n")
     return f"{start}Parameters\n----------\n{documentation(declarations)}\n\n{heading}{rest}"

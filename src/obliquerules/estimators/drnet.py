@@ -9,31 +9,31 @@ from obliquerules.nets.drnet import DRNet
 class DRNetClassifier(RuleClassifier):
     """Classify two classes with a set of rules for one of them: a row is of that class if and only if some rule fires.
 
-    A decision rules network learns the rules. Each column is asked ``x <= t`` at a few thresholds; a first layer of neurons are
-    conjunctions of such conditions or their opposites, and a second layer is their OR. Gates that may shut for good, and a
-    penalty on their expected number, keep the rules few and short; the two layers are trained in turns. The rules are then read
-    off, with the conditions on one column merged, and conditions and rules left out without which every training row keeps its
-    class.
+    A decision rules network learns the rules. Its inputs are conditions ``x <= t`` at a few thresholds of each column. The
+    neurons of its first layer are conjunctions of these conditions and their complements, and the second layer is their OR.
+    Gates that can close for good, with a penalty on the expected number of open ones, keep the rules few and short; the two
+    layers are trained in turn. The rules are then read off: conditions on the same column are merged, and conditions and rules
+    that are redundant, because every training row keeps its class without them, are dropped.
 
-    As a sum of rules, the OR has a constant and rule weights of opposite signs, each weight being larger than the constant: the
-    score has the sign of the constant where no rule fires, and the other one wherever some rule does. Within these bounds the
-    weights are those with the least logistic loss, so that `predict_proba` gives the frequency of the class among the training
-    rows for which the same rules fire, as far as a sum can.
+    As a sum of rules, the OR has a constant of one sign and rule weights of the other, each larger in size than the constant:
+    the score has the sign of the constant where no rule fires and the opposite sign wherever a rule does. Under this constraint
+    the weights minimise the logistic loss, so `predict_proba` gives, as far as a sum can, the frequency of the class among the
+    training rows on which the same rules fire.
 
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        The constant, and then in the order of complexity each rule set that has a lower training risk (mean logistic loss) than
-        all less complex ones.
+        The constant, and then the Pareto front of the rule sets in complexity and training risk (mean logistic loss), in order
+        of complexity.
     ensemble_ : RuleEnsemble
-        The one that predicts: the last of the path after `fit`.
+        The member of the path that predicts; after `fit`, the last.
     classes_ : array of shape (2,)
         The labels; rules with a positive weight are for the second, rules with a negative weight for the first.
     n_iter_ : int
         The number of training steps.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
-        Only if the inputs were a data frame with text as column names.
+        Only if X was a data frame whose column names are text.
 
     Examples
     --------

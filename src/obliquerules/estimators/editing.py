@@ -1,4 +1,4 @@
-"""Editing: rules dropped, added, replaced and locked, weights fitted anew, and a log of every step that can be replayed."""
+"""Editing: dropping, adding, replacing and locking rules, refitting weights, and a log of every step that can be replayed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Editable(Protocol):
     model_: Model
 
     def _fitted_method(self) -> Method:
-        """Return the method that weights are fitted with."""
+        """Return the method by which weights are fitted."""
         ...
 
     def _with(self, model: Model) -> Self:
@@ -37,7 +37,7 @@ Estimator = TypeVar("Estimator", bound=Editable)
 class Editing(Generic[Estimator]):
     """A model that is being edited, with the data on which weights are fitted and losses measured; see `RuleModel.edit`.
 
-    Every step returns another `Editing` and leaves this one as it is: to undo a step, go on from the one before.
+    Every step returns a new `Editing` and leaves this one unchanged: to undo a step, continue from the one before.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Editing(Generic[Estimator]):
 
     @property
     def log(self) -> EditLog:
-        """What was done so far."""
+        """The steps so far."""
         model = self.model.model_
         return model.edits or EditLog(model.ensemble, (), model.ensemble)
 
@@ -62,7 +62,7 @@ class Editing(Generic[Estimator]):
         return self.model.model_.ensemble
 
     def drop(self, rule: int) -> Editing[Estimator]:
-        """Remove a rule, given by its position from 0; the other weights stay as they are."""
+        """Remove a rule, given by its position from 0; the other weights do not change."""
         rule = self._position(rule)
         rules = [*self.ensemble.rules[:rule], *self.ensemble.rules[rule + 1 :]]
         return self._next("drop", rule, None, f"drop rule {rule}: {self._text(self.ensemble[rule])}", rules)
@@ -73,14 +73,15 @@ class Editing(Generic[Estimator]):
         Parameters
         ----------
         new : Rule, Conjunction or str
-            A rule or, as text, ``"+1.5 if age >= 50"``. A condition alone, ``"age >= 50"``, has the weight zero until `refit`.
+            A rule, also as text such as ``"+1.5 if age >= 50"``. A condition alone, such as ``"age >= 50"``, has the weight
+            zero until `refit`.
         """
         rule = self._as_rule(new, 0.0)
         text = f"add rule {len(self.ensemble)}: {self._text(rule)}"
         return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
 
     def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing[Estimator]:
-        """Put another rule in the place of one; a condition alone takes over the weight. The new rule is not locked."""
+        """Replace a rule by another; a condition alone keeps the old weight. The new rule is not locked."""
         rule = self._position(rule)
         old = self.ensemble[rule]
         other = self._as_rule(new, old.weight)
@@ -103,9 +104,10 @@ class Editing(Generic[Estimator]):
         return self._next("unlock", rule, None, f"unlock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
 
     def refit(self) -> Editing[Estimator]:
-        """Fit the constant and all weights but those of locked rules anew, as `fit` does it.
+        """Refit the constant and the weights of all rules that are not locked, as `fit` does.
 
-        The rules of a DRNet remain rules for its class, an added one too, unless one of them is locked or speaks against it.
+        A DRNet remains a set of rules for its class, added rules included, unless a rule is locked or has a weight of the other
+        sign.
         """
         locked = sorted(self.log.locked)
         start = np.array([self.ensemble.intercept, *(rule.weight for rule in self.ensemble)])
@@ -116,9 +118,9 @@ class Editing(Generic[Estimator]):
         return self._next("refit", None, None, f"refit all weights{_but(locked)}", rules, float(weights[0]))
 
     def replay(self, log: EditLog) -> Editing[Estimator]:
-        """Do again what a log says, such as the `edits_` of a model that was loaded.
+        """Repeat the steps of a log, such as the `edits_` of a model that was loaded.
 
-        On the model and the data that the log was made with, the result is the same to the last bit.
+        With the same model and data as in the log, the result is the same to the last bit.
         """
         editing = self
         for step in log:
@@ -130,7 +132,7 @@ class Editing(Generic[Estimator]):
         return f"{self.ensemble}\n\n{self.log}" if self.log.steps else str(self.ensemble)
 
     def _position(self, rule: int) -> int:
-        """Return the position of a rule as Python's own integer, which the log can be saved with; raise if there is none."""
+        """Return the position of a rule as a Python int, which can be saved in the log; raise if there is no such rule."""
         check_whole("rule", rule, 0)
         if rule >= len(self.ensemble):
             n = len(self.ensemble)
@@ -147,7 +149,7 @@ class Editing(Generic[Estimator]):
             new = Rule(weight, new)
         if not isinstance(new, Rule):
             raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
-        return RuleEnsemble([new], 0.0, self.ensemble.feature_names)[0]  # which says so if a column is not there
+        return RuleEnsemble([new], 0.0, self.ensemble.feature_names)[0]  # raises if a column does not exist
 
     def _text(self, rule: Rule) -> str:
         return rule.describe(self.ensemble.feature_names)
@@ -165,7 +167,7 @@ class Editing(Generic[Estimator]):
         rules: list[Rule] | tuple[Rule, ...],
         intercept: float | None = None,
     ) -> Editing[Estimator]:
-        """Return the editing with other rules, and the step in its log."""
+        """Return the editing with new rules and the step in its log."""
         before = self.ensemble
         after = RuleEnsemble(rules, before.intercept if intercept is None else intercept, before.feature_names)
         losses = self._mean_loss(before), self._mean_loss(after)
@@ -179,7 +181,7 @@ class Editing(Generic[Estimator]):
 
 
 def _but(locked: list[int]) -> str:
-    """Return the words for the rules that a refit leaves alone."""
+    """Return the words for the rules whose weights a refit keeps."""
     if not locked:
         return ""
     return f" but that of rule {locked[0]}" if len(locked) == 1 else f" but those of rules {', '.join(map(str, locked))}"

@@ -13,27 +13,27 @@ class LLTBoostClassifier(RuleClassifier):
 
     Each rule adds its weight to the log-odds of the second class wherever all its conditions ``x.w >= t`` hold. Rules are
     added one at a time; each condition is found by L1-sparse logistic regression on the signs of the loss gradient, and after
-    each rule all weights are fitted anew. Inputs are standardised inside; the rules come back in original units.
+    each rule all weights are refitted. Inputs are standardised internally; the rules are in original units.
 
-    The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full: the
-    conditions that are read are the model. Rule weights keep their full precision and are printed with four digits.
+    The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full, so
+    that the printed conditions are exact. Rule weights keep full precision and are printed with four digits.
 
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        Ensembles of growing complexity, in original units, all from one fit, the first of them the constant. With
-        ``"information"``: every size at which a lower training loss was met. With ``"validation"``: ``path_[r]`` has r rules.
+        Ensembles of growing complexity, in original units, all from one fit; the first is the constant. With ``"information"``:
+        the Pareto front in complexity and training loss. With ``"validation"``: ``path_[r]`` has r rules.
     ensemble_ : RuleEnsemble
-        The one that predicts: the last of the path after `fit`.
+        The member of the path that predicts; after `fit`, the last.
     edits_ : EditLog or None
-        What was done to it by `edit`; None if nothing was.
+        The log of its edits; None if it was not edited.
     classes_ : array of shape (2,)
-        The labels; rules with a positive weight speak for the second.
+        The labels; a positive weight raises the probability of the second.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
-        Only if the inputs were a data frame with text as column names.
+        Only if X was a data frame whose column names are text.
 
     Examples
     --------
@@ -52,8 +52,8 @@ class LLTBoostClassifier(RuleClassifier):
 class LLTBoostRegressor(RuleRegressor):
     """Predict a number or a count with a small sum of rules whose conditions are sparse linear combinations of inputs.
 
-    Each rule adds its weight to the score wherever all its conditions ``x.w >= t`` hold; the prediction is the score itself,
-    or for counts its exponential. See `LLTBoostClassifier` for how the rules are learned and for the parameters that both have.
+    Each rule adds its weight to the score wherever all its conditions ``x.w >= t`` hold; the prediction is the score or,
+    for counts, its exponential. See `LLTBoostClassifier` for how the rules are learned.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class LLTBoostRegressor(RuleRegressor):
 class LLTBoostClassifierCV(RuleClassifier):
     """`LLTBoostClassifier` whose size is chosen by cross-validation.
 
-    One path is grown on all rows. To say which of its members predicts, the same is done without the rows of each fold, and
-    the path that comes out is judged on those rows. At a given complexity, a fold counts with its largest member of at most
-    that complexity. The member with the least mean risk is the best; chosen is the smallest whose mean risk is within one
-    standard error of that.
+    One path is grown on all rows. To choose the member that predicts, a path is also grown without the rows of each fold, and
+    evaluated on those rows. At a given complexity, the risk of a fold is that of its largest member of at most this complexity.
+    The member with the least mean risk is the best; the smallest member whose mean risk is within one standard error of the
+    best is chosen.
 
     Attributes
     ----------
@@ -96,9 +96,9 @@ class LLTBoostClassifierCV(RuleClassifier):
     best_complexity_ : int
         The complexity of the member with the least mean risk.
     cv_results_ : dict of str to array
-        With an entry for each member of the path: ``complexity``; ``mean_test_risk``, the mean over the folds of the mean
-        loss; ``std_test_risk``, the standard deviation between folds; ``standard_error``, that divided by the root of the
-        number of folds; and ``split0_test_risk`` and so on, the risk on each fold. Not saved to files.
+        Each array has an entry for each member of the path. ``complexity``; ``mean_test_risk``, the mean loss averaged over the
+        folds; ``std_test_risk``, its standard deviation between folds; ``standard_error``, the standard deviation divided by
+        the square root of the number of folds; ``split0_test_risk`` and so on, the risk on each fold. Not saved to files.
     classes_ : array of shape (2,)
     n_iter_ : int
     n_features_in_ : int
@@ -107,9 +107,9 @@ class LLTBoostClassifierCV(RuleClassifier):
 
     Notes
     -----
-    Training sets of different folds share most of their rows, so the risks of folds depend on each other and the standard
-    error is a rule of thumb, not an exact one. The risk of the chosen member in `cv_results_` is a little too good, because it
-    was looked at to choose it.
+    Training sets of different folds share most of their rows, so the risks of the folds are not independent, and the standard
+    error is only a rule of thumb. The risk of the chosen member in `cv_results_` is slightly optimistic, because the choice
+    depends on it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Loading: model files as fitted estimators, without ever running what a file says."""
+"""Loading: model files as fitted estimators, without ever executing code from a file."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ ESTIMATORS: dict[str, type[RuleModel]] = {
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read what ``save`` wrote: a fitted estimator, or a `RuleEnsemble` that was saved by itself.
+    """Read a file written by ``save``: a fitted estimator, or a `RuleEnsemble` that was saved by itself.
 
     Raises
     ------
     ModelFileError
-        If the file is incomplete, of a newer major version, or holds anything but a model; the message names the field.
+        If the file is incomplete, has a newer major version, or is not a model; the message names the field.
     """
     document = read_document(path)
     kind = document.get("kind")
@@ -77,7 +77,7 @@ def _decode_parameters(field: Field, kind: type[RuleModel]) -> RuleModel:
         if isinstance(field.get(name).value, (list, dict)):
             field.get(name).fail("a number, a text, true, false or null")
     if "loss" in known:
-        field.get("loss").text()  # without it, a default would stand in for the link from score to prediction
+        field.get("loss").text()  # without it, a default would decide the link from score to prediction
     estimator = kind(**field.entries())
     try:
         estimator._method(), estimator._loss()

@@ -1,4 +1,4 @@
-"""LTRNet: rules with oblique conditions by gradient descent on all of them at once, as classifier and regressor."""
+"""LTRNet: rules with oblique conditions, learned all at once by gradient descent, as classifier and regressor."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from obliquerules.nets.ltrnet import LTRNet
 
 
 class LTRNetClassifier(RuleClassifier):
-    """Classify two classes with a small sum of oblique rules, all of which a network learns at once.
+    """Classify two classes with a small sum of oblique rules, learned all at once by a network.
 
     The network is the rule ensemble with sigmoids in place of its steps: linear conditions, their conjunctions, and a weighted
-    sum of these. It is trained from several random starts at each of a falling sequence of L1 penalties, which keep the rules
-    few and the conditions sparse; a W-shaped penalty makes it decide which conditions belong to which rule. Then the sigmoids
-    become steps, and what is left is a `RuleEnsemble` in original units. `LLTBoostClassifier` learns models of the same kind
+    sum of these. It is trained from several random starts at each penalty of a falling geometric grid. The L1 penalty keeps
+    the rules few and the conditions sparse; a W-shaped penalty decides which conditions belong to which rule. Then the sigmoids
+    become steps, and the result is a `RuleEnsemble` in original units. `LLTBoostClassifier` learns models of the same kind
     one rule at a time.
 
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        Ensembles of growing complexity and falling training loss, in original units, the first of them the constant.
+        Ensembles of growing complexity and falling training loss, in original units; the first is the constant.
     ensemble_ : RuleEnsemble
-        The one that predicts: the last of the path after `fit`.
+        The member of the path that predicts; after `fit`, the last.
     classes_ : array of shape (2,)
-        The labels; rules with a positive weight speak for the second.
+        The labels; a positive weight raises the probability of the second.
     n_iter_ : int
-        The largest number of steps that the training at a penalty took.
+        The largest number of training steps at any penalty.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
-        Only if the inputs were a data frame with text as column names.
+        Only if X was a data frame whose column names are text.
 
     Examples
     --------
@@ -45,10 +45,10 @@ class LTRNetClassifier(RuleClassifier):
 
 
 class LTRNetRegressor(RuleRegressor):
-    """Predict a number or a count with a small sum of oblique rules, all of which a network learns at once.
+    """Predict a number or a count with a small sum of oblique rules, learned all at once by a network.
 
-    The prediction is the sum of the weights of the rules that fire, or for counts its exponential. See `LTRNetClassifier` for
-    how the rules are learned and for the parameters that both have.
+    The prediction is the constant plus the weights of the rules that fire or, for counts, the exponential of this sum. See
+    `LTRNetClassifier` for how the rules are learned.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from obliquerules.rules import Labels
 
 @dataclass(frozen=True)
 class RegressionTarget:
-    """What is said about a target of numbers."""
+    """The parameters that concern a numeric target."""
 
     loss: str = option(
         "squared", REGRESSION_LOSSES, '``"squared"`` for a real target, ``"poisson"`` (log link) for counts and rates.'
@@ -55,10 +55,10 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         return self._learn(X, y, sample_weight)
 
     def predict(self, X: Any) -> Vector:
-        """Return the predicted mean of each row: the score itself, or its exponential for counts."""
-        scores = self._scores(X)  # first, because it says so if the model is not fitted
+        """Return the predicted mean of each row: the score or, for counts, its exponential."""
+        scores = self._scores(X)  # first, because it raises if the model is not fitted
         return self.model_.means(scores)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield the predictions of each member of `path_`, from the constant to the largest."""
+        """Yield the predictions by each member of `path_`, from the constant to the largest."""
         return (self.model_.means(score) for score in self._staged_scores(X))

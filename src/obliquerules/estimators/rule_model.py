@@ -1,4 +1,4 @@
-"""RuleModel: what all estimators share: they check, read, let their method learn, hold the model, and pass questions on."""
+"""RuleModel: what all estimators share: check and read data, let the method learn, hold the model and delegate to it."""
 
 from __future__ import annotations
 
@@ -83,17 +83,17 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     Attributes
     ----------
     model_ : Model
-        What was learned.
+        The fitted model.
     path_ : tuple of RuleEnsemble
-        Ensembles of growing complexity, the first of them the constant; all come from one fit, in original units.
+        Ensembles of growing complexity, in original units, all from one fit; the first is the constant.
     ensemble_ : RuleEnsemble
-        The member of the path that predicts, or what an edit has made of it; the last one after `fit`.
+        The member of the path that predicts, with its edits if there are any; after `fit`, the last.
     edits_ : EditLog or None
-        What was done to the member of the path by `edit`; None if nothing was.
+        The log of its edits; None if it was not edited.
     """
 
     method_class: ClassVar[type[Method]]
-    # Declares the parameters that are about the target and not about the method.
+    # Declares the parameters that concern the target and not the method.
     target_class: ClassVar[type | None] = None
     model_: Model
     n_features_in_: int
@@ -108,15 +108,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     # ---- fit ----
 
     def _method(self) -> Method:
-        """Return the method with the parameters of this estimator; raise if one is not what it may be."""
+        """Return the method with the parameters of this estimator; raise if one is not valid."""
         return self.method_class(**{name: getattr(self, name) for name in declarations(self.method_class)})
 
     def _loss(self) -> Loss:
-        """Return the loss to learn with; raise if there is none."""
+        """Return the loss; raise if its parameter is not valid."""
         raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
 
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:  # noqa: ARG002
-        """Return targets as numbers for the loss, and labels if they are classes; raise if there is nothing to learn."""
+        """Return the targets as numbers for the loss, and the labels if they are classes; raise if they cannot be learned."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -135,14 +135,14 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return self
 
     def _origin(self, n_iter: int) -> Origin:
-        """Return what the file of this model says of the fit."""
+        """Return what a model file says about the fit."""
         given = self.get_params(deep=False)
-        # On how many workers it was learned is no matter of the model: files are the same whatever their number.
+        # The model, and so its file, does not depend on the number of workers.
         parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
         return Origin(type(self).__name__, parameters, n_iter, hasattr(self, "feature_names_in_"))
 
     def _training_data(self, X: Any, y: Any) -> tuple[Block, NDArray[Any]]:
-        """Return inputs and targets, and note what the columns are."""
+        """Return inputs and targets, and set the attributes that describe the columns."""
         block = read(X, reader=type(self).__name__)
         validate_data(self, block.matrix if isinstance(X, Block) else X, y, skip_check_array=True)
         if isinstance(X, Block):
@@ -168,7 +168,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
     @property
     def edits_(self) -> EditLog | None:
-        """What was done to the ensemble by hand."""
+        """The log of edits; None if there are none."""
         return self.model_.edits
 
     @property
@@ -183,7 +183,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return other
 
     def _read(self, X: Any) -> NDArray[np.float64]:
-        """Return inputs of the kind that the model was fitted to."""
+        """Return the inputs as a matrix; raise if their columns are not those of `fit`."""
         check_is_fitted(self)
         if isinstance(X, Block):
             return read(X, self.model_.expected_names, self.n_features_in_, reader=type(self).__name__).matrix
@@ -196,25 +196,25 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         try:
             validate_data(self, X, reset=False, skip_check_array=True)
         except ValueError as error:
-            # scikit-learn names columns that are missing or new, but not those that have changed places.
+            # scikit-learn names columns that are missing or new, but not those in a different order.
             if "same order" in str(error):
                 raise ValueError(f"{error}{misplaced_column(X, self.model_.feature_names)}") from error
             raise
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
-        """Return inputs, targets and weights of rows like those of `fit`."""
+        """Return inputs, targets and weights, read as in `fit`."""
         matrix = self._read(X)
         return matrix, *read_outcomes(self.model_, y, sample_weight, len(matrix))
 
     def _learnable_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
-        """Return the same, once it is known that weights can be fitted to them."""
+        """Return the same; raise if no weights can be fitted to them."""
         matrix, target, weight = self._rows(X, y, sample_weight)
         if self.model_.labels is not None:
             self.model_.labels.check_both(target[weight > 0.0])
         return matrix, target, weight
 
     def _scores(self, X: Any) -> Vector:
-        matrix = self._read(X)  # first, because it says so if the model is not fitted
+        matrix = self._read(X)  # first, because it raises if the model is not fitted
         return self.model_.scores(matrix)
 
     def _staged_scores(self, X: Any) -> Iterator[Vector]:
@@ -222,33 +222,34 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return (ensemble(matrix) for ensemble in self.model_.path)
 
     def at(self, complexity: int) -> Self:
-        """Return this model at a smaller size: its largest path member with at most the given complexity.
+        """Return the model at another size: the largest member of the path with at most the given complexity.
 
-        The returned model keeps the whole path, so that another size can be chosen from it. Edits are left behind.
+        The returned model keeps the whole path, so that another size can be chosen from it. Edits are not kept.
         """
         check_is_fitted(self)
         check_whole("complexity", complexity, 0)
         return self._with(self.model_.at(complexity))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as JSON with exact numbers; `load_model` reads it back. The file is replaced in one step."""
+        """Write the fitted model as JSON with exact numbers, for `load_model`. The file is replaced in one step."""
         check_is_fitted(self)
         save_model(self.model_, path)
 
     def edit(self, X: Any, y: Any, sample_weight: Any = None) -> Editing[Self]:
-        """Start to edit the rules: drop, add, replace or lock some, and fit the weights anew.
+        """Start to edit the rules: drop, add, replace or lock some, and refit the weights.
 
-        This model stays as it is. Every step is logged with what it costs, and the log is saved with the edited model.
+        This model does not change. Every step is logged with its effect on complexity and loss, and the log is saved with the
+        edited model.
 
         Parameters
         ----------
         X, y, sample_weight
-            The data on which losses are measured and weights are fitted, best those of `fit`.
+            The data on which losses are measured and weights are fitted, preferably those of `fit`.
 
         Returns
         -------
         Editing
-            Its methods `drop`, `add`, `replace`, `lock`, `unlock` and `refit` return what to go on from, its `model` is the
+            Its methods `drop`, `add`, `replace`, `lock`, `unlock` and `refit` return the next `Editing`; its `model` is the
             edited model.
 
         Examples
@@ -266,7 +267,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     # ---- questions ----
 
     def to_text(self, format: str = "plain", *, exact: bool = False) -> str:  # noqa: A002  # the word users look for
-        """Return `ensemble_` as text, with sentences that say what the score means; see `RuleEnsemble.to_text`.
+        """Return `ensemble_` as text; sentences also say what the score means. See `RuleEnsemble.to_text`.
 
         Parameters
         ----------
@@ -278,21 +279,21 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return self.model_.to_text(format, exact=exact)
 
     def export(self, to: str, X: Any = None, *, contributions: bool = False, **options: Any) -> Export:
-        """Return `ensemble_` in another language, once it is known to compute the same.
+        """Return `ensemble_` in another language, after verifying that it computes the same.
 
-        The export is run on the rows of X and on generated ones, which hit thresholds, miss them by one double, and hold
-        extreme and missing values. Rules fire on the same rows, scores are equal to the last bit, predictions to 12 digits.
+        The export is run on the rows of X and on generated rows, which hit thresholds, miss them by one double, or hold extreme
+        or missing values. The same rules fire, scores are equal to the last bit, and predictions are equal to 12 digits.
 
         Parameters
         ----------
         to : {"python", "c", "sql", "frame", "onnx", "excel", "json", "latex"}
-            ``"python"``: a module of the standard library alone. ``"c"``: a header of C99. ``"sql"``: a query. ``"frame"``: an
-            object that adds outputs to data frames of pandas, polars, pyarrow, DuckDB and Dask. ``"onnx"``: a graph in doubles.
-            ``"excel"``: formulas. ``"json"``: the rules, which `load_model` reads. ``"latex"``: a table.
+            ``"python"``: a module that needs only the standard library. ``"c"``: a C99 header. ``"sql"``: a query. ``"frame"``:
+            an object that adds outputs to data frames of pandas, polars, pyarrow, DuckDB and Dask. ``"onnx"``: a graph in
+            doubles. ``"excel"``: formulas. ``"json"``: the rules, which `load_model` reads. ``"latex"``: a table.
         X : data frame or array of shape (n_samples, n_features), optional
-            Rows on which to compare the export with this model, besides generated ones.
+            Rows on which to compare the export with this model, besides the generated ones.
         contributions : bool, default=False
-            Also give what each rule adds to the score.
+            Also output the contribution of each rule to the score.
         **options
             ``dialect``, ``table``, ``prefix`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for ``"c"`` and
             ``"frame"``. ``row`` for ``"excel"``. ``exact`` for ``"latex"``.
@@ -300,12 +301,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Returns
         -------
         Export
-            Its `content` is the product, its `verification` says what ran it, on how many rows. `save` writes a file.
+            Its `content` is the product; its `verification` says what ran it and on how many rows. `save` writes a file.
 
         Raises
         ------
         ExportError
-            If the export computes anything else than the model; the message names the first row that differs.
+            If the export does not compute the same as the model; the message names the first row that differs.
 
         Examples
         --------
@@ -322,19 +323,20 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return export(self.model_, to, rows, contributions=contributions, **options)
 
     def rule_table(self, X: Any, y: Any = None, sample_weight: Any = None) -> RuleTable:
-        """Say for each rule of `ensemble_` how many rows it covers, what it adds on average, and what these rows are like.
+        """Return the coverage, the mean contribution and, given targets, the purity of each rule of `ensemble_`.
 
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
-            Targets: then the table has for each rule the share of the second class among the covered rows, or their mean.
+            Targets. With them, the table has the mean target of the rows that each rule covers: the share of the second class,
+            or the mean of y.
         sample_weight : array of shape (n_samples,), optional
 
         Returns
         -------
         RuleTable
-            Print it, or take `to_dicts`, `to_pandas` or `to_polars`.
+            Print it, or convert it with `to_dicts`, `to_pandas` or `to_polars`.
 
         Examples
         --------
@@ -353,7 +355,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return rule_table(self.model_, matrix, target, read_weights(sample_weight, len(matrix)))
 
     def explain(self, X: Any) -> Explanation:
-        """Say for each row which rules fired, how clearly their conditions hold, and what they add up to.
+        """Explain the prediction for each row: which rules fire, how clearly their conditions hold, and what they add up to.
 
         Parameters
         ----------
@@ -362,8 +364,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Returns
         -------
         Explanation
-            Its rows print as a calculation. The contributions, added from left to right after the constant, are the score to
-            the last bit.
+            Prints as a calculation. The constant and the contributions, added from left to right, are the score to the last
+            bit.
 
         Examples
         --------
@@ -383,9 +385,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return explain(self.model_, self._read(X))
 
     def variable_importance(self, X: Any, sample_weight: Any = None) -> Importances:
-        """Say for each variable how far the score would move, on average, if its value were that of a row drawn from X.
+        """Return by how much the score changes, on average, if a variable takes the value of another row of X.
 
-        It is the mean absolute change over all pairs of rows, exactly and with nothing sampled; see `Importances`.
+        This is the mean absolute change over all pairs of rows, computed exactly; see `Importances`.
 
         Parameters
         ----------
@@ -428,40 +430,40 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         tolerance: float = 0.0,
         max_steps: int = 2000,
     ) -> ClosestChange:
-        """Return the closest change of the inputs of one row that gives the other class, or a prediction beyond a value.
+        """Return the closest change to one row that gives the other class, or a prediction above or below a value.
 
-        The distance is the sum of the absolute changes, each in standard deviations of its variable in X. All ways in which
-        conditions can hold and not hold are searched, by branch and bound with one linear program at each step, so that what is
-        found is the closest change there is. It is tried on the model: the row that comes back has the wanted prediction.
+        The distance is the sum of the absolute changes, each in standard deviations of its variable in X. Branch and bound over
+        the truth values of the conditions, with a linear program at each step, proves that no change is closer. The result is
+        checked on the model: the returned row has the wanted prediction.
 
         Parameters
         ----------
         x : data frame with one row, series, or array of shape (n_features,) or (1, n_features)
             The row.
         X : data frame or array of shape (n_samples, n_features)
-            Rows that say how far a variable usually varies, such as those of `fit`. A variable that is the same in all of them
-            stays as it is, and without other bounds a variable stays within the range that it has in them.
+            Rows that show how much each variable varies, such as those of `fit`. A variable that is constant in them does not
+            change, and without other bounds a variable stays within its range in them.
         above, below : float, optional
-            The value that the prediction is to exceed, or to fall below; of a classifier, the probability of its second class.
-            One of them must be given for a regressor. A classifier without either is to predict its other class.
+            The value that the prediction must exceed or fall below; for a classifier, the prediction is the probability of the
+            second class. A regressor needs one of them. Without either, a classifier must predict the other class.
         fixed : collection of str or int
-            Variables, by name or column, that must stay as they are.
+            Variables, by name or column, that must not change.
         lower, upper : dict, optional
             The least and the greatest value of variables, by name or column; `math.inf` for no bound.
         cost : dict, optional
-            What a change by one standard deviation counts, by name or column, if it is not 1.
+            The cost of a change by one standard deviation, by name or column; 1 by default.
         whole : collection of str or int
             Variables that take whole numbers only, such as counts and columns of 0 and 1.
         tolerance : float, default=0.0
-            By how many standard deviations the distance may exceed the least, for values in rounder numbers: 0.05 is good for
-            reading. The least is reported as `ClosestChange.bound`.
+            By how many standard deviations the distance may exceed the least, in exchange for rounder numbers: 0.05 makes them
+            easy to read. The least distance is reported as `ClosestChange.bound`.
         max_steps : int, default=2000
-            The number of linear programs after which the search ends with the best that it has found, and says so.
+            The largest number of linear programs. At this limit the best change found so far is returned as not proven.
 
         Returns
         -------
         ClosestChange
-            Print it. Its `row` is None if no change within the bounds does it.
+            Print it. Its `row` is None if no such change was found.
 
         Examples
         --------
@@ -496,30 +498,30 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> Stability:
-        """Say for each rule of `ensemble_` how often it comes back in refits to bootstrap samples, and how sure its weight is.
+        """Return how often each rule of `ensemble_` comes back in refits to bootstrap samples, and an interval for its weight.
 
-        Each refit learns everything anew, up to the complexity of `ensemble_`. The interval for a weight holds the conditions
-        fixed, and does not account for having searched for them: see `Stability` for what it means.
+        Each refit learns rules and weights from scratch, up to the complexity of `ensemble_`. The interval is for fixed
+        conditions and does not account for the search for them: see `Stability` for what it means.
 
         Parameters
         ----------
         X, y, sample_weight
-            The data that the model was fitted to, or others of the kind. Rows are drawn with equal chances, and a row that is
-            drawn keeps its weight.
+            The data of `fit`, or other data from the same population. Rows are drawn with equal probability and keep their
+            weights.
         n_bootstraps : int, default=50
             The number of refits. Intervals come from 1000 fits of the weights alone.
         overlap : float, default=0.8
-            A rule has come back if a rule of the refit overlaps with it so far, in rows of X.
+            The least overlap, in rows of X, with a rule of the refit at which a rule counts as having come back.
         confidence : float, default=0.9
-            The share of cases in which an interval is meant to cover.
+            The nominal coverage of the intervals.
         random_state : int, RandomState instance or None, default=None
         n_jobs : int or None, default=None
-            How many refits are done at a time, as joblib understands it. The result does not depend on it.
+            The number of parallel workers, as joblib understands it. The result does not depend on it.
 
         Returns
         -------
         Stability
-            Print it, or take `to_dicts`.
+            Print it, or convert it with `to_dicts`, `to_pandas` or `to_polars`.
         """
         check_whole("n_bootstraps", n_bootstraps, 1)
         check_real("overlap", overlap, 0.0, 1.0)
@@ -540,7 +542,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         )
 
     def _fitted_method(self) -> Method:
-        """Return the method as it was in `fit`, whatever parameters were set since."""
+        """Return the method with the parameters of the last `fit`, even if they were changed since."""
         fitted = dict(self.model_.origin.parameters) if self.model_.origin is not None else self.get_params(deep=False)
         return self.method_class(**{name: fitted[name] for name in declarations(self.method_class) if name in fitted})
 
@@ -556,33 +558,33 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         min_count: int = 5,
         max_sizes: int = 12,
     ) -> None:
-        """Write the workbench of this model: one HTML file to read it, score cases, and try what happens without a rule.
+        """Write the workbench of this model: one HTML file to read it, score cases, and see what happens without a rule.
 
-        The file works in any browser, with nothing else: no network, no other file. It has a slider along the path, the rules
-        at each size, calibration, and a form that explains the prediction for a case. Rules can be switched off, with figures
-        that follow, and the edited model can be downloaded as a file that `load_model` reads.
+        The file works in any browser, without a network or other files. It has a slider along the path, the rules at each size,
+        calibration, and a form that explains the prediction for a case. Rules can be switched off, which updates the figures,
+        and the edited model can be downloaded as a file for `load_model`.
 
-        No row is in the file. Figures come from one table that counts rows by the conditions that hold, in groups of at least
-        ``min_count`` rows. Rows with rare combinations of conditions are merged with others of like predictions: with all
-        rules on they count, with rules switched off figures are exact on the other rows, and the page says on how many.
+        The file contains no row. Figures come from one table that counts rows by the conditions that hold, in groups of at
+        least ``min_count`` rows. Rows with rare combinations of conditions are merged with others of similar predictions. They
+        count while all rules are on; with rules switched off, figures are for the other rows only, and the page says how many.
 
         Parameters
         ----------
         path : str or path
             The file to write; it is replaced in one step.
         X, y : data frame or array of shape (n_samples, n_features), and targets, optional
-            Rows to measure the model on, best those that it was not fitted to. Without them there are no figures.
+            Rows to measure the model on, preferably not those of `fit`. Without them there are no figures.
         sample_weight : array of shape (n_samples,), optional
         title : str, optional
             The heading of the page.
         data_name : str, default="rows"
-            What the rows are called on the page, such as ``"test rows"``.
+            The name of the rows on the page, such as ``"test rows"``.
         min_count : int, default=5
-            The least number of rows in a group. With 1, all figures are exact on all rows, and a group may be a single row:
-            which conditions hold for it, and its target.
+            The least number of rows in a group. With 1, all figures are exact on all rows, but a group may be a single row,
+            which reveals its target and the conditions that hold for it.
         max_sizes : int, default=12
-            The largest number of sizes that the slider offers. At a size whose conditions would leave too few rows in groups
-            of ``min_count``, there are no figures with rules switched off, and the page says so.
+            The largest number of sizes on the slider. A size whose conditions would leave too few rows in groups of
+            ``min_count`` has no figures with rules switched off, and the page says so.
 
         Examples
         --------
@@ -605,7 +607,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         write_workbench(self.model_, path, rows, title=title, max_sizes=int(max_sizes), cv_results=results)
 
     def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> MeasuredRows | None:
-        """Return the rows that a report speaks of."""
+        """Return the rows on which a report measures the model."""
         check_text("data_name", name)
         if (X is None) != (y is None):
             raise ValueError("X and y must be given together.")
@@ -615,13 +617,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
 
 def _own_first(kind: type[Method]) -> dict[str, tuple[Any, Parameter]]:
-    """Return the declarations of a method, behind its own those that all methods have."""
+    """Return the declarations of a method: its own parameters first, then those of all methods."""
     found, shared = declarations(kind), declarations(Method)
     return {name: one for name, one in found.items() if name not in shared} | {name: found[name] for name in shared}
 
 
 def plain(value: Any) -> Any:
-    """Return a parameter as JSON knows it; a random generator has no lasting state, and it and a splitter become None."""
+    """Return a parameter as a JSON value; a random generator or a splitter, which JSON cannot hold, becomes None."""
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, np.bool_):
@@ -632,7 +634,7 @@ def plain(value: Any) -> Any:
 
 
 def _as_frame(x: Any) -> Any:
-    """Return one row as something that has rows and columns; a series of pandas keeps its names."""
+    """Return one row as a frame or matrix; a pandas series keeps its names."""
     if hasattr(x, "to_frame") and hasattr(x, "index"):
         return x.to_frame().T.infer_objects()
     if hasattr(x, "columns") or hasattr(x, "schema"):

@@ -1,4 +1,4 @@
-"""TGB: rules with plain thresholds by fully corrective boosting, as classifier and regressor."""
+"""TGB: rules with axis-parallel conditions by fully corrective boosting, as classifier and regressor."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ class TGBClassifier(RuleClassifier):
 
     Each rule adds its weight to the log-odds of the second class wherever all its conditions ``x >= t`` or ``x <= t`` hold.
     Rules are added one at a time; each is the conjunction that follows the loss gradient best, and after each rule all weights
-    are fitted anew. `LLTBoostClassifier` does the same with oblique conditions.
+    are refitted. `LLTBoostClassifier` does the same with oblique conditions.
 
-    The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full: the
-    conditions that are read are the model. Rule weights keep their full precision and are printed with four digits.
+    The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full, so
+    that the printed conditions are exact. Rule weights keep full precision and are printed with four digits.
 
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        Ensembles of growing complexity, in original units, all from one fit, the first of them the constant. With
-        ``"information"``: every size at which a lower training loss was met. Otherwise ``path_[r]`` has r rules.
+        Ensembles of growing complexity, in original units, all from one fit; the first is the constant. With ``"information"``:
+        the Pareto front in complexity and training loss. Otherwise ``path_[r]`` has r rules.
     ensemble_ : RuleEnsemble
-        The one that predicts: the last of the path after `fit`.
+        The member of the path that predicts; after `fit`, the last.
     search_complete_ : bool
-        Whether no exact search met a limit; True for greedy search. Not saved to files.
+        Whether every exact search was completed; True for greedy search. Not saved to files.
     classes_ : array of shape (2,)
-        The labels; rules with a positive weight speak for the second.
+        The labels; a positive weight raises the probability of the second.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
-        Only if the inputs were a data frame with text as column names.
+        Only if X was a data frame whose column names are text.
 
     Examples
     --------
@@ -51,8 +51,7 @@ class TGBRegressor(RuleRegressor):
     """Predict a number or a count with a small sum of rules whose conditions are plain thresholds on single inputs.
 
     Each rule adds its weight to the score wherever all its conditions ``x >= t`` or ``x <= t`` hold; the prediction is the
-    score itself, or for counts its exponential. See `TGBClassifier` for how the rules are learned and for the parameters that
-    both have.
+    score or, for counts, its exponential. See `TGBClassifier` for how the rules are learned.
 
     Attributes
     ----------

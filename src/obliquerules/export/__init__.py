@@ -1,1 +1,1 @@
-"""Carrying a model away: the same arithmetic in other languages, compared with the model before it is handed over."""
+"""Carrying a model away: the same arithmetic in other languages, verified against the model before it is handed over."""

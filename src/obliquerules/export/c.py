@@ -1,4 +1,4 @@
-"""C: a model as one header of C99."""
+"""C: a model as a C99 header."""
 
 from __future__ import annotations
 
@@ -94,19 +94,19 @@ int main(void)
 
 
 class CLanguage(TextLanguage):
-    """Expressions of C99.
+    """C99 expressions.
 
     Parameters
     ----------
     prefix : str
-        Stands before the names of functions.
+        The prefix of function names.
     """
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
 
     def product(self, weight: float, column: str) -> str:
-        """Return a call."""
+        """Return a call of the product function."""
         return f"{self.prefix}product({self.number(weight)}, {column})"
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
@@ -122,18 +122,18 @@ class CLanguage(TextLanguage):
         return f"{condition} ? {self.number(weight)} : 0.0"
 
     def bounded(self, score: str, low: float, high: float) -> str:
-        """Return a call."""
+        """Return the bounded score, by fmin and fmax."""
         return f"fmin(fmax({score}, {low}), {high})"
 
 
 @dataclass(frozen=True)
 class CTarget(Target):
-    """A header with the functions score, predict and contributions.
+    """A C99 header with the functions score, predict and contributions.
 
     Parameters
     ----------
     prefix : str, default="model_"
-        Stands before the names of the functions.
+        The prefix of the function names.
     """
 
     name = "c"
@@ -161,7 +161,7 @@ class CTarget(Target):
         )
 
     def engine(self) -> tuple[str, str]:
-        """Return the compiler that is called cc."""
+        """Return the compiler called cc, and its version."""
         compiler = shutil.which("cc")
         if compiler is None:
             raise CannotVerifyError("there is no C compiler called 'cc'.")
@@ -169,11 +169,11 @@ class CTarget(Target):
         return "cc", asked.stdout.strip() if asked.returncode == 0 else "of unknown version"
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
-        """Compile a program around the header and send the rows through it."""
+        """Compile a program around the header and run it on the rows."""
         return self.run_with(FLAGS, product, source, X)
 
     def run_with(self, flags: Sequence[str], product: str, source: Source, X: Matrix) -> Matrix:
-        """Do the same with other options of the compiler."""
+        """Do the same with other compiler options."""
         size, width = len(source.output_names()), max(source.n_columns, 1)
         call = f"{self.prefix}contributions(x, outputs + 2);" if source.contributions else ""
         program = PROGRAM.format(width=width, size=size, prefix=self.prefix, contributions=call)
@@ -188,7 +188,7 @@ class CTarget(Target):
 
 
 def _called(command: list[str], place: Path, given: bytes | None = None) -> bytes:
-    """Return what a program writes; raise if it fails."""
+    """Return the output of a program; raise if it fails."""
     done = subprocess.run(command, cwd=place, input=given, capture_output=True, check=False)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()
@@ -197,5 +197,5 @@ def _called(command: list[str], place: Path, given: bytes | None = None) -> byte
 
 
 def _safe(name: str) -> str:
-    """Return a name that can neither end a comment nor mean anything else in it."""
+    """Return a name that is safe inside a C comment."""
     return ascii(name)[1:-1].replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")

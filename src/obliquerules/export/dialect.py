@@ -1,4 +1,4 @@
-"""Dialect: what the SQL of one database has of its own."""
+"""Dialect: how the SQL of one database differs from the standard."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix
 from obliquerules.export.verification import CannotVerifyError
 
-# The rows of a product go through a table of this name while it is verified.
+# The temporary table that holds the rows on which a query is verified.
 TEMPORARY = "obliquerules_rows"
 
 
 class Dialect(TextLanguage):
-    """The SQL of one database; the defaults are those of the standard.
+    """The SQL of one database; the defaults are standard SQL.
 
     Attributes
     ----------
     name : str
-        As `export` takes it.
+        The name of the dialect, as `export` takes it.
     title : str
-        As people write it.
+        The name of the database, for messages.
     double : str
-        The type of a double.
+        The type of double-precision numbers.
     infinity : str or None
-        How infinity is written, if the database holds that NaN is larger than it; else None.
+        How infinity is written, if the database orders NaN above it; else None.
     case_sensitive : bool
-        Whether quoted names that differ in upper and lower case only are different.
+        Whether quoted names that differ only in case are different.
     most_columns : int
-        The number of columns, all doubles, that a table can have, or be filled with in reasonable time.
+        The largest number of double columns that a table can have, or can be filled in reasonable time.
     placeholder : str or None
-        What stands for a value in a statement of the usual driver; None if products cannot be verified on a connection.
+        The placeholder for a value in statements of the usual driver; None if queries cannot be verified on a connection.
     version_query : str
-        Asks for the version of the database.
+        A query for the version of the database.
     """
 
     name: ClassVar[str]
@@ -49,28 +49,28 @@ class Dialect(TextLanguage):
     version_query: ClassVar[str] = "SELECT version()"
 
     def quote(self, name: str) -> str:
-        """Return an identifier in quotes; raise if no quotes can make it one."""
+        """Return a quoted identifier; raise if the name cannot be one."""
         if not self.holds(name):
             raise ValueError(f"A column of {self.title} cannot be called {name!r}; rename it before the fit.")
         return self.quoted(name)
 
     def holds(self, name: str) -> bool:
-        """Say whether a column can have a name."""
+        """Say whether a column can have this name."""
         return bool(name) and "\0" not in name
 
     def layout(self, source: Source) -> tuple[int, ...]:
-        """Return the columns of the model that a table has: all, unless that is more than a table can have."""
+        """Return the columns of the temporary table: all of the model or, if they are too many, those that rules use."""
         columns = source.layout(ignore_case=not self.case_sensitive)
         used = set(source.columns)
         held = tuple(column for column in columns if column in used or self.holds(source.name(column)))
         return held if len(held) < self.most_columns else source.columns
 
     def quoted(self, name: str) -> str:
-        """Return a name that is not empty in quotes."""
+        """Return a valid name in quotes."""
         return '"' + name.replace('"', '""') + '"'
 
     def number(self, value: float) -> str:
-        """Return the shortest decimal, with an exponent, which makes it a double and not a decimal."""
+        """Return the shortest decimal with an exponent, so that it has the type of a double and not DECIMAL."""
         text = repr(value)
         return text if "e" in text else f"{text.removesuffix('.0')}e0"
 
@@ -89,34 +89,34 @@ class Dialect(TextLanguage):
         return " AND ".join(conditions)
 
     def choice(self, condition: str, weight: float) -> str:
-        """Return a case; null counts as false."""
+        """Return a CASE expression; null counts as false."""
         return f"CASE WHEN {condition} THEN {self.number(weight)} ELSE {self.number(0.0)} END"
 
     def score(self, constant: float, contributions: Sequence[str]) -> str:
-        """Return the sum with one rule on each line."""
+        """Return the sum, with each rule on its own line."""
         return "\n    + ".join([self.constant(constant), *contributions])
 
     def bounded(self, score: str, low: float, high: float) -> str:
-        """Return a case, which all databases have."""
+        """Return the bounded score as a CASE expression, which all databases have."""
         least, most = self.number(low), self.number(high)
         return f"(CASE WHEN {score} < {least} THEN {least} WHEN {score} > {most} THEN {most} ELSE {score} END)"
 
     def fill(self, cursor: Any, values: Matrix) -> None:
-        """Put numbered rows of values into the temporary table."""
+        """Insert rows, numbered from 0, into the temporary table."""
         places = ", ".join([str(self.placeholder)] * (1 + values.shape[1]))
         rows = [[position, *row] for position, row in enumerate(values.tolist())]
         cursor.executemany(f"INSERT INTO {TEMPORARY} VALUES ({places})", rows)
 
     @abstractmethod
     def connect(self) -> Any:
-        """Return a connection to an empty database; raise CannotVerifyError if there is none."""
+        """Return a connection to a new, empty database; raise CannotVerifyError if that is not possible."""
 
 
 class RemoteDialect(Dialect):
     """The SQL of a database that does not run inside Python."""
 
     def connect(self) -> Any:
-        """Raise, because somebody must say where the database is."""
+        """Raise, because only the user can connect to the database."""
         if self.placeholder is None:
             raise CannotVerifyError(f"there is no {self.title} here to run it.")
         raise CannotVerifyError(f"{self.title} runs elsewhere: give a connection to it as 'connection' to have it verified.")

@@ -15,19 +15,19 @@ from obliquerules.rules import Rule
 from obliquerules.rules.proposition import Proposition
 
 SMALLEST_NORMAL = 2.0**-1022
-# Of PostgreSQL, in bytes.
+# The longest name in PostgreSQL, in bytes.
 LONGEST_NAME = 63
 
 
 class ArrayDialect(Dialect):
-    """The SQL of a database that has arrays, so that a table is filled by one statement and not row by row."""
+    """The SQL of a database with arrays, so that one statement can fill a table."""
 
     def array(self, values: list[Any]) -> Any:
-        """Return an array as the driver takes it."""
+        """Return an array in the form that the driver takes."""
         return values
 
     def fill(self, cursor: Any, values: Matrix) -> None:
-        """Put numbered rows of values into the temporary table."""
+        """Insert rows, numbered from 0, into the temporary table."""
         types = ["INTEGER", *[self.double] * values.shape[1]]
         arrays = ", ".join(f"unnest(CAST({self.placeholder} AS {kind}[]))" for kind in types)
         columns = [list(range(len(values))), *values.T.tolist()]
@@ -61,7 +61,7 @@ class SQLite(Dialect):
     version_query = "SELECT sqlite_version()"
 
     def number(self, value: float) -> str:
-        """Return a number that older versions, too, read exactly, though they may misread the last digit of a decimal.
+        """Return a number in a form that all versions read exactly: older ones may misread the last digit of a decimal.
 
         >>> print(*map(SQLite().number, (-28.5, 0.0036, 0.1 + 0.2)))
         -28.5 (36.0 / 10000.0) (1351079888211149.0 / 4503599627370496.0)
@@ -71,7 +71,7 @@ class SQLite(Dialect):
         whole = int(decimal.scaleb(places)) if abs(value) < 2.0**53 and places <= 22 else 2**53
         if abs(whole) >= 2**53:
             return f"({_powers_of_two(value)})"
-        # The quotient of whole numbers is the double nearest to it; with up to three places, so is what SQLite reads.
+        # A quotient of whole numbers is rounded correctly; a decimal in SQLite is, too, if it has up to three places.
         return repr(value) if places <= 3 else f"({whole}.0 / 1{'0' * places}.0)"
 
     def connect(self) -> Any:
@@ -82,39 +82,39 @@ class SQLite(Dialect):
 
 
 class PostgreSQL(ArrayDialect, RemoteDialect):
-    """PostgreSQL, which orders NaN above infinity, and fails where a result overflows or a product vanishes.
+    """PostgreSQL, which orders NaN above infinity, and fails if a result overflows or a product underflows to zero.
 
-    So that it need not, values whose products are certain to behave are told from others, which go a longer way.
+    The query therefore distinguishes values that are certainly safe from others, for which it takes a longer way.
     """
 
     name = "postgres"
     title = "PostgreSQL"
     infinity = "'Infinity'::float8"
     case_sensitive = True
-    most_columns = 1000  # as many doubles go into a page
+    most_columns = 1000  # as many doubles as fit into a page
     placeholder = "%s"
     version_query = "SHOW server_version"
 
     def quote(self, name: str) -> str:
-        """Return an identifier in quotes; a longer one would be cut."""
+        """Return a quoted identifier; raise if it is so long that PostgreSQL would truncate it."""
         if len(name.encode("utf-8")) > LONGEST_NAME:
             raise ValueError(f"A name in PostgreSQL has at most {LONGEST_NAME} bytes; {name!r} is longer.")
         return super().quote(name)
 
     def holds(self, name: str) -> bool:
-        """Say whether a column can have a name."""
+        """Say whether a column can have this name."""
         return super().holds(name) and len(name.encode("utf-8")) <= LONGEST_NAME
 
     def number(self, value: float) -> str:
-        """Return a double; without the cast it would be a decimal."""
+        """Return a number cast to a double; without the cast it would be NUMERIC."""
         return f"'{value!r}'::float8"
 
     def array(self, values: list[Any]) -> str:
-        """Return an array as text, which drivers need not take apart."""
+        """Return an array as text, which no driver has to convert."""
         return f"{{{','.join(map(repr, values))}}}"
 
     def product(self, weight: float, column: str) -> str:
-        """Return the product, with 0 in place of values for which it vanishes."""
+        """Return the product, with 0 in place of values for which it would underflow."""
         least = smallest_factor(weight)
         if least == smallest_factor(1.0):
             return super().product(weight, column)
@@ -122,7 +122,7 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         return f"{self.number(weight)} * CASE WHEN abs({column}) < {self.number(least)} THEN {zero} ELSE {column} END"
 
     def projection(self, source: Source, proposition: Proposition) -> str:
-        """Return the sum of products if no part of it can overflow, else what IEEE arithmetic makes of it."""
+        """Return the sum of products: directly if it cannot overflow, else with the infinities of IEEE arithmetic."""
         tests = [
             f"{self.column(source, column)} BETWEEN {self.number(-most)} AND {self.number(most)}"
             for column, most in safe_sizes(proposition).items()
@@ -131,12 +131,12 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         return f"CASE WHEN {' AND '.join(tests)} THEN {plain} ELSE ({self._saturating(source, proposition)}) END"
 
     def _saturating(self, source: Source, proposition: Proposition) -> str:
-        """Return a query for the same sum whose parts may be infinite."""
+        """Return a query for the same sum in which terms may become infinite."""
         products = [
             self._saturating_product(weight, self.column(source, column))
             for weight, column in zip(proposition.weights, proposition.columns, strict=True)
         ]
-        # Without OFFSET, queries would be merged, and texts be put in place of s and p over and over.
+        # Without OFFSET, PostgreSQL would merge the queries and substitute the expressions for s and p again and again.
         query = f"SELECT {products[0]} AS s"
         for product in products[1:]:
             query = f"SELECT {self._saturating_sum()} AS s FROM (SELECT s, {product} AS p FROM ({query}) AS a OFFSET 0) AS b"
@@ -154,7 +154,7 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         )
 
     def _saturating_sum(self) -> str:
-        """Return s + p; what is below 1e290 cannot make the largest number overflow, and of others the halves are exact."""
+        """Return s + p: a term below 1e290 cannot make a sum overflow, and the halves of larger terms are exact."""
         finite = " AND ".join(f"abs({term}) BETWEEN {self.number(1e290)} AND {self.number(LARGEST)}" for term in "sp")
         half = f"{self.number(0.5)} * s + {self.number(0.5)} * p"
         limit, infinity = self.number(2.0**1023), self.infinity
@@ -177,18 +177,18 @@ class Spark(RemoteDialect):
         return "`" + name.replace("`", "``") + "`"
 
     def number(self, value: float) -> str:
-        """Return a literal that is a double whatever the settings."""
+        """Return a literal that is a double under all settings."""
         return f"{super().number(value)}D"
 
 
 class FailingDialect(RemoteDialect):
-    """The SQL of a database that stops with an error where a result overflows.
+    """The SQL of a database that stops with an error if a result overflows.
 
-    So that it need not, what a rule adds is null for values so large that a sum might overflow; then so is the score.
+    To avoid this, the contribution of a rule is null for values so large that a sum might overflow, and so is the score.
     """
 
     def contribution(self, source: Source, rule: Rule) -> str:
-        """Return what a rule adds, or null."""
+        """Return the contribution of a rule, or null."""
         sizes: dict[int, float] = {}
         for proposition in rule.condition:
             for column, most in safe_sizes(proposition).items():
@@ -196,7 +196,7 @@ class FailingDialect(RemoteDialect):
         plain = super().contribution(source, rule)
         if not sizes:
             return plain
-        # Not by ABS, which fails for the least of the whole numbers that a column may hold.
+        # Not with ABS, which fails for the smallest integer that a column may hold.
         beyond = [
             f"{self.column(source, column)} {sign} {self.number(bound)}"
             for column, most in sizes.items()
@@ -213,7 +213,7 @@ class BigQuery(FailingDialect):
     double = "FLOAT64"
 
     def quoted(self, name: str) -> str:
-        """Return a name in backticks, in which a backslash escapes."""
+        """Return a name in backticks, with escapes by backslash."""
         return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
@@ -229,7 +229,7 @@ class Snowflake(RemoteDialect):
     version_query = "SELECT CURRENT_VERSION()"
 
     def number(self, value: float) -> str:
-        """Return a double; without the cast it could be a decimal."""
+        """Return a number cast to a double; without the cast it could be a NUMBER."""
         return f"'{value!r}'::FLOAT"
 
 
@@ -245,14 +245,14 @@ class TSQL(FailingDialect):
         return "[" + name.replace("]", "]]") + "]"
 
     def number(self, value: float) -> str:
-        """Return the number."""
+        """Return the number; raise if it is too small for T-SQL."""
         if 0.0 < abs(value) < SMALLEST_NORMAL:
             raise ValueError(f"The model has the number {value!r}, which is too small for T-SQL.")
         return super().number(value)
 
 
 def safe_sizes(proposition: Proposition) -> dict[int, float]:
-    """Return for each column a size up to which no product, and no part of the sum, can overflow.
+    """Return for each column a size up to which no product and no partial sum can overflow.
 
     >>> {column: f"{size:.1e}" for column, size in safe_sizes(Proposition([0, 3], [0.5, 100.0], 1.0)).items()}
     {0: '4.5e+307', 3: '4.5e+305'}
@@ -263,7 +263,7 @@ def safe_sizes(proposition: Proposition) -> dict[int, float]:
 
 
 def _powers_of_two(value: float) -> str:
-    """Return a number that is not zero as a whole one, multiplied or divided by powers of two that are read exactly."""
+    """Return a non-zero number as a whole number multiplied or divided by powers of two, all of which are read exactly."""
     mantissa, exponent = math.frexp(value)
     whole, exponent = int(mantissa * 2.0**53), exponent - 53
     while not whole % 2:
@@ -300,7 +300,7 @@ def largest_factor(weight: float) -> float:
 
 
 def _bits(value: float) -> int:
-    """Return the place of a positive double among all of them."""
+    """Return the bits of a double as an integer; for positive doubles, this keeps their order."""
     return int(struct.unpack("<q", struct.pack("<d", value))[0])
 
 

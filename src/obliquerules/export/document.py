@@ -17,7 +17,7 @@ from obliquerules.rules.documents.fields import document_text, parse_document
 
 
 def model_document(source: Source) -> str:
-    """Return the text of a document with the rules and the link."""
+    """Return a JSON document with the rules and the link."""
     return document_text(ensemble_content(source.ensemble) | {"link": source.link})
 
 
@@ -44,7 +44,7 @@ class JsonTarget(Target):
 
 @dataclass(frozen=True)
 class LatexTarget(Target):
-    """The rules as a tabular.
+    """The rules as a LaTeX tabular.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
 
 
 class ExcelLanguage(TextLanguage):
-    """Formulas with English names of functions and commas between arguments.
+    """Formulas with English function names and commas between arguments.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class ExcelLanguage(TextLanguage):
         self.row = row
 
     def number(self, value: float) -> str:
-        """Return a decimal, or the sum of two, because Excel reads 15 digits of a number only."""
+        """Return a decimal, or the sum of two, because Excel reads only 15 digits of a number."""
         if value and not SMALLEST_NUMBER <= abs(value) <= LARGEST_NUMBER:
             raise ValueError(f"The model has the number {value!r}, which is too small or too large for Excel.")
         text = f"{value:.{DIGITS}G}"
@@ -49,7 +49,7 @@ class ExcelLanguage(TextLanguage):
         return f"{letters(column)}{self.row}"
 
     def proposition(self, source: Source, proposition: Proposition) -> str:
-        """Return whether a proposition holds; without the count, empty cells would be taken for 0."""
+        """Return whether a proposition holds; without COUNT, empty cells would count as 0."""
         cells = [self.column(source, column) for column in proposition.columns]
         return f"IF(COUNT({','.join(cells)})>={len(cells)},{super().proposition(source, proposition)},FALSE)"
 
@@ -58,20 +58,20 @@ class ExcelLanguage(TextLanguage):
         return conditions[0] if len(conditions) == 1 else f"AND({','.join(conditions)})"
 
     def choice(self, condition: str, weight: float) -> str:
-        """Return a choice."""
+        """Return a call of IF."""
         return f"IF({condition},{self.number(weight)},0)"
 
     def bounded(self, score: str, low: float, high: float) -> str:
-        """Return a call."""
+        """Return the bounded score, by MIN and MAX."""
         return f"MIN(MAX({score},{self.number(low)}),{self.number(high)})"
 
 
 @dataclass(frozen=True)
 class ExcelTarget(Target):
-    """Lines of cell, name and formula, with tabs between them, for a sheet whose first columns are the inputs of the model.
+    """Lines of cell, name and formula, separated by tabs, for a sheet whose first columns are the inputs of the model.
 
-    Excel rounds sums to 15 digits when it compares them, so that a row closer than that to a threshold may fall on its other
-    side. What is compared with the model is therefore the formulas as such, and not Excel.
+    Excel rounds sums to 15 digits before it compares them, so a row closer than that to a threshold may fall on the other side.
+    The verification therefore evaluates the formulas in Python, with exact comparisons.
 
     Parameters
     ----------
@@ -104,11 +104,11 @@ class ExcelTarget(Target):
         return "".join(f"{cell}\t{name}\t={formula}\n" for cell, name, formula in zip(cells, names, formulas, strict=True))
 
     def engine(self) -> tuple[str, str]:
-        """Return the running Python, which can read these formulas."""
+        """Return the running Python, which evaluates the formulas in place of Excel."""
         return "Python", f"{platform.python_version()} in place of Excel"
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all targets
-        """Evaluate the formulas as expressions of Python, which they are too; those of rules first, because others use them."""
+        """Evaluate the formulas, which are also Python expressions; those of rules first, because the others use them."""
         lines = [line.split("\t") for line in product.splitlines()]
         formulas = [(cell, compile(formula[1:], name, "eval")) for cell, name, formula in [*lines[2:], *lines[:2]]]
         computed = np.empty((len(X), len(lines)))
@@ -133,7 +133,7 @@ FUNCTIONS: dict[str, Any] = {
 
 
 def letters(column: int) -> str:
-    """Return what a column of a sheet is called.
+    """Return the letters of a column of a sheet.
 
     >>> letters(0), letters(25), letters(26), letters(701), letters(702)
     ('A', 'Z', 'AA', 'ZZ', 'AAA')

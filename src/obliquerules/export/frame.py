@@ -1,4 +1,4 @@
-"""Data frames: a model as expressions of narwhals, for pandas, polars, pyarrow, DuckDB and Dask."""
+"""Data frames: a model as narwhals expressions, for pandas, polars, pyarrow, DuckDB and Dask."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from obliquerules.losses import LARGEST_EXPONENT
 
 
 class FrameLanguage(Language[nw.Expr]):
-    """Expressions of narwhals."""
+    """Narwhals expressions."""
 
     def number(self, value: float) -> nw.Expr:
         """Return a literal."""
@@ -41,7 +41,7 @@ class FrameLanguage(Language[nw.Expr]):
         return left + right
 
     def reaches(self, total: nw.Expr, threshold: float) -> nw.Expr:
-        """Return a comparison that is false for NaN also where NaN is held to be larger than infinity."""
+        """Return a comparison that is false for NaN, even in libraries that order NaN above infinity."""
         return (total >= threshold) & (total <= math.inf)
 
     def both(self, conditions: Sequence[nw.Expr]) -> nw.Expr:
@@ -49,7 +49,7 @@ class FrameLanguage(Language[nw.Expr]):
         return functools.reduce(lambda left, right: left & right, conditions)
 
     def choice(self, condition: nw.Expr, weight: float) -> nw.Expr:
-        """Return a choice; null counts as false."""
+        """Return a conditional expression; null counts as false."""
         return nw.when(condition).then(self.number(weight)).otherwise(self.number(0.0))
 
     def logistic(self, score: nw.Expr) -> nw.Expr:
@@ -66,7 +66,7 @@ class FrameLanguage(Language[nw.Expr]):
         return nw.when(term < -LARGEST_EXPONENT).then(low).otherwise(bounded).exp()
 
 
-# To other libraries, names that differ in upper and lower case only are the same.
+# In other libraries, names that differ only in case are the same.
 CASE_SENSITIVE = {
     nw.Implementation.PANDAS,
     nw.Implementation.MODIN,
@@ -79,12 +79,12 @@ CASE_SENSITIVE = {
 
 @dataclass(frozen=True)
 class FrameScorer:
-    """A model that adds its outputs to data frames, and never in place of what they hold.
+    """A model that adds its outputs to data frames and never replaces a column.
 
     Attributes
     ----------
     expressions : tuple of narwhals.Expr
-        One for each output, in the order of their names.
+        One for each output, in the order of ``names``.
     names : tuple of str
         The names of the outputs.
     inputs : tuple of str
@@ -103,7 +103,7 @@ class FrameScorer:
         return nw.to_native(given.with_columns(*outputs))
 
     def _check(self, columns: Sequence[Any], *, ignore_case: bool) -> None:
-        """Raise if a column is missing, or called like an output."""
+        """Raise if an input is missing, or if a column has the name of an output."""
         outputs = {name.casefold() if ignore_case else name for name in self.names}
         for name in columns:
             if isinstance(name, str) and (name.casefold() if ignore_case else name) in outputs:
@@ -111,7 +111,7 @@ class FrameScorer:
                     f"The frame has a column {name!r}, which is called like an output: drop or rename it, or export the model "
                     "with another prefix."
                 )
-        # By its exact name: where case is ignored, another column would be read.
+        # By exact name: a library that ignores case would read another column.
         missing = [name for name in self.inputs if name not in set(columns)]
         if missing:
             raise ValueError(f"The frame has no column {missing[0]!r}, which rules use.")
@@ -119,12 +119,12 @@ class FrameScorer:
 
 @dataclass(frozen=True)
 class FrameTarget(Target):
-    """An object that adds score and prediction, and on request what each rule adds, to a data frame.
+    """An object that adds score, prediction and, on request, the contribution of each rule to a data frame.
 
     Parameters
     ----------
     prefix : str, default=""
-        Stands before the names of the outputs.
+        The prefix of the output names.
     """
 
     name = "frame"
@@ -132,7 +132,7 @@ class FrameTarget(Target):
 
     def write(self, source: Source) -> FrameScorer:
         """Return the expressions."""
-        # To some libraries, names in upper and lower case are the same.
+        # Some libraries ignore the case of names.
         source.check_outputs(self.prefix, ignore_case=True)
         source.check_distinct(source.names)
         source.check_distinct(source.used_names, ignore_case=True)
@@ -143,17 +143,17 @@ class FrameTarget(Target):
         return FrameScorer((score, language.prediction(source, score), *wanted), names, source.used_names)
 
     def apart(self, source: Source) -> FrameTarget:
-        """Return the same with a prefix that tells outputs from columns."""
+        """Return the target with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 
     def engine(self) -> tuple[str, str]:
-        """Return narwhals, and the libraries of data frames that are installed."""
+        """Return narwhals, and the data frame libraries that are installed."""
         if not installed_libraries():
             raise CannotVerifyError(f"none of {', '.join(LIBRARIES)} is installed.")
         return "narwhals", f"{version('narwhals')} with {', '.join(installed_libraries())}"
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
-        """Add the outputs to a frame of each library; each must have what the model gives."""
+        """Add the outputs to a frame of each library, and compare each with the model."""
         computed = np.empty((0, 0))
         for library in installed_libraries():
             computed = outputs_of(product, source, X, library)
@@ -162,7 +162,7 @@ class FrameTarget(Target):
 
 
 def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> Matrix:
-    """Return what a scorer adds to a frame of one library."""
+    """Return the outputs that a scorer adds to a frame of one library."""
     position = source.position_name(scorer.names)
     columns: dict[str, Any] = {source.name(column): X[:, column] for column in LIBRARIES[library].layout(source)}
     columns[position] = np.arange(len(X))  # a frame without columns would have no rows, and a lazy one may reorder them
@@ -202,7 +202,7 @@ def _dask(columns: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Library:
-    """A library of data frames: how it makes a frame of columns, the packages without which it cannot, and what it can hold."""
+    """A data frame library: how to make a frame, the packages that this needs, and the limits of a frame."""
 
     make: Callable[[dict[str, Any]], Any]
     packages: tuple[str, ...]
@@ -210,7 +210,7 @@ class Library:
     most_columns: int = 1000
 
     def layout(self, source: Source) -> tuple[int, ...]:
-        """Return the columns of the model that a frame has: all, unless it would take too long to make."""
+        """Return the columns of a frame: all of the model or, if that would take too long, those that rules use."""
         columns = source.layout(ignore_case=not self.case_sensitive)
         return columns if len(columns) < self.most_columns else source.columns
 
@@ -225,5 +225,5 @@ LIBRARIES = {
 
 
 def installed_libraries() -> list[str]:
-    """Return the libraries of data frames that can be imported."""
+    """Return the data frame libraries that are installed."""
     return [name for name, library in LIBRARIES.items() if all(find_spec(package) is not None for package in library.packages)]

@@ -1,4 +1,4 @@
-"""Language: the one arithmetic of a model, spelt out term by term in whatever can compute it."""
+"""Language: the one arithmetic of a model, written term by term in any language."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Term = TypeVar("Term")
 
 
 class Language(ABC, Generic[Term]):
-    """How numbers, columns and operations are written; a term is a text, an expression of a data frame, a tensor of a graph.
+    """How numbers, columns and operations are written; a term is text, a data frame expression or the tensor of a graph.
 
-    What a model means is put together here, once for all languages: products are added from left to right and compared with
-    a threshold, and the weights of the rules that fire are added from left to right to the constant. A language must evaluate
-    each operation in double precision, and neither join nor reorder them.
+    The meaning of a model is defined here, once for all languages: products are added from left to right and compared with a
+    threshold, and the weights of the rules that fire are added from left to right to the constant. A language must evaluate
+    each operation in double precision, and must neither fuse nor reorder operations.
     """
 
     @abstractmethod
@@ -40,7 +40,7 @@ class Language(ABC, Generic[Term]):
 
     @abstractmethod
     def reaches(self, total: Term, threshold: float) -> Term:
-        """Return whether total >= threshold; it must be false, or count as false, where the total is NaN or missing."""
+        """Return whether total >= threshold; it must be false, or count as false, if the total is NaN or missing."""
 
     @abstractmethod
     def both(self, conditions: Sequence[Term]) -> Term:
@@ -52,11 +52,11 @@ class Language(ABC, Generic[Term]):
 
     @abstractmethod
     def logistic(self, score: Term) -> Term:
-        """Return 1 / (1 + exp(-score)), to 12 digits and for any score without an overflow."""
+        """Return 1 / (1 + exp(-score)), to 12 digits and without overflow for any score."""
 
     @abstractmethod
     def exponential(self, score: Term) -> Term:
-        """Return exp(score), of scores up to `LARGEST_EXPONENT` at most."""
+        """Return exp(score), with the score limited to `LARGEST_EXPONENT`."""
 
     def constant(self, value: float) -> Term:
         """Return a number for each row."""
@@ -84,27 +84,27 @@ class Language(ABC, Generic[Term]):
         return self.choice(self.both([self.proposition(source, proposition) for proposition in rule.condition]), rule.weight)
 
     def score(self, constant: float, contributions: Sequence[Term]) -> Term:
-        """Return the constant and what rules add to it, from left to right."""
+        """Return the constant plus the contributions, added from left to right."""
         total = self.constant(constant)
         for contribution in contributions:
             total = self.total(total, contribution)
         return total
 
     def prediction(self, source: Source, score: Term) -> Term:
-        """Return what the link makes of a score."""
+        """Return the prediction at a score, by the link of the model."""
         if source.link == "identity":
             return score
         return self.logistic(score) if source.link == "logistic" else self.exponential(score)
 
 
 class TextLanguage(Language[str]):
-    """A language whose terms are text, with the usual signs for arithmetic."""
+    """A language whose terms are text, with the usual arithmetic operators."""
 
     exp: ClassVar[str] = "exp"
 
     @abstractmethod
     def bounded(self, score: str, low: float, high: float) -> str:
-        """Return a score moved into an interval, as a term that may stand behind a minus."""
+        """Return a score clipped to an interval, as a term that may follow a minus sign."""
 
     def number(self, value: float) -> str:
         """Return the shortest decimal that reads back as this double."""
@@ -115,18 +115,18 @@ class TextLanguage(Language[str]):
         return f"{total} >= {self.number(threshold)}"
 
     def product(self, weight: float, column: str) -> str:
-        """Return the product; it binds more closely than a sum."""
+        """Return the product; it needs no brackets inside a sum."""
         return f"{self.number(weight)} * {column}"
 
     def total(self, left: str, right: str) -> str:
-        """Return the sum; without brackets, it is computed from left to right."""
+        """Return the sum; without brackets, it is evaluated from left to right."""
         return f"{left} + {right}"
 
     def logistic(self, score: str) -> str:
-        """Return the link with a score for which no exponential overflows."""
+        """Return the logistic function of the score, clipped so that the exponential does not overflow."""
         one, bounded = self.number(1.0), self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
         return f"{one} / ({one} + {self.exp}(-{bounded}))"
 
     def exponential(self, score: str) -> str:
-        """Return the link with a score for which the exponential neither overflows nor vanishes."""
+        """Return the exponential of the score, clipped so that it neither overflows nor underflows."""
         return f"{self.exp}({self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)})"

@@ -16,13 +16,13 @@ from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
 
-# Versions that runtimes of the last years read.
+# Versions that the runtimes of recent years support.
 OPSET, IR_VERSION = 17, 8
 INPUT = "X"
 
 
 class GraphLanguage(Language[str]):
-    """A graph under construction, whose terms are the names of tensors, one number for each row."""
+    """A graph under construction; its terms are the names of tensors with one number for each row."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -54,7 +54,7 @@ class GraphLanguage(Language[str]):
         return self.array(np.float64(value))
 
     def constant(self, value: float) -> str:
-        """Return a constant as often as there are rows."""
+        """Return a constant, repeated for each row."""
         shape = self.node("Shape", INPUT, start=0, end=1)
         return self.node("Expand", self.number(value), shape)
 
@@ -84,7 +84,7 @@ class GraphLanguage(Language[str]):
         return joined
 
     def choice(self, condition: str, weight: float) -> str:
-        """Return a choice."""
+        """Return a Where node."""
         return self.node("Where", condition, self.number(weight), self.number(0.0))
 
     def logistic(self, score: str) -> str:
@@ -100,9 +100,10 @@ class GraphLanguage(Language[str]):
 
 @dataclass(frozen=True)
 class OnnxTarget(Target):
-    """A graph from X, doubles of shape (n, n_features), to score, prediction and on request rule_0, rule_1, ..., of shape (n,).
+    """A graph with the input X, doubles of shape (n, n_features), and outputs of shape (n,).
 
-    The rules and the link are also in its metadata, under ``obliquerules``, as the JSON that `JsonTarget` writes.
+    The outputs are score, prediction and, on request, rule_0, rule_1 and so on. The metadata has the rules and the link under
+    ``obliquerules``, as the JSON that `JsonTarget` writes.
     """
 
     name = "onnx"

@@ -1,4 +1,4 @@
-"""Python: a model as a module of the standard library alone."""
+"""Python: a model as a module that needs only the standard library."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def predict(row):
 
 
 class PythonLanguage(TextLanguage):
-    """Expressions of Python."""
+    """Python expressions."""
 
     exp = "math.exp"
 
@@ -64,7 +64,7 @@ class PythonLanguage(TextLanguage):
         return f"{self.number(weight)} if {condition} else 0.0"
 
     def bounded(self, score: str, low: float, high: float) -> str:
-        """Return a call."""
+        """Return the bounded score, by min and max."""
         return f"min(max({score}, {low}), {high})"
 
 
@@ -92,7 +92,7 @@ class PythonTarget(Target):
         return "Python", platform.python_version()
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
-        """Define the functions, apart from everything else, and call them."""
+        """Execute the module in a namespace of its own and call its functions."""
         functions: dict[str, Any] = {}
         exec(compile(product, "<exported model>", "exec"), functions)
         computed, names = [], source.names
@@ -104,5 +104,5 @@ class PythonTarget(Target):
 
 
 def comment_lines(source: Source) -> list[str]:
-    """Return the printed rules in plain ASCII, which can end no comment."""
+    """Return the printed rules in plain ASCII, safe inside comments."""
     return [ascii(line)[1:-1] for line in source.ensemble.to_text().split("\n")]

@@ -1,4 +1,4 @@
-"""Registry: the targets of exports, and the function that exports to one of them."""
+"""Registry: the export targets, and the function that exports a model to one of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from obliquerules.export.source import Source
 from obliquerules.export.target import Export, Target
 from obliquerules.rules import Block, Model
 
-# The module of this package and the class in it; it is imported when it is asked for.
+# For each target, its module in this package and its class, imported on demand.
 TARGETS: dict[str, str] = {
     "python": "python.PythonTarget",
     "c": "c.CTarget",
@@ -42,7 +42,7 @@ def find_target(to: str, **options: Any) -> Target:
 
 
 def export(model: Model, to: str, X: ArrayLike | Block | None = None, *, contributions: bool = False, **options: Any) -> Export:
-    r"""Return a model in another language, once it is known to compute the same.
+    r"""Return a model in another language, after verifying that it computes the same.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def export(model: Model, to: str, X: ArrayLike | Block | None = None, *, contrib
     X : array or data frame of shape (n_samples, n_features), optional
         Rows on which to compare the export with the model, besides generated ones.
     contributions : bool, default=False
-        Also give what each rule adds to the score.
+        Also output the contribution of each rule to the score.
     **options
-        What the target takes.
+        The options of the target.
 
     Raises
     ------
     ExportError
-        If the export computes anything else than the model; the message names the first row that differs.
+        If the export does not compute the same as the model; the message names the first row that differs.
 
     Examples
     --------

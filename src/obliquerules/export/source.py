@@ -1,4 +1,4 @@
-"""Source: a model as exports see it: the columns that it reads, and the outputs that are wanted of it."""
+"""Source: a model as an export needs it, with the columns that it reads and the outputs that are wanted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.style import column_names
 
-# The column of a table or frame in which rows are numbered while a product is verified.
+# The column that numbers the rows of a table or frame during verification.
 POSITION = "obliquerules_position"
 
 
@@ -25,7 +25,7 @@ class Source:
     model : Model
         Its ensemble is exported, with the link of its loss.
     contributions : bool
-        Whether what each rule adds is wanted, besides the score and the prediction.
+        Whether the contribution of each rule is wanted, besides the score and the prediction.
     """
 
     model: Model
@@ -54,7 +54,7 @@ class Source:
 
     @property
     def n_columns(self) -> int:
-        """How many columns an X has."""
+        """The number of columns of X."""
         names = self.ensemble.feature_names
         return max(self.columns, default=-1) + 1 if names is None else len(names)
 
@@ -64,7 +64,7 @@ class Source:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all columns of an X."""
+        """The names of all columns of X."""
         return tuple(self.name(column) for column in range(self.n_columns))
 
     @property
@@ -73,14 +73,14 @@ class Source:
         return tuple(self.name(column) for column in self.columns)
 
     def check_outputs(self, prefix: str, *, ignore_case: bool) -> None:
-        """Raise if an output is called like a column, be it one that no rule uses: the table has it all the same."""
+        """Raise if an output has the name of a column, even one that no rule uses, because the table has that column, too."""
         outputs = {_key(name, ignore_case) for name in self.output_names(prefix)}
         for name in self.names:
             if _key(name, ignore_case) in outputs:
                 raise ValueError(f"The column {name!r} is called like an output of the export; give outputs another prefix.")
 
     def check_distinct(self, names: Sequence[str], *, ignore_case: bool = False) -> None:
-        """Raise if a column that occurs in rules cannot be told by its name from another of these."""
+        """Raise if a column that rules use shares its name with another of these columns."""
         alike: dict[str, list[str]] = {}
         for name in names:
             alike.setdefault(_key(name, ignore_case), []).append(name)
@@ -91,7 +91,7 @@ class Source:
                 )
 
     def layout(self, *, ignore_case: bool = False) -> tuple[int, ...]:
-        """Return the columns that a table or frame can have: all but unused ones without a name of their own."""
+        """Return the columns that a table or frame can have: all except unused columns with the name of another column."""
         first: dict[str, int] = {}
         for column in (*self.columns, *range(self.n_columns)):
             first.setdefault(_key(self.name(column), ignore_case), column)
@@ -103,25 +103,25 @@ class Source:
         return tuple(f"{prefix}{name}" for name in ("score", "prediction", *rules))
 
     def free_prefix(self, prefix: str) -> str:
-        """Return a prefix, longer if need be, with which no output is called like a column in upper or lower case."""
+        """Return the prefix, extended if necessary so that no output has the name of a column, whatever the case."""
         taken = _folded(self.names)
         while not taken.isdisjoint(_folded(self.output_names(prefix))):
             prefix += "_"
         return prefix
 
     def position_name(self, outputs: Sequence[str]) -> str:
-        """Return the name of a column of numbers of rows that is neither a column of the model nor an output."""
+        """Return a name for the column of row numbers that differs from all columns of the model and all outputs."""
         taken, name = _folded([*self.names, *outputs]), POSITION
         while name in taken:
             name += "_"
         return name
 
     def with_contributions(self) -> Source:
-        """Return the same with what each rule adds."""
+        """Return the source with contributions."""
         return replace(self, contributions=True)
 
     def outputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the outputs that the model has for each row, in the order of their names."""
+        """Return the outputs of the model for each row, in the order of `output_names`."""
         score = self.ensemble(X)
         columns = [score, self.model.means(score)]
         if self.contributions:

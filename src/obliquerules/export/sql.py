@@ -1,4 +1,4 @@
-"""SQL: a model as one query, in the dialect of a database."""
+"""SQL: a model as a query in the dialect of a database."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import ExportError
 
-# An output must not be called like a column of the table, whose columns are not known here, or it could be taken for it. So the
-# innermost query mentions each output without saying where it comes from: the database, by its own rules for names, refuses a
-# query in which that can be the table as well.
+# An output must not have the name of a column of the table, whose columns are not known here. So the innermost query refers to
+# each output without saying where it comes from: if the table has a column of that name, too, the reference is ambiguous, and
+# the database refuses the query.
 QUERY = """\
 SELECT scored.*,
   {prediction} AS {prediction_name}
@@ -35,20 +35,20 @@ FROM (
 
 @dataclass(frozen=True)
 class SqlTarget(Target):
-    """A query that adds score and prediction, and on request what each rule adds, to the columns of a table.
+    """A query that adds score, prediction and, on request, the contribution of each rule to the columns of a table.
 
     Parameters
     ----------
     dialect : str, default="duckdb"
         One of `DIALECTS`.
     table : str or sequence of str, default="data"
-        The name of the table; a sequence, if it is in a schema: ``["sales", "customers"]``. It may have further columns,
-        but none that is called like an output: the database then refuses the query, because the name is ambiguous.
+        The name of the table; a sequence, if it is in a schema: ``["sales", "customers"]``. The table may have further
+        columns, but if one has the name of an output, the database refuses the query, because the name is ambiguous.
     prefix : str, default=""
-        Stands before the names of the outputs.
+        The prefix of the output names.
     connection : connection of a database driver, optional
-        Where the query is verified, on a temporary table; DuckDB and SQLite need none. Nothing is committed on it, but
-        Snowflake commits what is open whenever a table is made.
+        Where the query is verified, on a temporary table; DuckDB and SQLite need none. The verification commits nothing, but
+        Snowflake commits an open transaction whenever a table is created.
     """
 
     name = "sql"
@@ -78,7 +78,7 @@ class SqlTarget(Target):
         return f"FROM {'.'.join(map(self._language.quote, self._parts))} AS data"
 
     def apart(self, source: Source) -> SqlTarget:
-        """Return the same with a prefix that tells outputs from columns."""
+        """Return the target with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 
     def write(self, source: Source) -> str:
@@ -109,7 +109,7 @@ class SqlTarget(Target):
 
     @contextlib.contextmanager
     def _connected(self) -> Any:
-        """Yield the given connection, or an own one that is closed afterwards."""
+        """Yield the given connection, or a new one that is closed afterwards."""
         if self.connection is not None:
             yield self.connection
         else:
@@ -117,12 +117,12 @@ class SqlTarget(Target):
                 yield connection
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
-        """Put the rows into a temporary table and run the query on it."""
+        """Insert the rows into a temporary table and run the query on it."""
         query = product.replace(self._source_table(), f"FROM {TEMPORARY} AS data")
         with self._connected() as connection:
             try:
                 rows = self._fetched(connection.cursor(), query, source, X)
-            except Exception as error:  # each driver has its own
+            except Exception as error:  # each driver has its own exceptions
                 raise ExportError(f"{self._language.title} refused the export: {error}") from error
         return np.array(rows, dtype=np.float64)
 

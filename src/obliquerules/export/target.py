@@ -1,4 +1,4 @@
-"""Target: something that a model is exported to, which writes a product and knows how to run it."""
+"""Target: a format or language to export to, which writes a product and knows how to run it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Export:
-    """A model in another language, and what was done to make sure that it is the same model.
+    """A model in another language, with the result of its verification.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Export:
     content : str, bytes or FrameScorer
         The product.
     verification : Verification
-        With what, and on how many rows, the product was compared with the model.
+        What ran the product, and on how many rows it was compared with the model.
     """
 
     to: str
@@ -62,18 +62,18 @@ class Target(ABC):
 
     @abstractmethod
     def engine(self) -> tuple[str, str]:
-        """Return the name and version of what can run the product; raise CannotVerifyError if there is no such thing here."""
+        """Return the name and version of the engine that runs the product; raise CannotVerifyError if there is none."""
 
     @abstractmethod
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Return the outputs of a product for each row of X, in the order of `Source.output_names`."""
 
-    def apart(self, source: Source) -> Target:  # noqa: ARG002  # for targets whose outputs stand beside columns
-        """Return a target that can give all outputs of a source, whatever its columns are called."""
+    def apart(self, source: Source) -> Target:  # noqa: ARG002  # for targets that put outputs beside columns
+        """Return a target that can write all outputs of a source, whatever the names of its columns."""
         return self
 
     def export(self, source: Source, X: Matrix) -> Export:
-        """Write the product, and make sure that it computes what the model does."""
+        """Write the product and verify that it computes the same as the model."""
         product = self.write(source)
         return Export(self.name, product, self._verified(source, product, X))
 
@@ -81,7 +81,7 @@ class Target(ABC):
         def run(asked: Source, rows: Matrix) -> Matrix:
             if asked == source:
                 return self.run(product, asked, rows)
-            # What was not asked for may be called like a column, and is then compared under another name.
+            # An output that was not requested may have the name of a column; it is then verified under another name.
             target = self.apart(asked)
             return target.run(target.write(asked), asked, rows)
 

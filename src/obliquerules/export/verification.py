@@ -1,4 +1,4 @@
-"""Verification: rows on which a mistake would show, and the comparison of an export with the model on them."""
+"""Verification: rows that would expose a mistake, and the comparison of an export with the model on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from obliquerules.rules.proposition import Proposition
 
 Matrix = NDArray[np.float64]
 
-# How far the prediction of an export may be from that of the model: exponentials differ in their last digits.
+# The tolerance for predictions: exponentials differ in their last digits between implementations.
 LINK_TOLERANCE = 1e-12
 LARGEST = float(np.finfo(np.float64).max)
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
@@ -24,7 +24,7 @@ EXTREMES = tuple(
     for sign in (1.0, -1.0)
 )
 N_MIXED = 150
-# So many rows go through an export at a time, however many the user gives.
+# The number of rows that an export is run on at a time.
 BLOCK = 100_000
 
 
@@ -33,26 +33,26 @@ class ExportError(ValueError):
 
 
 class CannotVerifyError(Exception):
-    """What would run the export is not there; the message says what is missing."""
+    """The engine that would run the export is not available; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was done to make sure that an export computes what the model computes.
+    """The result of comparing an export with the model.
 
     Attributes
     ----------
     engine : str or None
-        What ran the export; None if nothing did.
+        The engine that ran the export; None if none did.
     version : str
-        Of the engine.
+        The version of the engine.
     rows : int
         The number of rows compared.
     mismatches : int
-        The number of rows with another rule that fires, another score, or a prediction more than 1e-12 away; always 0,
-        because an export with a mismatch is refused.
+        The number of rows on which different rules fire, the scores differ, or the predictions differ by more than 1e-12;
+        always 0, because an export with a mismatch is refused.
     reason : str
-        Why nothing was compared, if so.
+        If nothing was compared, the reason.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Verification:
 
 
 def telling_rows(source: Source) -> Matrix:
-    """Return rows that hit thresholds, miss them by one or two doubles, or hold extreme or missing values; always the same."""
+    """Return a fixed set of rows that hit thresholds, miss them by one or two doubles, or hold extreme or missing values."""
     generator = np.random.default_rng(0)
     rows = [np.zeros(source.n_columns)]
     for rule in source.ensemble:
@@ -94,7 +94,7 @@ def telling_rows(source: Source) -> Matrix:
 
 
 def _rows_at(proposition: Proposition, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
-    """Yield rows on both sides of a threshold, as close to it as doubles can be."""
+    """Yield rows on both sides of a threshold, as close to it as doubles allow."""
     share = 1.0 / len(proposition.columns)
     for moved, weight in zip(proposition.columns, proposition.weights, strict=True):
         row = np.zeros(source.n_columns)
@@ -120,11 +120,11 @@ def _neighbours(value: float) -> Iterator[float]:
 
 
 def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0) -> None:
-    """Raise if what an export computed for each row of X, counted from ``first``, differs from what the model gives."""
+    """Raise if the outputs of an export for the rows of X, numbered from ``first``, differ from those of the model."""
     expected = source.outputs(X)
     if computed.shape != expected.shape:
         raise ExportError(f"The export gives outputs of shape {computed.shape}, where the model has {expected.shape}.")
-    # As numbers: 0.0 and -0.0 are the same, and nothing is NaN.
+    # Compared as numbers: 0.0 equals -0.0, and NaN does not occur.
     equal = computed == expected
     equal[:, 1] |= np.abs(computed[:, 1] - expected[:, 1]) <= LINK_TOLERANCE * np.maximum(1.0, np.abs(expected[:, 1]))
     if not equal.all():
@@ -139,7 +139,7 @@ def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0) -> None
 
 
 def verify(source: Source, X: Matrix, run: Callable[[Source, Matrix], Matrix]) -> int:
-    """Compare an export with the model, rule by rule too, on given rows and on telling ones; return the number of rows."""
+    """Compare an export with the model, rule by rule too, on the given and on generated rows; return the number of rows."""
     rows = np.vstack([X, telling_rows(source)])
     for asked in [source] if source.contributions else [source, source.with_contributions()]:
         for first in range(0, len(rows), BLOCK):

@@ -1,4 +1,4 @@
-"""Reading a model: what can be said about its rules beyond the rules themselves, and pictures of them."""
+"""Reading a model: tables, explanations and pictures of its rules."""
 
 from obliquerules.inspection.displays.coverage import CoverageDisplay
 from obliquerules.inspection.displays.decision_regions import DecisionRegionsDisplay

@@ -1,4 +1,4 @@
-"""Change requests: the prediction that is wanted instead of that of a row, and where the row may move to."""
+"""Change requests: the prediction that is wanted for a row instead of its own, and the region in which the row may move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from obliquerules.rules.decimals.numbers import readable
 
 
 def wish_for(model: Model, row: NDArray[np.float64], above: float | None, below: float | None) -> Wish:
-    """Return the prediction that is wanted: one beyond a value or, of a classifier without a value, its other class."""
+    """Return the wanted prediction: one above or below a given value or, for a classifier without a value, the other class."""
     if model.labels is None:
         return _beyond(model, above, below)
     if above is not None or below is not None:
@@ -46,7 +46,7 @@ def room_for(
     upper: Numbers,
     cost: Numbers,
 ) -> Room:
-    """Return where a row may move to."""
+    """Return the region in which a row may move; raise if the row itself lies outside."""
     unit, integral = rows.std(axis=0), mask_of(model, "whole", whole)
     still = (unit == 0.0) | mask_of(model, "fixed", fixed)
     least = with_given(model, "lower", lower, np.minimum(rows.min(axis=0), x))

@@ -1,4 +1,4 @@
-"""Search for a change: branch and bound over which conditions hold, with a linear program at each step."""
+"""Search for a change: branch and bound over the truth values of the conditions, with a linear program at each step."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from scipy.optimize import linprog
 from obliquerules.rules import RuleEnsemble
 
 Vector = NDArray[np.float64]
-# For each distinct proposition: 1 if it must hold, 0 if it must not, -1 if nothing is said yet.
+# For each distinct proposition: 1 if it must hold, 0 if it must not, -1 if that is undecided.
 Assignment = tuple[int, ...]
 
-# How far to stay clear of the thresholds, in standard deviations: none first, then as far as rounding may make necessary.
+# Margins to the thresholds that are tried in turn, in standard deviations: none, and then more in case rounding demands it.
 MARGINS = (0.0, 1e-9, 1e-7, 1e-5)
-# Where sums must hit their thresholds exactly, about so many rows are tried, and up to so many doubles beside each value.
+# Where sums must hit their thresholds exactly: about how many rows are tried, and how many doubles away from each value.
 MOST_NEIGHBOURS = 20_000
 FARTHEST_NEIGHBOUR = 100
-# A sum closer than this to its threshold, in standard deviations, is meant to hit it.
+# A sum closer than this to its threshold, in standard deviations, is taken to hit it.
 TIGHT = 1e-6
 # As exact as the solver allows.
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-# Two distances closer than this are the same; of those above one, in proportion.
+# Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
 SAME_DISTANCE = 1e-6
 
 
 def same_distance(distance: float) -> float:
-    """Return by how much a distance may differ from another and still be the same."""
+    """Return by how much another distance may differ from this one and still count as the same."""
     return SAME_DISTANCE * max(1.0, distance)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What prediction is wanted.
+    """The prediction that is wanted.
 
     Attributes
     ----------
     met : callable
-        Says for each of an array of scores whether it gives this prediction. It must be monotone.
+        Takes an array of scores and says for each whether it gives this prediction. Must be monotone in the score.
     direction : float
         1.0 if higher scores are better, else -1.0.
     words : str
-        What is wanted.
+        The wanted prediction in words.
     """
 
     met: Callable[[Vector], NDArray[np.bool_]]
@@ -62,20 +62,20 @@ class Wish:
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """Where a row may move to.
+    """The region in which a row may move.
 
     Attributes
     ----------
     x : array of shape (n_features,)
-        Where it is.
+        The row itself.
     lower, upper : array of shape (n_features,)
-        How far each value may go; a variable that is fixed has both at its value.
+        The bounds of each variable; those of a fixed variable are both its value.
     unit : array of shape (n_features,)
         The standard deviation of each variable, positive where it may move.
     cost : array of shape (n_features,)
-        What a change by one unit counts.
+        The cost of a change by one unit.
     whole : array of shape (n_features,)
-        Which variables take whole numbers only; x and the bounds of these are whole.
+        Which variables take whole numbers only; their values in x and their bounds are whole.
     """
 
     x: Vector
@@ -100,13 +100,13 @@ class Room:
         return float(self.distances(row[None, :])[0])
 
     def nearest(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rows moved to where x may go."""
+        """Return for each row the nearest point of the region."""
         return np.clip(np.where(self.whole, np.round(rows), rows), self.lower, self.upper)
 
 
 @dataclass(order=True)
 class _Node:
-    """Some propositions that must or must not hold, and the closest point where they do so, or are about to."""
+    """A partial assignment, and the steps to the closest point that satisfies it, or lies at the border of such points."""
 
     bound: float
     order: int
@@ -115,10 +115,10 @@ class _Node:
 
 
 class Search:
-    """Best-first branch and bound over which propositions hold.
+    """Best-first branch and bound over the truth values of the propositions.
 
-    A node says so for some of them. The closest point that agrees is a linear program, whose optimum bounds the distance
-    of everything below the node. A node ends where what is said already decides the prediction.
+    A node fixes the truth values of some propositions. A linear program finds the closest point that satisfies them; its
+    optimum bounds the distance of every point below the node. A node is a leaf if its truth values decide the prediction.
     """
 
     def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, max_steps: int) -> None:
@@ -129,17 +129,17 @@ class Search:
         used = {column for proposition in self.propositions for column in proposition.columns}
         self.columns = np.array([column for column in sorted(used) if room.free[column]], dtype=np.intp)
         self.whole = room.whole[self.columns]
-        # A variable that takes whole numbers moves in steps of one, any other in steps of a standard deviation.
+        # The unit of a step is one for whole numbers and a standard deviation for other variables.
         self.step = np.where(self.whole, 1.0, room.unit[self.columns])
         self.cost = room.cost[self.columns] * self.step / room.unit[self.columns]
         self.n_steps = 0
-        self.sure = True  # until a linear program is given up
+        self.sure = True  # until a linear program is left unsolved
         self.heap: list[_Node] = []
         self.best: Vector | None = None
         self.least = math.inf
-        self.closed = math.inf  # the least bound of a node that led to the best row
+        self.closed = math.inf  # the least bound of the nodes that led to a row
 
-    # What an assignment says about the score. Adding rounds monotonically: the extremes bound every score to the last bit.
+    # Bounds on the score under an assignment. Rounded addition is monotone, so they hold to the last bit.
 
     def _fires(self, rule: list[int], assignment: Assignment) -> bool | None:
         if any(assignment[p] == 0 for p in rule):
@@ -164,7 +164,7 @@ class Search:
 
     @functools.cached_property
     def _inequalities(self) -> tuple[NDArray[np.float64], Vector]:
-        """The coefficients of the steps, and what they must add up to for each proposition to hold."""
+        """For each proposition, the coefficients of the steps and the least value of their sum at which it holds."""
         coefficients = self._weights(range(len(self.propositions)))
         needed = np.array([p.threshold - p.project(self.room.x[None, :])[0] for p in self.propositions])
         coefficients = coefficients[:, self.columns] * self.step
@@ -173,7 +173,7 @@ class Search:
         return coefficients / scale[:, None], needed / scale
 
     def _settled(self, assignment: Assignment, steps: Vector) -> bool:
-        """Say whether the steps lead to a point that agrees with the assignment."""
+        """Say whether the steps lead to a point that satisfies the assignment."""
         coefficients, needed = self._inequalities
         for p, holds in enumerate(assignment):
             excess = coefficients[p] @ steps - needed[p]
@@ -182,9 +182,9 @@ class Search:
         return True
 
     def _closest(self, assignment: Assignment, margin: float = 0.0, *, hits: bool = False) -> Vector | None:
-        """Return the smallest steps to where propositions hold as they should, clear by a margin; None if there are none.
+        """Return the smallest steps that satisfy an assignment by a margin; None if there are none.
 
-        With ``hits``, thresholds may be hit by what must hold, and only what must not hold is clear of them.
+        With ``hits``, the margin applies only to propositions that must not hold; the others may hit their thresholds.
         """
         self.n_steps += 1
         coefficients, needed = self._inequalities
@@ -212,7 +212,7 @@ class Search:
 
     @functools.cached_property
     def _bounds(self) -> NDArray[np.float64]:
-        """How far each variable may go up, and how far down."""
+        """The bounds of the steps: upwards for each variable, then downwards."""
         room = self.room
         reach = np.vstack([room.upper - room.x, room.x - room.lower])[:, self.columns] / self.step
         return np.column_stack([np.zeros(reach.size), reach.ravel()])
@@ -229,7 +229,7 @@ class Search:
     # The search itself.
 
     def run(self, rows: NDArray[np.float64]) -> None:
-        """Search; the rows are places to start from."""
+        """Run the search, with the nearest suitable row as the first solution."""
         if not self._possible(root := (-1,) * len(self.propositions)):
             return
         self._start_from(rows)
@@ -239,14 +239,14 @@ class Search:
             if self.wanted(row := self._row(node.steps)):
                 self._keep(row, node.bound)
             elif self._certain(node.assignment):
-                # If there is a way that no double was found to take, nothing is proven.
+                # If a solution exists but no row of doubles was found that realises it, nothing is proven.
                 self.sure = (self._realise(node) or self._hit(node)) and self.sure
             else:
                 self._branch(node)
 
     @property
     def proven(self) -> bool:
-        """Whether nothing that is left can be closer than the best."""
+        """Whether no open node can hold a closer row than the best."""
         return self.sure and (not self.heap or self._no_closer(self.heap[0].bound))
 
     def _no_closer(self, bound: float) -> bool:
@@ -254,11 +254,11 @@ class Search:
 
     @property
     def bound(self) -> float:
-        """A distance below which there is nothing."""
+        """A lower bound on the distance of every solution."""
         return min(self.closed, self.least, self.heap[0].bound if self.heap else math.inf)
 
     def _start_from(self, rows: NDArray[np.float64]) -> None:
-        """Take the nearest of some rows that have the wanted prediction, as close as their firing pattern allows."""
+        """Keep the nearest row that has the wanted prediction, and the closest row on which the same propositions hold."""
         moved = np.tile(self.room.x, (len(rows), 1))
         moved[:, self.columns] = self.room.nearest(rows)[:, self.columns]
         moved = moved[self.wish.met(self.ensemble(moved))]
@@ -270,7 +270,7 @@ class Search:
         self._realise(_Node(math.inf, 0, assignment, np.empty(0)))
 
     def _realise(self, node: _Node) -> bool:
-        """Keep the closest row that agrees with a node, with the least margin that rounding leaves intact, if there is one."""
+        """Keep the closest row that satisfies a node, by the least margin that survives rounding; say whether there is one."""
         for margin in MARGINS:
             steps = self._closest(node.assignment, margin)
             if steps is not None and self.wanted(row := self._row(steps)):
@@ -279,7 +279,7 @@ class Search:
         return False
 
     def _hit(self, node: _Node) -> bool:
-        """Keep a row that agrees with a node by hitting thresholds exactly; False if there must be one and none was found."""
+        """Keep a row that satisfies a node by hitting thresholds exactly; return False if one exists but was not found."""
         steps = self._closest(node.assignment, MARGINS[1], hits=True)
         if steps is None:
             return True
@@ -303,7 +303,7 @@ class Search:
         return self.room.nearest(rows)
 
     def _onto_thresholds(self, row: Vector, tight: list[int], columns: NDArray[np.intp]) -> Vector:
-        """Return a row whose sums differ from their thresholds by rounding alone; the solver is not that exact."""
+        """Return a row whose sums differ from their thresholds by rounding alone, which the solver does not achieve."""
         weights = self._weights(tight)[:, columns]
         for _ in range(3):
             short = [self.propositions[p].threshold - float(self.propositions[p].project(row[None, :])[0]) for p in tight]
@@ -317,7 +317,7 @@ class Search:
         return weights
 
     def _sizes(self, tight: list[int], columns: NDArray[np.intp]) -> Vector:
-        """Return for each column how large a value it takes to reach a threshold: less than its double moves no sum."""
+        """Return for each column the value that reaches a threshold alone: steps below its spacing change no sum."""
         weights = np.abs(self._weights(tight)[:, columns])
         thresholds = np.abs([self.propositions[p].threshold for p in tight])[:, None]
         reach = np.divide(thresholds, weights, out=np.full_like(weights, np.inf), where=weights > 0.0)
@@ -344,7 +344,7 @@ class Search:
             heapq.heappush(self.heap, _Node(bound, self.n_steps, assignment, steps))
 
     def _undecided(self, node: _Node) -> int:
-        """Return a proposition that is still open, of the rule that speaks loudest against the wish at the node's point."""
+        """Return an undecided proposition of the rule that weighs most against the wish at the point of the node."""
         row = self._row(node.steps)[None, :]
         holds = [bool(proposition(row)[0]) for proposition in self.propositions]
         undecided = []
@@ -359,7 +359,7 @@ class Search:
 
 @functools.cache
 def _moves(n_columns: int) -> NDArray[np.float64]:
-    """Return by how many doubles to move each column, small moves first: all that are not too many, or at random."""
+    """Return by how many doubles to move each column: all small moves, or a random choice where there are too many."""
     farthest = min(FARTHEST_NEIGHBOUR, int((MOST_NEIGHBOURS ** (1.0 / max(n_columns, 1)) - 1.0) / 2.0))
     if farthest > 0:
         each = sorted(range(-farthest, farthest + 1), key=abs)

@@ -1,4 +1,4 @@
-"""Closest change: the least change of the inputs of one row that gives the prediction that is wanted."""
+"""Closest change: the least change to the inputs of one row that gives the wanted prediction."""
 
 from __future__ import annotations
 
@@ -39,28 +39,27 @@ class VariableChange:
 
 @dataclass(frozen=True)
 class ClosestChange(Records[VariableChange]):
-    """The closest change of inputs that gives another prediction; prints as a short text.
+    """The closest change of inputs that gives the wanted prediction; prints as a short text.
 
     The distance is the sum of the absolute changes, each in standard deviations of its variable and multiplied by its cost.
 
     Attributes
     ----------
     changes : tuple of VariableChange
-        The variables that change; empty if there is nothing to change, or no change that does it.
+        The variables that change; empty if the row has the wanted prediction already, or if no change was found.
     row : tuple of float or None
         All inputs after the change; None if no change was found.
     distance : float
         Infinite if no change was found.
     bound : float
-        No change of less than this distance, within the given ranges, gives the prediction that is wanted. Infinite if no
-        change does.
+        No change within the given ranges and below this distance gives the wanted prediction. Infinite if no change does.
     proven : bool
-        Whether the search has come to its end. If so, the distance is the least there is, but for a millionth and the
-        tolerance that was given. If not, a closer change may have been missed.
+        Whether the search was completed. If so, the distance is the least possible, up to a millionth and the given
+        tolerance. If not, there may be a closer change.
     before, after : object
         The predictions.
     wanted : str
-        What was wanted, in words.
+        The wanted prediction in words.
     """
 
     changes: tuple[VariableChange, ...]
@@ -76,14 +75,14 @@ class ClosestChange(Records[VariableChange]):
         return self.changes
 
     def __str__(self) -> str:
-        now = f"The prediction is {_said(self.before)}"
+        now = f"The prediction is {_prediction_text(self.before)}"
         if self.row is None:
             if self.proven:
                 return f"{now}. No change within the given ranges makes it {self.wanted}."
             return f"{now}. No change was found that makes it {self.wanted}, but not all were tried: raise max_steps."
         if not self.changes:
             return f"{now}: it is {self.wanted} already."
-        table = aligned([(f"  {c.variable}:", f"{in_full(c.before)} -> {in_full(c.after)}", _told(c)) for c in self.changes])
+        table = aligned([(f"  {c.variable}:", f"{in_full(c.before)} -> {in_full(c.after)}", _size(c)) for c in self.changes])
         return f"{now}. To make it {self.wanted}, change\n{table}\n{self._certificate()}"
 
     def _certificate(self) -> str:
@@ -97,16 +96,16 @@ class ClosestChange(Records[VariableChange]):
         return f"{size}; none of less than {_floor(self.bound)} within the given ranges does it."
 
 
-def _said(prediction: Any) -> str:
+def _prediction_text(prediction: Any) -> str:
     return readable(prediction) if isinstance(prediction, float) else repr(prediction)
 
 
-def _told(change: VariableChange) -> str:
+def _size(change: VariableChange) -> str:
     return f"({PLAIN.signed(change.after - change.before)}, {readable(change.distance)} standard deviations)"
 
 
 def _floor(bound: float) -> str:
-    """Return a short number that is surely not above the bound."""
+    """Return a short number that is certainly not above the bound."""
     return readable(rounded_to(0.999 * bound, 4))
 
 
@@ -149,7 +148,7 @@ def closest_change(
 
 
 def _shortened(search: Search, tolerance: float) -> Vector:
-    """Return the best row in short decimals, which take it no further away than the tolerance allows."""
+    """Return the best row in short decimals, as far as the tolerance on the distance allows."""
     room, row = search.room, np.array(search.best)
     moved = np.flatnonzero((row != room.x) & ~room.whole)
     allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
@@ -164,7 +163,7 @@ def _shortened(search: Search, tolerance: float) -> Vector:
 
 
 def _short_values(value: float, reach: float, unchanged: float) -> Iterator[float]:
-    """Yield numbers near a value on either side: what it was before the change, if that is near, and then the shortest."""
+    """Yield numbers within reach of a value: the one before the change, if it is, and then the shortest ones on either side."""
     if abs(value - unchanged) <= reach:
         yield unchanged
     candidates = {

@@ -1,4 +1,4 @@
-"""Explanation: why a row has its prediction: the rules that fired, by how much, and the score that they add up to."""
+"""Explanation: why a row has its prediction, as the rules that fire, how clearly, and the score that they add up to."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from obliquerules.rules.decimals.numbers import in_full, readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN, column_names
 
-# So many rows are printed, and no more.
+# The number of rows that are printed.
 PRINTED_ROWS = 10
 
 
 @dataclass(frozen=True)
 class PropositionMargin:
-    """How clearly a row meets one condition, or misses it.
+    """How clearly a row meets or misses one condition.
 
     Attributes
     ----------
     condition : str
         The condition as text.
     value : float
-        The left side of it as printed: the value of the variable, or of the weighted sum.
+        The left side of the printed condition: the value of the variable, or the weighted sum.
     margin : float
-        x.w - t, in the units of the data: how far the row is from the other side. Not negative if the condition holds.
+        x.w - t, in the units of the data: the distance to the threshold. Negative if the condition does not hold.
     holds : bool
     """
 
@@ -78,7 +78,7 @@ class RowExplanation:
     rules : tuple of RuleContribution
         In the order of the ensemble.
     score : float
-        The constant, then the contributions of the rules, added from left to right: exactly that, to the last bit.
+        The constant and the contributions of the rules, added from left to right; equal to the last bit.
     prediction : object
         What the estimator predicts.
     values : dict
@@ -165,10 +165,10 @@ def _unmet(rule: RuleContribution) -> list[PropositionMargin]:
 
 
 def _reasons(margins: Sequence[PropositionMargin]) -> str:
-    return " & ".join(f"{margin.condition} (it is {_told(margin)})" for margin in margins) or "always"
+    return " & ".join(f"{margin.condition} (it is {_margin_text(margin)})" for margin in margins) or "always"
 
 
-def _told(margin: PropositionMargin) -> str:
+def _margin_text(margin: PropositionMargin) -> str:
     return f"{readable(margin.value)}, {'met' if margin.holds else 'missed'} by {readable(abs(margin.margin))}"
 
 

@@ -1,4 +1,4 @@
-"""Importance: how far the score moves if a variable has the value of another row."""
+"""Importance: how much the score changes if a variable takes the value of another row."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class VariableImportance:
 class Importances(Records[VariableImportance]):
     """How much each variable matters, the most important first; prints as a table.
 
-    In a sentence: *if the value that a case has in this variable were exchanged for that of a case drawn at random, the
-    score would change by so much on average*. It is the mean over all pairs of rows, with nothing sampled, and in the unit of
+    The importance of a variable is the mean absolute change of the score *if the value that a case has in this variable were
+    replaced by that of a case drawn at random*. The mean is over all pairs of rows, not a sample of them. It is in the unit of
     the score: log-odds for classes, the unit of y for the squared loss, the logarithm of the count for the Poisson loss. The
-    other variables stay as they are, so pairs of values that never occur together have a say, too.
+    other variables keep their values, so combinations of values that never occur in the data count, too.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ def variable_importance(model: Model, X: NDArray[np.float64], weight: Vector) ->
 
 
 def _mean_change(rules: list[Rule], column: int, X: NDArray[np.float64], weight: Vector) -> float:
-    """Return the mean absolute change over all pairs of rows: one that is changed, and one that the value is taken from.
+    """Return the mean absolute change over all pairs of a row that is changed and a row that gives the value.
 
-    For each row, a rule fires for an interval of the sorted values of the column. Between the ends of these intervals the score
-    is constant, so that all values there can be counted at once.
+    For each row, a rule fires on an interval of the sorted values of the column. Between the ends of these intervals the score
+    is constant, so all values there are counted at once.
     """
     values, position = np.unique(X[:, column], return_inverse=True)
     share = np.append(0.0, np.cumsum(np.bincount(position.ravel(), weight))) / weight.sum()
@@ -92,7 +92,7 @@ def _mean_change(rules: list[Rule], column: int, X: NDArray[np.float64], weight:
 
 
 def _firing_interval(rule: Rule, column: int, values: Vector, X: NDArray[np.float64]) -> tuple[Positions, Positions]:
-    """Return for each row from which, and up to which, of the sorted values in the column the rule fires."""
+    """Return for each row the interval of the sorted values of the column on which the rule fires."""
     low, high = np.zeros(len(X), dtype=np.intp), np.full(len(X), len(values), dtype=np.intp)
     for proposition in rule.condition:
         if column not in proposition.columns:
@@ -107,9 +107,9 @@ def _firing_interval(rule: Rule, column: int, values: Vector, X: NDArray[np.floa
 
 
 def _turning_point(proposition: Proposition, column: int, values: Vector, X: NDArray[np.float64]) -> Positions:
-    """Return for each row the position of the first value at which the condition changes its answer.
+    """Return for each row the position of the first value from which the condition has its other truth value.
 
-    Products and sums round monotonically, so that bisection with the arithmetic of the model finds it exactly.
+    Rounded products and sums are monotone, so bisection with the arithmetic of the model finds it exactly.
     """
     rising = proposition.weights[proposition.columns.index(column)] > 0.0
     changed = X.copy()

@@ -29,7 +29,7 @@ class RuleSummary:
         What the rule adds to the score of a row that it covers.
     complexity : int
     coverage : float
-        The share of the rows, by weight, for which the condition holds.
+        The weighted share of the rows for which the condition holds.
     mean_contribution : float
         The mean over all rows of what the rule adds to the score: its weight times its coverage.
     purity : float or None
@@ -84,11 +84,11 @@ def _cells(rule: RuleSummary) -> list[str]:
 
 
 def rule_table(model: Model, X: NDArray[np.float64], y: Vector | None, weight: Vector) -> RuleTable:
-    """Describe each rule by the rows of X that it covers, with targets as numbers and the weights of the rows."""
+    """Describe each rule by the rows of X that it covers, given the targets as numbers and the row weights."""
     ensemble = model.ensemble
     always = np.ones((len(X), 1), dtype=np.bool_)
     covered = weight[:, None] * np.hstack([always, ensemble.fires(X)])
-    # Of a rule that covers all rows the share is exactly one, because both sums are the same.
+    # The same sum in numerator and denominator makes the share of a rule that covers all rows exactly one.
     mass = covered.sum(axis=0)
     totals = None if y is None else (y[:, None] * covered).sum(axis=0)
     rules = [

@@ -1,4 +1,4 @@
-"""Stability: how often each rule comes back when the data are drawn anew, and how far its weight moves."""
+"""Stability: how often each rule comes back in bootstrap samples, and how much its weight varies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from obliquerules.rules.style import PLAIN
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
-# Given how often each row was drawn: the weights of the rules, their conditions being as they are.
+# Returns the weights of the rules, with their conditions fixed, given how often each row was drawn.
 Reweigh = Callable[[Vector], Vector]
 
 # Fitting weights alone is quick, and the ends of an interval need many draws.
@@ -53,18 +53,18 @@ class RuleStability:
 class Stability(Records[RuleStability]):
     """What bootstrap samples say about each rule of an ensemble; prints as a table.
 
-    The *overlap* of two rules is the Jaccard index of the rows they cover, the size of the intersection by that of the union.
-    A rule and its complement make the same model, with another constant. So the overlap is that of the smaller side of the
-    rule, the rows it covers or those it does not, with either side of the other: a rule that holds nearly everywhere is not
-    matched by all others that do.
+    The *overlap* of two rules is the Jaccard index of the rows they cover: the size of the intersection over that of the union.
+    A rule and its complement make the same model, with a different constant. So each rule of the model is represented by its
+    smaller side, the rows it covers or the complement, and compared with both sides of the other rule. Otherwise, any two
+    rules that hold nearly everywhere would match.
 
-    The *interval* is about the weight and nothing else. The conditions of all rules are held fixed, and only the weights are
-    fitted to each bootstrap sample; its ends are percentiles of these weights. What it covers, in about as many cases as it
-    says, is the weight that the same fit of weights would give on the whole population, *for these conditions, had they been
-    fixed before the data were seen*. It does **not** account for the search that found the conditions in the same data: a rule
-    was taken because its weight came out large, so the true weight of its condition tends to be nearer to zero than the
-    interval says. For an interval that is free of this, give rows that the model was not fitted to. Nor does it undo the
-    shrinkage by the ridge, which in the population is meant in proportion to the number of rows.
+    The *interval* is about the weight alone. The conditions of all rules are held fixed, and only the weights are fitted to
+    each bootstrap sample; the ends of the interval are percentiles of these weights. It covers, at about the stated
+    confidence, the weight that the same fit would give on the whole population *for these conditions, had they been fixed
+    before the data were seen*. It does **not** account for the search that found the conditions in the same data: a rule was
+    chosen because its weight came out large, so the true weight of its condition tends to be nearer to zero than the interval
+    suggests. To avoid this bias, give rows that the model was not fitted to. Nor does the interval undo the shrinkage by the
+    ridge; the ridge of the population is taken to be in proportion to its number of rows.
 
     Attributes
     ----------
@@ -73,9 +73,9 @@ class Stability(Records[RuleStability]):
     n_bootstraps : int
         The number of refits.
     overlap : float
-        From which overlap a rule counts as having come back.
+        The least overlap at which a rule counts as having come back.
     confidence : float
-        In which share of cases the intervals are meant to cover.
+        The nominal coverage of the intervals.
     """
 
     rules: tuple[RuleStability, ...]
@@ -99,14 +99,14 @@ def _cells(rule: RuleStability) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Draws as many rows as there are, with replacement, and anew until a fit can learn from them.
+    """Draws bootstrap samples, and repeats a draw until a fit can learn from it.
 
     Attributes
     ----------
     groups : array of shape (n_samples,)
-        Such as classes, of each of which a fit needs a row.
+        The group of each row, such as its class; a fit needs a row of each group.
     can_be_learned : callable, optional
-        What else a fit needs: says of a mask of drawn rows whether it will do. Counts that are all zero, for one, will not.
+        Says of a mask of drawn rows whether a fit can learn from them; it cannot from counts that are all zero, for example.
     """
 
     groups: NDArray[np.intp]
@@ -141,7 +141,7 @@ def stability(
     random_state: np.random.RandomState,
     n_jobs: int | None,
 ) -> Stability:
-    """Refit to bootstrap samples, look for each rule of the ensemble in what comes out, and see how far its weight moves."""
+    """Refit to bootstrap samples and report how often each rule of the ensemble comes back and how much its weight varies."""
     seeds = random_state.randint(2**31 - 1, size=n_bootstraps + WEIGHT_DRAWS).tolist()
     bootstrap = Bootstrap(task.loss.strata(task.y), partial(_can_be_learned, task))
     again = partial(_overlaps_of_refit, ensemble, task, method.plain, bootstrap)
@@ -162,12 +162,12 @@ def stability(
 
 
 def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
-    """Say whether a fit takes the targets of the rows that were drawn."""
+    """Say whether a fit accepts the targets of the drawn rows."""
     return task.loss.complaint(task.y[drawn]) is None
 
 
 def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
-    """Return what fits the weights of the rules, their conditions being as they are, to rows drawn any number of times."""
+    """Return a function that fits the weights of the rules, with their conditions fixed, to rows drawn any number of times."""
     design, pattern = firing_patterns(ensemble, task.X)
     start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
 
@@ -180,14 +180,14 @@ def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
 
 
 def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, seeds: list[int]) -> NDArray[np.float64]:
-    """Return for each rule the percentile interval of its weight, shape (n_rules, 2), from one draw for each seed."""
+    """Return the percentile interval of the weight of each rule, shape (n_rules, 2), from one draw for each seed."""
     weights = np.array([reweigh(bootstrap.draw(seed)) for seed in seeds])
     tail = 0.5 * (1.0 - confidence)
     return np.asarray(np.quantile(weights, [tail, 1.0 - tail], axis=0).T, dtype=np.float64)
 
 
 def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, bootstrap: Bootstrap, seed: int) -> Vector:
-    """Learn everything anew, up to the present complexity, from rows that are drawn; return how far each rule comes back."""
+    """Refit, up to the complexity of the ensemble, to one bootstrap sample; return the best overlap of each rule."""
     drawn = replace(task, weight=bootstrap.draw(seed) * task.weight)
     path = method.reseeded(seed).grow(drawn).path
     refitted = Model(path, 0, task.loss).at(ensemble.complexity).ensemble
@@ -195,7 +195,7 @@ def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, boots
 
 
 def best_overlaps(covers: NDArray[np.bool_], others: NDArray[np.bool_]) -> Vector:
-    """Return for each column its overlap with the most similar of the other columns, which may be none; see `Stability`."""
+    """Return the overlap of each column of ``covers`` with the most similar column of ``others``, if any; see `Stability`."""
     smaller = np.where(2 * np.count_nonzero(covers, axis=0) > len(covers), ~covers, covers).astype(np.float64)
     sides = np.hstack([others, ~others]).astype(np.float64)
     shared = np.einsum("ni,nj->ij", smaller, sides)

@@ -1,4 +1,4 @@
-"""Variables: columns that a user names, by name or by number."""
+"""Variables: columns that a user gives by name or by number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Numbers = Mapping[str | int, float]
 
 
 def column_of(model: Model, parameter: str, variable: str | int) -> int:
-    """Return the column of a variable that is given by its name or number."""
+    """Return the column of a variable given by name or number."""
     names = model.feature_names
     if isinstance(variable, str) and variable in names:
         return names.index(variable)
@@ -26,7 +26,7 @@ def column_of(model: Model, parameter: str, variable: str | int) -> int:
 
 
 def mask_of(model: Model, parameter: str, variables: Collection[str | int]) -> NDArray[np.bool_]:
-    """Return which columns are named."""
+    """Return a mask of the given columns."""
     if isinstance(variables, str):
         raise ValueError(f"{parameter} must be a collection of variables; got the text {variables!r}.")
     named = np.zeros(len(model.feature_names), dtype=np.bool_)
@@ -35,7 +35,7 @@ def mask_of(model: Model, parameter: str, variables: Collection[str | int]) -> N
 
 
 def with_given(model: Model, parameter: str, given: Numbers, numbers: Vector) -> Vector:
-    """Return one number for each column, those that were given in place of the others."""
+    """Return the numbers of all columns, with the given ones replaced."""
     numbers = numbers.copy()
     for variable, number in given.items():
         if not isinstance(number, Real) or math.isnan(number):

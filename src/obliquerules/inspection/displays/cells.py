@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Of the unit square: what is closer to a line than this lies on it.
+# In the unit square, a point closer to a line than this lies on it.
 ON_LINE = 1e-12
 # How far to step over an edge to see what is on its other side.
 STEP = 1e-7

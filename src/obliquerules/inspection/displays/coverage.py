@@ -16,18 +16,18 @@ Array = NDArray[np.float64]
 LABEL_WIDTH = 2.8  # in inches
 # In lines of text: the gap between two rules, and the thickness of a bar.
 GAP, THICKNESS = 0.8, 1.1
-# On the scale on which a bar for all rows has the length 1: where the overlaps start, and the width of one column, of all, and
-# of what is written above them.
+# In units of the bar of a rule that covers all rows: where the overlaps start, and the widths of one column, of all columns
+# and of the heading above them.
 FIRST_COLUMN, COLUMN, ALL_COLUMNS, HEADING = 1.25, 0.16, 1.6, 1.2
-# Up to so many columns have legible numbers in them, and below them.
+# The largest numbers of columns with legible numbers in the cells, and below the columns.
 MOST_NUMBERS, MOST_TICKS = 12, 20
 
 
 @dataclass(eq=False)
 class CoverageDisplay:
-    """The share of rows that each rule covers, and how far two rules cover the same rows.
+    """The share of rows that each rule covers, and how much the rules overlap.
 
-    The overlap of two rules is the share of the rows covered by both in those covered by either (their Jaccard index). It is
+    The overlap of two rules is their Jaccard index: of the rows covered by either, the share that is covered by both. It is
     recommended to use `from_estimator`.
 
     Parameters
@@ -103,7 +103,7 @@ class CoverageDisplay:
                 return self
             edges = np.concatenate([[0.0], np.cumsum(sizes)])
             places = 0.5 * (edges[1:] + edges[:-1])
-            # A rule has no overlap with itself or the rules after it, so the last one needs no column, and one alone none.
+            # Each pair is shown once, in the line of the later rule: the last rule needs no column, and a single rule none.
             width = min(COLUMN, ALL_COLUMNS / len(labels))
             columns = np.array([FIRST_COLUMN + width * column for column in range(len(labels))])
             self._draw_bars(places)
@@ -120,7 +120,7 @@ class CoverageDisplay:
             self.ax_.text(share + 0.02, place, f"{100 * share:.0f} %", va="center")
 
     def _draw_overlaps(self, edges: Array, columns: Array) -> None:
-        """Draw the overlaps to the right of the bars, each pair once; with many rules, as colours alone."""
+        """Draw the overlaps to the right of the bars, each pair once; with many rules, by colour alone."""
         n = len(self.rules)
         shown = np.where(np.tri(n, n - 1, k=-1) > 0.0, self.overlap[:, :-1], np.nan)
         mesh = self.ax_.pcolormesh(columns, edges, shown, cmap="Blues", vmin=0.0, vmax=1.0, edgecolors="white")
@@ -136,7 +136,7 @@ class CoverageDisplay:
             self.ax_.text(middles[column], places[row], text, ha="center", va="center", color=colour)
 
     def _write_scales(self, columns: Array) -> None:
-        """Write below what the bars and the columns are, and above what they show."""
+        """Write the ticks below the bars and the columns, and the headings above."""
         ax, n = self.ax_, len(columns) - 1
         middles = 0.5 * (columns[1:] + columns[:-1])
         numbers = [str(column) if n <= MOST_TICKS or column % 5 == 0 else "" for column in range(n)]
@@ -150,7 +150,7 @@ class CoverageDisplay:
 
 
 def _overlaps(fires: NDArray[np.bool_]) -> Array:
-    """Return for each pair of rules the share of rows covered by both in those covered by either."""
+    """Return the Jaccard index of each pair of rules."""
     covers = fires.astype(np.float64)
     both = np.einsum("ni,nj->ij", covers, covers)
     either = both.diagonal()[:, None] + both.diagonal() - both

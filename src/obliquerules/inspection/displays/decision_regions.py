@@ -17,25 +17,25 @@ from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.decimals.numbers import readable
 
 Array = NDArray[np.float64]
-# How much wider than the data a map is on each side.
+# The margin of the map on each side of the data.
 MARGIN = 0.05
-# The names and values of at most so many other inputs are told.
-MOST_TOLD = 4
+# The largest number of fixed inputs that the title names.
+MOST_NAMED = 4
 MOST_POINTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """A rectangle in two of the inputs, the others being fixed.
+    """A rectangle in two of the inputs, with the others fixed.
 
     Attributes
     ----------
     columns : tuple of int
         The two inputs.
     row : array of shape (n_features,)
-        What the other inputs are fixed at.
+        The values at which the other inputs are fixed.
     low, high : array of shape (2,)
-        The range of the two.
+        The ranges of the two inputs.
     """
 
     columns: tuple[int, int]
@@ -54,7 +54,7 @@ class Plane:
         return rows
 
     def lines(self, ensemble: RuleEnsemble) -> list[tuple[float, float, float]]:
-        """Return where propositions change, as lines a x + b y = c of the unit square; each once."""
+        """Return the lines a x + b y = c of the unit square at which propositions change, each once."""
         width = self.high - self.low
         corner = self.rows(np.zeros((1, 2)))
         lines: dict[tuple[float, float, float], None] = {}
@@ -67,10 +67,10 @@ class Plane:
 
 @dataclass(eq=False)
 class DecisionRegionsDisplay:
-    """The regions of two inputs in which a model predicts the same.
+    """A map of two inputs, divided into the regions in which the prediction is constant.
 
-    The regions are exact: the lines at which conditions change cut the map into polygons, in each of which the same rules
-    fire. It is recommended to use `from_estimator`.
+    The regions are exact: the lines at which conditions change cut the map into polygons, and within each polygon the same
+    rules fire. It is recommended to use `from_estimator`.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ class DecisionRegionsDisplay:
     response : array of shape (n_regions,)
         What is shown by colour: a class (0 or 1), a probability, a score or a prediction.
     response_name : str or None
-        What that is called; None for classes.
+        The name of the response; None for classes.
     limits : tuple of float
-        The numbers at the ends of the scale of colours.
+        The ends of the colour scale.
     steps : array of shape (n_steps, 2, 2)
-        The borders at which the score changes, each by its two ends.
+        The borders at which the score changes, each given by its two ends.
     boundary : array of shape (n_borders, 2, 2)
-        Those of them at which the predicted class changes.
+        Those borders at which the predicted class changes.
     points : array of shape (n_samples, 2)
         The rows.
     target : array of shape (n_samples,) or None
@@ -95,9 +95,9 @@ class DecisionRegionsDisplay:
     labels : tuple of str
         The names of the classes, empty if there are none.
     names : tuple of str
-        What is written at the two axes.
+        The labels of the two axes.
     fixed : dict of str to float
-        The other inputs that the model uses, and what they are fixed at.
+        The other inputs that the model uses, and the values at which they are fixed.
     low, high : array of shape (2,)
         The ranges of the axes.
 
@@ -155,17 +155,17 @@ class DecisionRegionsDisplay:
         ----------
         estimator : fitted rule model
         X : data frame or array of shape (n_samples, n_features)
-            The rows to draw; of more than 2000, every second, third and so on. They also say how wide the map is and what the
-            medians of the other inputs are.
+            The rows to draw; of more than 2000, only every second, third and so on. They also determine the ranges of the map
+            and the medians of the other inputs.
         y : array of shape (n_samples,), optional
             Their targets, for the colour of the points.
         features : pair of str or int, optional
-            The names or numbers of the two inputs. If the model uses two inputs, those are taken.
+            The two inputs, by name or number. By default, the two inputs that the model uses, if there are exactly two.
         fixed : dict, optional
-            At which value to fix other inputs, by name or number; those not in it are fixed at their medians.
+            The values at which to fix other inputs, by name or number; by default, their medians.
         response_method : {"auto", "predict", "predict_proba", "decision_function"}, default="auto"
             What to show: the prediction, the probability of the second class, or the score. ``"auto"`` means
-            ``"predict_proba"`` for a classifier and ``"predict"``, which is all there is, for a regressor.
+            ``"predict_proba"`` for a classifier and ``"predict"``, the only choice, for a regressor.
         units : dict of str to str, optional
             The units of inputs, by name.
         ax : matplotlib Axes, optional
@@ -210,7 +210,7 @@ class DecisionRegionsDisplay:
                 self._draw_classes()
             else:
                 self._draw_numbers(self.response_name)
-            grey = drawing.GREY if self.labels else "white"  # what stands out from the colours
+            grey = drawing.GREY if self.labels else "white"  # stands out from the colours of the regions
             ax.add_collection(_segments(self.steps, colors=grey, linewidths=0.6, linestyles="--"))
             ax.add_collection(_segments(self.boundary, colors="black", linewidths=1.4))
             if self.labels and self.target is not None:
@@ -222,11 +222,11 @@ class DecisionRegionsDisplay:
             ax.set_ylabel(drawing.wrapped(self.names[1], 3.2))
             if self.fixed:
                 pad = 20.0 if ax.get_legend() else 6.0  # above the legend
-                ax.set_title(drawing.wrapped(_told(self.fixed), 5.0), loc="left", color=drawing.GREY, pad=pad)
+                ax.set_title(drawing.wrapped(_fixed_text(self.fixed), 5.0), loc="left", color=drawing.GREY, pad=pad)
         return self
 
     def _draw_classes(self) -> None:
-        """Fill the regions by class; the hatch tells the second in print without colour."""
+        """Fill the regions by class; a hatch marks the second class in print without colour."""
         second = [region for region, label in zip(self.regions, self.response, strict=True) if label == 1.0]
         colours = np.array([drawing.PALE_BLUE, drawing.PALE_VERMILLION])[self.response.astype(np.intp)]
         self.ax_.add_collection(_polygons(self.regions, facecolors=colours, edgecolors="face", linewidths=0.3))
@@ -252,7 +252,7 @@ class DecisionRegionsDisplay:
         return LinearSegmentedColormap.from_list("undecided", [drawing.LIGHT_BLUE, "white", drawing.LIGHT_VERMILLION])
 
     def _extend(self) -> str:
-        """Return at which ends of the scale there are targets beyond it."""
+        """Return at which ends of the colour scale targets lie beyond it."""
         if self.labels or self.target is None:
             return "neither"
         below, above = bool((self.target < self.limits[0]).any()), bool((self.target > self.limits[1]).any())
@@ -282,12 +282,12 @@ class DecisionRegionsDisplay:
         self.ax_.scatter(*points.T, s=_size(points), linewidths=0.4, **look)
 
     def _drawn(self) -> slice:
-        """Return which rows are drawn: more than so many would hide each other and the map."""
+        """Return which rows are drawn: too many would hide each other and the map."""
         return slice(None, None, -(-len(self.points) // MOST_POINTS))
 
 
 def _size(points: Array) -> float:
-    """Return how large points are: the more there are, the smaller."""
+    """Return the size of the points: the more points, the smaller."""
     return float(np.clip(6000 / max(len(points), 1), 10, 24))
 
 
@@ -303,10 +303,10 @@ def _segments(segments: Array, **look: Any) -> Any:
     return LineCollection(list(segments), **look)
 
 
-def _told(fixed: dict[str, float]) -> str:
-    told = [f"{name} = {readable(value)}" for name, value in fixed.items()]
-    more = [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
-    return "where " + ", ".join(told[:MOST_TOLD] + more)
+def _fixed_text(fixed: dict[str, float]) -> str:
+    inputs = [f"{name} = {readable(value)}" for name, value in fixed.items()]
+    more = [f"and {len(inputs) - MOST_NAMED} more"] if len(inputs) > MOST_NAMED else []
+    return "where " + ", ".join(inputs[:MOST_NAMED] + more)
 
 
 def _used(ensemble: RuleEnsemble) -> list[int]:
@@ -339,7 +339,7 @@ def _plane(model: Model, matrix: Array, columns: tuple[int, int], fixed: Mapping
 
 
 def _response(model: Model, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:
-    """Return what is shown of each score, what it is called, and the ends of the scale of its colours."""
+    """Return the response at each score, its name, and the ends of its colour scale."""
     classifies = model.labels is not None
     methods = ("auto", "predict", "predict_proba", "decision_function") if classifies else ("auto", "predict")
     if method not in methods:
@@ -354,7 +354,7 @@ def _response(model: Model, method: str, scores: Array, target: Array | None) ->
 
 
 def _usual_range(response: Array, target: Array | None) -> tuple[float, float]:
-    """Return the range of predictions and of all but the most extreme targets, which would make the others look alike."""
+    """Return the range of predictions and targets, except extreme targets, beside which all others would look alike."""
     usual = response if target is None else np.quantile(target, [0.02, 0.98])
     low, high = float(min(response.min(), usual.min())), float(max(response.max(), usual.max()))
     return low, high if high > low else low + 1.0

@@ -1,4 +1,4 @@
-"""Drawing: what all pictures share: matplotlib once it is needed, colours, type, and names as harmless text."""
+"""Drawing: what all pictures share, such as colours, type, names as harmless text, and the late import of matplotlib."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from obliquerules.inspection.variables import column_of
 from obliquerules.rules import Model
 
-# Of the palette of Okabe and Ito, which is told apart with any kind of colour vision. In print without colour, markers and
-# hatches tell the same.
+# From the palette of Okabe and Ito, whose colours can be told apart with any kind of colour vision. Markers and hatches do the
+# same in print without colour.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
-# The same as backgrounds, on which points and text stand out.
+# The same colours as backgrounds, on which points and text stand out.
 PALE_BLUE, PALE_VERMILLION, PALE_GREY = "#D3E6F2", "#F9DFCC", "#E6E6E6"
 LIGHT_BLUE, LIGHT_VERMILLION = "#7FB8DA", "#EDA877"
 HATCH = "////"
@@ -48,12 +48,12 @@ def pyplot() -> Any:
 
 @contextmanager
 def axes_to_draw_on(ax: Any, height: float, width: float = WIDTH) -> Iterator[Any]:
-    """Give the axes of the caller, or those of a new figure, and set all type that is drawn meanwhile alike."""
+    """Yield the given axes, or those of a new figure, with the fonts of all pictures in effect."""
     plt = pyplot()
     with plt.rc_context(TYPE):
         if ax is None:
             figure, ax = plt.subplots(figsize=(width, height))
-            # Labels at the ends of axes may lean out a little further than the layout knows.
+            # Labels at the ends of axes may reach a little beyond what the layout engine allows for.
             figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.06)
         yield ax
 
@@ -72,7 +72,7 @@ def fitted_model(estimator: Any) -> Model:
 
 
 def harmless(text: str) -> str:
-    r"""Return text that matplotlib draws as it stands: dollars begin no formula, and no label is left out of a legend.
+    r"""Return text that matplotlib draws as it is: a dollar starts no formula, and no label is left out of a legend.
 
     >>> print(harmless("price in $"), harmless("_id"))
     price in \$  _id
@@ -82,7 +82,7 @@ def harmless(text: str) -> str:
 
 
 def wrapped(text: str, width: float, most_lines: int = MOST_LINES) -> str:
-    r"""Return harmless text in lines of at most so many inches; what does not fit ends in dots.
+    r"""Return harmless text in lines of at most ``width`` inches; text that does not fit ends in dots.
 
     >>> wrapped("worst concave points >= 0.1358", 1.7)
     'worst concave points\n>=\xa00.1358'
@@ -99,7 +99,7 @@ def wrapped(text: str, width: float, most_lines: int = MOST_LINES) -> str:
 
 def _width(line: str) -> float:
     """Return the width of a line in inches."""
-    pyplot()  # which says so if matplotlib is not there
+    pyplot()  # raises if matplotlib is not installed
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -108,7 +108,7 @@ def _width(line: str) -> float:
 
 
 def label_lines(n_labels: int) -> int:
-    """Return how many lines each of so many labels may take."""
+    """Return how many lines each of ``n_labels`` labels may take."""
     return MOST_LINES if n_labels <= 12 else 3
 
 
@@ -118,7 +118,7 @@ def n_lines(text: str) -> int:
 
 
 def names_with_units(model: Model, units: Mapping[str, str] | None) -> list[str]:
-    """Return the names of the inputs, those with a unit followed by it."""
+    """Return the names of the inputs, each followed by its unit if it has one."""
     names = list(model.feature_names)
     for name, unit in (units or {}).items():
         column = column_of(model, "units", name)
@@ -127,13 +127,13 @@ def names_with_units(model: Model, units: Mapping[str, str] | None) -> list[str]
 
 
 def bar_look(weight: float) -> dict[str, Any]:
-    """Return the colour of the bar of a rule; the hatch tells a negative weight in print without colour."""
+    """Return the colour of the bar of a rule; a hatch marks negative weights in print without colour."""
     if weight < 0.0:
         return {"facecolor": BLUE, "hatch": HATCH, "edgecolor": "white", "linewidth": 0.0}
     return {"color": VERMILLION}
 
 
 def say_there_are_no_rules(ax: Any) -> None:
-    """Fill axes on which rules would be drawn if there were any."""
+    """Write on the axes that the model has no rules."""
     ax.text(0.5, 0.5, "No rules: the model is a constant.", ha="center", va="center", transform=ax.transAxes)
     ax.set(xticks=[], yticks=[])

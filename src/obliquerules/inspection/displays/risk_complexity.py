@@ -27,7 +27,7 @@ LOOKS = {
 
 @dataclass(frozen=True, eq=False)
 class CrossValidatedRisk:
-    """What cross-validation said about each member of a path.
+    """The cross-validated risk of each member of a path.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class RiskComplexityDisplay:
     chosen : int
         The complexity of the ensemble that predicts: a member of the path, unless the model was edited.
     chosen_risk : float or None
-        Its risk on the curve that counts most: the cross-validated one, or else that of the rows given last. None if that is
-        not known, because the model was edited and no rows are given.
+        Its risk on the cross-validated curve or, without one, on the last of ``risks``. None if it is unknown, because the
+        model was edited and no rows are given.
     n_rules : int
         Its number of rules.
     risk_name : str
@@ -111,8 +111,8 @@ class RiskComplexityDisplay:
     ) -> RiskComplexityDisplay:
         """Draw the risk of each size of a fitted model.
 
-        If the model has chosen its size by cross-validation, the curve by which it did is drawn with a band of one standard
-        error. Other curves need data; a model that was loaded from a file has forgotten its cross-validation, too.
+        If the model chose its size by cross-validation, the cross-validated risk is drawn with a band of one standard error.
+        Other curves need data. A model loaded from a file has no results of cross-validation.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class RiskComplexityDisplay:
         X, y : data frame or array of shape (n_samples, n_features), and targets, optional
             The rows that the model was fitted to.
         X_test, y_test : data frame or array of shape (n_samples, n_features), and targets, optional
-            Rows that it was not fitted to.
+            Rows that the model was not fitted to.
         ax : matplotlib Axes, optional
             Where to draw; without it, in a new figure.
 
@@ -185,7 +185,7 @@ class RiskComplexityDisplay:
         ax.plot([risk.best], [least], "D", color=drawing.BLUE, markersize=7, label=f"least: complexity {risk.best}", zorder=3)
 
     def _mark(self, label: str) -> None:
-        """Put a ring around the model, or a line where its risk is not known."""
+        """Put a ring around the model, or a line at its complexity if its risk is unknown."""
         if self.chosen_risk is None:
             self.ax_.axvline(self.chosen, color="black", linewidth=0.7, zorder=0, label=label)
         else:
@@ -201,7 +201,7 @@ def _cross_validated(estimator: Any) -> CrossValidatedRisk | None:
 
 
 def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
-    """Return the data that are there; raise if inputs come without targets, or targets without inputs."""
+    """Return the data that are given; raise if inputs come without targets or targets without inputs."""
     data = {TRAINING: (X, y), TEST: (X_test, y_test)}
     for names, (inputs, targets) in zip(("X and y", "X_test and y_test"), data.values(), strict=True):
         if (inputs is None) != (targets is None):

@@ -18,17 +18,17 @@ from obliquerules.rules.style import PLAIN
 Vector = NDArray[np.float64]
 
 LABEL_WIDTH = 3.0  # in inches
-# How much less fits if the letters are bold.
+# How much less text fits in bold type.
 BOLD = 0.88
 # In lines of text: the gap between two bars, and the thickness of a bar.
 GAP, THICKNESS = 0.8, 1.1
-# As shares of the width: what the numbers beside bars need, and the least distance of two marks.
+# As shares of the width: the room for the numbers beside the bars, and the least distance between two marks.
 ROOM, APART = 0.25, 0.12
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One line of a waterfall: what is written beside it, where its bar starts, and by how much it goes up or down."""
+    """One bar of a waterfall: its label, where it starts, and how far it goes up or down."""
 
     label: str
     start: float
@@ -52,7 +52,7 @@ class WaterfallDisplay:
     explanation : RowExplanation
         One row of what ``model.explain(X)`` returns.
     loss : Loss or None
-        The loss of the model, whose link leads from scores to a scale of predictions; None for no such scale.
+        The loss of the model, whose link gives the scale of predictions above the scores; None for no such scale.
     mean_name : str
         What the predictions on that scale are called.
 
@@ -159,7 +159,7 @@ class WaterfallDisplay:
         return [*bars, Bar(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, row.score)]
 
     def _draw_bars(self, bars: list[Bar], places: Vector) -> None:
-        """Draw the bars with their numbers, and lines that lead from one to the next."""
+        """Draw the bars with their numbers, and lines from each bar to the next."""
         ax = self.ax_
         corners = np.array([[0.0, 0.0], *([bar.start, bar.start + bar.change] for bar in bars)])
         width = float(np.ptp(corners)) or 1.0
@@ -176,7 +176,7 @@ class WaterfallDisplay:
         ax.set_xlim(corners.min() - ROOM * width, corners.max() + ROOM * width)
 
     def _draw_predictions(self, loss: Loss) -> None:
-        """Draw a scale of predictions above that of scores."""
+        """Draw the scale of predictions above the bars."""
         low, high = self.ax_.get_xlim()
         means = landmarks(loss, low, high)
         above = self.ax_.twiny()
@@ -193,15 +193,15 @@ def _reason(rule: RuleContribution) -> str:
 
 
 def landmarks(loss: Loss, low: float, high: float) -> list[float]:
-    """Return predictions with few digits to mark on a scale of scores, well apart.
+    """Return predictions in few digits, well apart, to mark on a scale of scores.
 
     >>> from obliquerules.losses import LOSSES
     >>> landmarks(LOSSES["logistic"], -4.0, 3.0), landmarks(LOSSES["poisson"], 0.0, 4.0)
     ([0.02, 0.1, 0.3, 0.5, 0.7, 0.9], [1.0, 2.0, 5.0, 10.0, 20.0, 50.0])
     """
-    # The first come first: 0.5, then powers of ten, then others that fill the gaps.
+    # In order of precedence: 0.5, then powers of ten, then others that fill the gaps.
     candidates = [0.5, *(float(f"{digit}e{exponent}") for digit in (1, 5, 2, 3, 4, 7, 6, 8, 9) for exponent in range(-9, 10))]
-    if loss.inverse_link(np.array([np.inf]))[0] == 1.0:  # a probability: near to one as fine as near to zero
+    if loss.inverse_link(np.array([np.inf]))[0] == 1.0:  # a probability: as fine near one as near zero
         candidates = [mean for share in candidates if share <= 0.5 for mean in (share, 1.0 - share)]
     taken: dict[float, float] = {}
     for mean in candidates:

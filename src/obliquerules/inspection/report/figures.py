@@ -1,4 +1,4 @@
-"""Figures: what the workbench says about rows: counts and targets by group, and how good each size is on all rows."""
+"""Figures: all that the workbench knows about rows, namely counts and targets by group, and measures of each size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from obliquerules.rules.decimals.numbers import rounded_to
 
 Vector = NDArray[np.float64]
 
-# Figures on all rows are rounded to so many digits: in full, they would tell about the few rows that are in no group.
+# The digits of figures on all rows: in full, they would reveal something about the few rows that are in no group.
 FIGURE_DIGITS = 4
 MEDIAN_DIGITS = 3
 COVERAGE_DECIMALS = 3
 
 
 def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
-    """Return all that the workbench says about rows, none of which is in it."""
+    """Return all that the workbench knows about rows; no row is part of it."""
     grouping = grouped_rows(model.ensembles, sizes, model.present, rows.X, rows.least)
     told = conditions_of(model.ensembles[size] for size in grouping.spoken)
     shown = conditions_of(model.ensembles[size] for size in sizes)
@@ -46,10 +46,10 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
 
 
 def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, told: Sequence[Conjunction]) -> dict[str, Any]:
-    """Return for each group its number of rows, their weight, and sums of targets; for the first ones what conditions hold.
+    """Return for each group its number of rows, their weight and target sum, and for the first groups which conditions hold.
 
-    The total loss of a group of weight w, with the target sum t, at the score f, is w times the loss of the mean target t / w
-    at f, and the spread, which does not depend on f.
+    At the score f, the total loss of a group of weight w and target sum t is w times the loss of its mean target t / w at f,
+    plus the spread of the group, which does not depend on f.
     """
     group = grouping.labels
     total, target = np.bincount(group, rows.weight), np.bincount(group, rows.weight * rows.y)
@@ -68,7 +68,7 @@ def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, told: Sequen
 
 
 def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, size: int) -> list[float | None]:
-    """Return the mean prediction, at a size, for each group for which that does not follow from the conditions that hold."""
+    """Return the mean prediction of one size for each group in which the conditions that hold do not determine it."""
     first = grouping.told if size in grouping.spoken else 0
     mean = model.loss.inverse_link(model.ensembles[size](rows.X))
     totals = np.bincount(grouping.labels, rows.weight * mean) / np.bincount(grouping.labels, rows.weight)
@@ -76,7 +76,7 @@ def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, size: int) 
 
 
 def _as_hex(pattern: NDArray[np.bool_]) -> str:
-    """Return bits as text, four to a character, the first condition first."""
+    """Return bits as hexadecimal digits, the first condition first."""
     bits = "".join("01"[int(holds)] for holds in pattern)
     return "".join(f"{int(bits[start : start + 4].ljust(4, '0'), 2):x}" for start in range(0, len(bits), 4))
 
@@ -84,7 +84,7 @@ def _as_hex(pattern: NDArray[np.bool_]) -> str:
 def _coverage(
     shown: Mapping[str, Conjunction], rows: MeasuredRows, grouping: Grouping, told: Sequence[Conjunction]
 ) -> dict[str, float | None]:
-    """Return the share of rows for which each condition holds; None where that would tell about too few rows."""
+    """Return the share of rows for which each condition holds; None where it would reveal something about too few rows."""
     safe = SafeShares(rows.least, len(rows.y), grouping.labels >= grouping.told)
     return {
         key: _share(holds, rows.weight) if safe.take(holds := condition(rows.X), condition in told) else None
@@ -97,28 +97,28 @@ def _share(holds: NDArray[np.bool_], weight: Vector) -> float:
 
 
 class SafeShares:
-    """The sets of rows whose shares are told, none of which, and no difference of which, is of a few rows.
+    """The sets of rows whose shares are published: neither a set nor a difference of two sets is too small.
 
-    Up to some thousand rows, a share in few decimals is a number of rows. Who has those of two sets, one of which is part of
-    the other, has that of their difference, too; and who has the table of groups has what a set holds besides.
+    With up to some thousand rows, the number of rows follows from the rounded share. From the numbers of two sets, one of which
+    contains the other, follows that of their difference; from a set and the table of groups, that of its rows in the rest.
 
     Parameters
     ----------
     least : int
-        The least number of rows that may be told of.
+        The least number of rows about which anything may be revealed.
     n_rows : int
     rest : array of shape (n_rows,)
-        The rows in groups for which it is not told which conditions hold.
+        The rows of groups whose conditions are not published.
     """
 
     def __init__(self, least: int, n_rows: int, rest: NDArray[np.bool_]) -> None:
         self.least, self.rest = least, rest
-        # Rounding alone leaves that many numbers open.
+        # With many rows, a rounded share leaves the number of rows open by enough.
         self.rounded = n_rows * 10.0**-COVERAGE_DECIMALS >= 2 * least
         self.taken: list[NDArray[np.bool_]] = []
 
     def take(self, holds: NDArray[np.bool_], told: bool) -> bool:
-        """Say whether the share of a set may be told, and if so take it that it is; ``told`` if the groups tell of it."""
+        """Add a set if its share may be published, and say whether it may; ``told`` if the groups publish its condition."""
         if self.least == 1:
             return True
         sides = (holds, ~holds)
@@ -131,7 +131,7 @@ class SafeShares:
         return True
 
     def _differences(self, sides: Sequence[NDArray[np.bool_]]) -> Iterator[NDArray[np.bool_]]:
-        """Yield what is left of a larger set without a smaller one, where either is new and the other was taken before."""
+        """Yield the differences between each set taken before and those of the new sides that it contains."""
         for side in sides:
             yield from (other & ~side for other in self.taken if not (side & ~other).any())
 
@@ -140,7 +140,7 @@ class SafeShares:
 
 
 def _medians(rows: MeasuredRows, shown: Sequence[Conjunction]) -> dict[str, float]:
-    """Return a typical value of each variable that is used, in few digits, so that it is no row's."""
+    """Return the median of each variable that is used, in few digits, so that it is not the value of a row."""
     columns = sorted({column for condition in shown for proposition in condition for column in proposition.columns})
     return {str(column): rounded_to(float(np.median(rows.X[:, column])), MEDIAN_DIGITS) for column in columns}
 

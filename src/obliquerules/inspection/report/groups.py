@@ -1,4 +1,4 @@
-"""Groups: rows counted by the conditions that hold, none of them small, for as many sizes as that leaves enough rows."""
+"""Groups: rows counted by the conditions that hold, in groups of a least size, for as many model sizes as possible."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ Labels = NDArray[np.intp]
 
 # A table of more groups would make the file slow to load and to count in.
 MOST_GROUPS = 1000
-# A size is spoken for if at least this share of all rows stays in groups, and this share of those that the first one leaves.
+# The conditions of a size define groups if that leaves at least this share of all rows, and this share of the rows that the
+# first size leaves, in groups that are large enough.
 KEPT_OF_ALL = 0.5
 KEPT_OF_FIRST = 0.9
-# Where groups are made by score, about so many are made.
+# About how many groups are made where they are made by score.
 MOST_POINTS = 20
 
 
 def conditions_of(ensembles: Iterable[RuleEnsemble]) -> tuple[Conjunction, ...]:
-    """Return the different conditions of ensembles, in the order in which they first occur."""
+    """Return the distinct conditions of ensembles, in order of their first occurrence."""
     return tuple(dict.fromkeys(rule.condition for ensemble in ensembles for rule in ensemble))
 
 
 def spread_sizes(ensembles: Sequence[RuleEnsemble], present: int, most: int) -> list[int]:
-    """Return up to so many positions of ensembles, by complexity, the present one among them, far from each other."""
+    """Return the positions of up to ``most`` ensembles, the present one and others spread out, ordered by complexity."""
     taken, others = [present], [index for index in range(len(ensembles)) if index != present]
     while others and len(taken) < most:
         farthest = max(others, key=lambda index: min(abs(index - other) for other in taken))
@@ -38,17 +39,17 @@ def spread_sizes(ensembles: Sequence[RuleEnsemble], present: int, most: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Rows in groups, none of them small.
+    """Rows in groups of a least size.
 
     Attributes
     ----------
     labels : array of shape (n_samples,)
         The number of the group of each row.
     told : int
-        In so many groups, the first ones, the same conditions of the sizes that are spoken for hold for all rows. In the
-        others are the rows for which that leaves too few, with those of a like score.
+        The number of groups, the first ones, that are defined by conditions: within each, the same conditions of the sizes in
+        ``spoken`` hold for all rows. The other groups are made of the remaining rows, by similar scores.
     spoken : list of int
-        The positions of the sizes that are spoken for.
+        The positions of the sizes whose conditions define groups.
     """
 
     labels: Labels
@@ -59,11 +60,11 @@ class Grouping:
 def grouped_rows(
     ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: NDArray[np.float64], least: int
 ) -> Grouping:
-    """Put rows, of which there are at least ``least``, in groups of at least that many, for all sizes alike.
+    """Put rows, of which there are at least ``least``, in groups of at least that many, the same for all sizes.
 
-    All sizes share the groups, so that nothing is learned by subtracting the figures of one size from those of another. Each
-    further condition makes groups smaller. The present size comes first and the others by their distance from it, and one
-    that leaves too few rows in groups is not spoken for. If that is the present size, groups are split by its score, too.
+    All sizes share the groups, so that nothing is revealed by subtracting the figures of one size from those of another. Each
+    further condition makes the groups smaller. The sizes are tried in the order of their distance from the present one, which
+    is first; a size that would leave too few rows in groups is skipped. If the present size is, groups are split by its score.
     """
     spoken, labels = _spoken_for(ensembles, sizes, present, X, least)
     score, rest = ensembles[present](X), labels < 0
@@ -77,7 +78,7 @@ def grouped_rows(
 def _spoken_for(
     ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: NDArray[np.float64], least: int
 ) -> tuple[list[int], Labels]:
-    """Return the sizes that are spoken for, and the group of each row by their conditions, -1 for the rest."""
+    """Return the sizes whose conditions define groups, and the group of each row; -1 for the rest."""
     labels, wanted = np.zeros(len(X), dtype=np.intp), KEPT_OF_ALL * len(X)
     spoken: list[int] = []
     here = sizes.index(present)
@@ -93,7 +94,7 @@ def _spoken_for(
 
 
 def _split_by_score(labels: Labels, score: NDArray[np.float64], least: int) -> Labels:
-    """Split groups into parts of at least so many rows with like scores; the rest stays as it is."""
+    """Split groups into parts of at least ``least`` rows with similar scores; the rest stays as it is."""
     split, n_groups = labels.copy(), 0
     for group in range(int(labels.max(initial=-1)) + 1):
         part = chunks(score[labels == group], least)
@@ -116,17 +117,17 @@ def chunks(score: NDArray[np.float64], least: int) -> Labels:
 
 
 def _refined(labels: Labels, X: NDArray[np.float64], conditions: Iterable[Conjunction]) -> Labels:
-    """Split groups of rows by whether conditions hold; the labels are numbered from 0."""
+    """Split groups of rows by the conditions that hold; the labels are numbered from 0."""
     for condition in conditions:
         labels = np.unique(2 * labels + condition(X), return_inverse=True)[1].ravel()
     return labels
 
 
 def without_small_groups(labels: Labels, least: int) -> Labels:
-    """Number the groups of at least so many rows from 0; all other rows are the rest, with the label -1.
+    """Number the groups of at least ``least`` rows from 0; all other rows are the rest, with the label -1.
 
-    The rest is empty or has at least so many rows itself, or it could be had by subtraction: if it is smaller, the smallest
-    groups join it. If there are more than `MOST_GROUPS`, the smallest of them join it too.
+    A rest of fewer rows could be found by subtraction, so the smallest groups join it until it is empty or has at least
+    ``least`` rows, too. If there are more than `MOST_GROUPS` groups, the smallest of them also join it.
     """
     counts = np.bincount(labels)
     falling = np.sort(counts)[::-1]

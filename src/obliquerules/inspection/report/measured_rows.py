@@ -1,4 +1,4 @@
-"""Measured rows: the rows that the figures of a workbench are about."""
+"""Measured rows: the rows on which a workbench measures the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRows:
-    """The rows that figures are about, with targets as the numbers that the loss takes.
+    """The rows on which the model is measured, with targets as the numbers that the loss takes.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class MeasuredRows:
     name : str
         What they are called, such as ``"test rows"``.
     least : int
-        No group of fewer rows is written to the file.
+        The least number of rows in a group that is written to the file.
     """
 
     X: NDArray[np.float64]

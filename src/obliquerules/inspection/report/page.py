@@ -1,4 +1,4 @@
-"""Page: a payload, the scripts and the style sheet of ``parts`` as one HTML file that asks for nothing else."""
+"""Page: a payload, the scripts and the style sheet of ``parts`` as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-u
 
 
 def page(payload: dict[str, Any], version: str) -> str:
-    """Return the file."""
+    """Return the text of the file."""
     style = _part("page.css")
     script = "\n".join(['"use strict";', *(_part(f"{name}.js") for name in SCRIPTS)])
     values = {
@@ -40,12 +40,12 @@ def page(payload: dict[str, Any], version: str) -> str:
         "script": script,
         "payload": embedded(payload),
     }
-    # In one pass, so that what stands in a value is never taken for a place to fill.
+    # In one pass, so that no value is searched for placeholders.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], _part("page.html"))
 
 
 def embedded(payload: dict[str, Any]) -> str:
-    """Return JSON that can stand in a script element: without the character with which a tag could begin."""
+    """Return JSON that can stand in a script element: without the character that begins a tag."""
     text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
@@ -55,5 +55,5 @@ def _part(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return the hash by which a browser knows that a script or style is the one that was meant."""
+    """Return the hash by which the security policy allows a script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""Payload: the data of a workbench, as plain objects: every ensemble in full, and figures of rows but no row."""
+"""Payload: the data of a workbench as plain objects, with every ensemble in full and figures about rows, but no row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from obliquerules.rules.documents.encoding import encode_edits, encode_origin
 from obliquerules.rules.documents.fields import header
 from obliquerules.rules.style import Style, plain_name
 
-# Marks a column in the text of a condition, until its name is put there: no number and no operator has it in it.
+# Marks a column in the text of a condition until its name is inserted; occurs in no number and no operator.
 MARK = "\0"
 UNNAMED = Style(name=str)
 
@@ -24,7 +24,7 @@ UNNAMED = Style(name=str)
 def payload(
     model: Model, title: str, rows: MeasuredRows | None, most_sizes: int, cv_results: Mapping[str, Vector] | None
 ) -> dict[str, Any]:
-    """Return what the page is made of; the results of cross-validation are there if the size was chosen by it."""
+    """Return the data of the page, with the results of cross-validation if it chose the size."""
     ensembles, present = model.ensembles, model.present
     sizes = spread_sizes(ensembles, present, most_sizes)
     conditions = conditions_of(ensembles)
@@ -45,7 +45,7 @@ def payload(
 
 
 def _words(model: Model) -> dict[str, Any]:
-    """Return what the model calls its score, its prediction, the mean of targets, and its classes."""
+    """Return the names of the score, the prediction, the mean target and the classes."""
     return {
         "score": model.wording.total,
         "plural": model.wording.plural,
@@ -61,7 +61,7 @@ def _quoted(names: Sequence[str]) -> list[int]:
 
 
 def _proposition(proposition: Proposition) -> list[Any]:
-    """Return columns, weights, threshold, and the text in pieces, with numbers of columns where names stand."""
+    """Return columns, weights, threshold, and the text in pieces, with column numbers in place of names."""
     marked = [f"{MARK}{column}{MARK}" for column in proposition.columns]
     pieces = UNNAMED.inequality(marked, proposition.weights, proposition.threshold).split(MARK)
     text = [int(piece) if index % 2 else piece for index, piece in enumerate(pieces)]
@@ -69,7 +69,7 @@ def _proposition(proposition: Proposition) -> list[Any]:
 
 
 def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction]) -> list[Any]:
-    """Return the constant, the weights of the rules, and where their conditions stand."""
+    """Return the constant, the weights of the rules, and the positions of their conditions."""
     return [
         ensemble.intercept,
         [rule.weight for rule in ensemble],
