@@ -1,8 +1,7 @@
-"""Methods: the estimators that ``fit`` offers, with parameters taken from their signatures and docstrings."""
+"""Methods: the estimators that ``fit`` offers, with the parameters that they declare."""
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -60,7 +59,7 @@ def build(
     kind: type[RuleModel], values: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> RuleModel:
     """Return the estimator with the given values and options, and with the defaults that are parameters of it."""
-    known = _parameters(kind)
+    known = kind.parameters
     for name in values:
         if name not in known:
             raise ValueError(f"--set: {kind.__name__} has no parameter '{name}'; it has {', '.join(_settable(kind))}.")
@@ -71,12 +70,8 @@ def build(
     return kind(**{name: value for name, value in defaults.items() if name in known} | given | dict(values))
 
 
-def _parameters(kind: type[RuleModel]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(kind).parameters
-
-
 def _settable(kind: type[RuleModel]) -> list[str]:
-    return [name for name in _parameters(kind) if name not in OPTIONS]
+    return [name for name in kind.parameters if name not in OPTIONS]
 
 
 def parameter_table() -> str:
@@ -84,15 +79,12 @@ def parameter_table() -> str:
     parts = []
     for method in METHODS:
         kind = estimator_class(method, CLASSIFICATION, False)
-        cells = [(f"{name}={_parameters(kind)[name].default}", _meaning(kind, name)) for name in _settable(kind)]
+        declared = [(name, *kind.parameters[name]) for name in _settable(kind)]
+        cells = [(f"{name}={default}", _first_sentence(parameter.meaning)) for name, default, parameter in declared]
         width = max(len(setting) for setting, _ in cells)
         parts.append("\n".join([f"--method {method}", *(f"  {setting:{width}}  {meaning}" for setting, meaning in cells)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _meaning(kind: type[RuleModel], name: str) -> str:
-    """Return the first sentence of the docstring on a parameter, or on a group of parameters that it belongs to."""
-    pattern = rf"^(?:\w+, )*{name}(?:, \w+)* : .*\n(?:\S.*\n)*((?:    .*\n?)+)"
-    found = re.search(pattern, inspect.cleandoc(kind.__doc__ or ""), flags=re.MULTILINE)
-    text = " ".join(found.group(1).split()) if found else ""
-    return re.split(r"(?<=\.)\s", text, maxsplit=1)[0].replace("``", "")
+def _first_sentence(meaning: str) -> str:
+    return re.split(r"(?<=\.)\s", meaning, maxsplit=1)[0].replace("``", "")

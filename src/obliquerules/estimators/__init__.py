@@ -1,1 +1,1 @@
-"""The scikit-learn face: estimators that check, scale, grow, and hold the resulting ensembles."""
+"""The scikit-learn face: estimators that check, read, let their method learn, and hold the resulting model."""

@@ -6,7 +6,7 @@ import copy
 import functools
 import numbers
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -95,15 +95,18 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     method_class: ClassVar[type[Method]]
     # Declares the parameters that concern the target and not the method.
     target_class: ClassVar[type | None] = None
+    # The default and the declaration of each parameter.
+    parameters: ClassVar[Mapping[str, tuple[Any, Parameter]]]
     model_: Model
     n_features_in_: int
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "method_class" in cls.__dict__:
-            declared = ({} if cls.target_class is None else declarations(cls.target_class)) | _own_first(cls.method_class)
-            cls.__init__ = make_init(declared)  # type: ignore[method-assign]
-            cls.__doc__ = with_parameters(cls.__doc__ or "", declared)
+            about_target = {} if cls.target_class is None else declarations(cls.target_class)
+            cls.parameters = about_target | _own_first(cls.method_class)
+            cls.__init__ = make_init(cls.parameters)  # type: ignore[method-assign]
+            cls.__doc__ = with_parameters(cls.__doc__ or "", cls.parameters)
 
     # ---- fit ----
 
