@@ -173,3 +173,8 @@ def test_columns_without_names_are_called_by_their_number():
     unnamed = RuleEnsemble(OLD.rules, 1.5)
     assert Model((RuleEnsemble(), unnamed), 0, LOSSES["squared"]).feature_names == ("x0",)
     assert Model.of(OLD, LOSSES["squared"]).expected_names == ("age", "bmi")
+
+
+def test_a_model_prints_as_the_ensemble_that_predicts():
+    model = Model.of(RuleEnsemble.parse("+1.5 if True\n-2 if age >= 50", ["age"]), LOSSES["squared"])
+    assert str(model) == "+1.5 if True\n-2 if age >= 50"

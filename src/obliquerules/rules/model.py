@@ -169,6 +169,9 @@ class Model:
         label = self.labels.word(int(score > 0.0))
         return f"Predicted: {label} (probability of {self.labels.word()}: {100 * mean:.1f} %)"
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_text(self, kind: str = "plain", *, exact: bool = False) -> str:
         """Return the ensemble that predicts as text, with sentences that say what the score means."""
         return ensemble_text(self.ensemble, kind, exact=exact, wording=self.wording)
