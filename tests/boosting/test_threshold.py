@@ -19,7 +19,7 @@ def column(numbers) -> Projections:
 
 def sums(numbers, size) -> Projections:
     """Return projections that are sums of terms of the given size."""
-    return Projections(np.array(numbers, dtype=float), slack_of(np.full(len(numbers), size)))
+    return Projections(np.array(numbers, dtype=float), lambda: slack_of(np.full(len(numbers), size)))
 
 
 @given(projections, values)

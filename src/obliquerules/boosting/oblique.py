@@ -39,6 +39,7 @@ class ObliqueProposer:
         self, X: NDArray[np.float64], row_weight: NDArray[np.float64], max_variables: int, min_alpha_ratio: float = 1e-2
     ) -> None:
         self.X = X
+        self.largest = np.abs(X).max(axis=0, initial=0.0).tolist()
         self.scaling = Scaling.of(X, row_weight)
         self.standardised = self.scaling.fenced(X)
         self.max_variables = max_variables
@@ -77,7 +78,9 @@ class ObliqueProposer:
 
     def projections(self, proposition: Proposition) -> Projections:
         """Return the sums that a condition compares with its threshold, in original units."""
-        return Projections.of(proposition.project(self.X), self.X, proposition.columns, proposition.weights)
+        columns = proposition.columns
+        largest = [self.largest[column] for column in columns]
+        return Projections.of(proposition.project(self.X), self.X, columns, proposition.weights, largest)
 
     def objective_threshold(self, projections: Projections, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> float | None:
         """Return the threshold above which the given rows have the largest sum of pull, in the middle of a gap."""

@@ -33,7 +33,9 @@ class Record:
 
     def note_fitted(self, stage: Stage) -> Stage:
         """Record and return an ensemble whose weights have been fitted."""
-        self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.training_loss))
+        complexity, loss = stage.complexity, stage.training_loss
+        if not any(one.complexity <= complexity and one.training_loss <= loss for one in self.front):
+            self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.training_loss))
         return stage
 
     def note_search(self, *, to_the_end: bool) -> None:

@@ -19,6 +19,8 @@ def middle_of_gap(projections: Projections, threshold: float) -> float | None:
     over, under = projections[above], projections[~above]
     lower, upper = float(under.values.max()), float(over.values.min())
     middle = lower + 0.5 * (upper - lower)
+    if projections.surely_apart(upper - lower, 0.5):
+        return middle
     if (under.values + under.slack).max() < middle < (over.values - over.slack).min():
         return middle
     return _nearest_middle(projections, threshold)
@@ -38,10 +40,19 @@ def best_threshold(projections: Projections, pull: NDArray[np.float64]) -> float
     order = np.argsort(-projections.values, kind="stable")
     ordered = projections[order]
     above = np.cumsum(pull[order])[:-1]
-    is_gap = real_gaps(ordered.values[::-1], ordered.slack[::-1])[::-1]
+    is_gap = _gaps_below(ordered)
     value = np.where(is_gap, above, -np.inf)
     if value.size == 0:
         return None
     cut = int(value.argmax())
     upper, lower = ordered.values[cut], ordered.values[cut + 1]
     return float(lower + 0.5 * (upper - lower)) if value[cut] > 0.0 else None
+
+
+def _gaps_below(descending: Projections) -> NDArray[np.bool_]:
+    """Say for each row but the last, in descending order, whether a real gap lies below it."""
+    width = descending.values[:-1] - descending.values[1:]
+    apart = descending.surely_apart(width, 0.5)
+    if np.all(apart | (width == 0.0)):
+        return np.asarray(apart)
+    return real_gaps(descending.values[::-1], descending.slack[::-1])[::-1]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,33 +22,64 @@ Vector = NDArray[np.float64]
 class Projections:
     """The sums x.w of rows, and how close a threshold may come to each of them.
 
-    The rounding error of a sum depends on its own terms: outliers in other rows do not make it less exact.
+    The rounding error of a sum depends on its own terms: outliers in other rows do not make it less exact. Most gaps are far
+    wider than any rounding error, so that the slack is computed only where a bound on it does not decide.
 
     Attributes
     ----------
     values : array of shape (n_samples,)
-    slack : array of shape (n_samples,)
-        Half of 1e-9 of the sum of the absolute products weight * value, or of a millionth of the lower quartile of these sums
-        over all rows if that is more.
+    make_slack : callable
+        Returns the slack.
+    most_slack : float
+        No slack exceeds this.
     """
 
     values: Vector
-    slack: Vector
+    make_slack: Callable[[], Vector]
+    most_slack: float = math.inf
 
     @classmethod
-    def of(cls, values: Vector, X: NDArray[np.float64], columns: Sequence[int], weights: Sequence[float]) -> Projections:
-        """Return projections with the slack that the rows of X have under these weights."""
-        with np.errstate(over="ignore"):
-            size = sum(abs(weight) * np.abs(X[:, column]) for column, weight in zip(columns, weights, strict=True))
-        return cls(values, slack_of(np.asarray(size)))
+    def of(
+        cls,
+        values: Vector,
+        X: NDArray[np.float64],
+        columns: Sequence[int],
+        weights: Sequence[float],
+        largest: Sequence[float] | None = None,
+    ) -> Projections:
+        """Return projections with the slack that the rows of X have under these weights.
+
+        ``largest`` has the largest absolute value of each of the columns, if that is known already.
+        """
+        sizes = [float(np.abs(X[:, column]).max(initial=0.0)) for column in columns] if largest is None else largest
+        bound = sum(abs(weight) * size for weight, size in zip(weights, sizes, strict=True))
+        return cls(values, partial(_slack_of_rows, X, columns, weights), 0.5 * SAME_PROJECTION * bound)
 
     @classmethod
     def of_column(cls, values: Vector) -> Projections:
         """Return a single column, whose weight is one, as projections."""
-        return cls(values, slack_of(np.abs(values)))
+        return cls.of(values, values[:, None], (0,), (1.0,))
+
+    @cached_property
+    def slack(self) -> Vector:
+        """Half of 1e-9 of the sum of the absolute products weight * value of each row.
+
+        Or of a millionth of the lower quartile of these sums over all rows, if that is more.
+        """
+        return self.make_slack()
+
+    def surely_apart(self, gap: float | Vector, share: float) -> bool | NDArray[np.bool_]:
+        """Say whether the given share of a gap is twice as wide as any slack, whatever the slack is."""
+        return share * gap > 2.0 * self.most_slack
 
     def __getitem__(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Projections:
-        return Projections(self.values[rows], self.slack[rows])
+        return Projections(self.values[rows], lambda: self.slack[rows], self.most_slack)
+
+
+def _slack_of_rows(X: NDArray[np.float64], columns: Sequence[int], weights: Sequence[float]) -> Vector:
+    with np.errstate(over="ignore"):
+        size = sum(abs(weight) * np.abs(X[:, column]) for column, weight in zip(columns, weights, strict=True))
+    return slack_of(np.asarray(size))
 
 
 def slack_of(size: Vector) -> Vector:
@@ -81,5 +113,7 @@ def middle_half(projections: Projections, above: NDArray[np.bool_]) -> tuple[flo
     if not gap < math.inf:
         return None
     interval = lower + 0.25 * gap, upper - 0.25 * gap
+    if projections.surely_apart(gap, 0.125):
+        return interval
     clear = (under.values + 2.0 * under.slack < interval[0]).all() and (over.values - 2.0 * over.slack > interval[1]).all()
     return interval if clear else None

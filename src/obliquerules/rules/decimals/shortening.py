@@ -72,6 +72,7 @@ class _Placement:
         self.proposition = proposition
         self.X = X
         self.above = proposition(X)
+        self.largest = [float(np.abs(X[:, column]).max(initial=0.0)) for column in proposition.columns]
         self._known: dict[Weights, Proposition | None] = {}
 
     def of(self, weights: Weights) -> Proposition | None:
@@ -88,7 +89,8 @@ class _Placement:
         # Most weights that are tried mix up the sides, which can be seen without computing the slack.
         if not np.fmax.reduce(projections[~self.above], initial=-math.inf) < projections[self.above].min(initial=math.inf):
             return None
-        interval = middle_half(Projections.of(projections, self.X, self.proposition.columns, weights), self.above)
+        sums = Projections.of(projections, self.X, self.proposition.columns, weights, self.largest)
+        interval = middle_half(sums, self.above)
         if interval is None:
             return None
         threshold = shortest_decimal(*interval)
