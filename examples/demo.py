@@ -41,7 +41,7 @@ def main():
     patient = test.iloc[[0]]
     print(f"First new patient: {model.predict_proba(patient)[0, 1]:.1%} malignant; truth: {diagnosis.iloc[0]}.\n")
     print(f"One fit gives every size; on {len(test)} patients it has not seen:\n\n{path_table(model, test, diagnosis)}\n")
-    print("Another size may do better on these very patients, but that was not known when the size was chosen.\n")
+    print("The size was chosen without these patients: which one does best on them was not known.\n")
 
     OUTPUT.mkdir(exist_ok=True)
     model.save(OUTPUT / "model.json")
