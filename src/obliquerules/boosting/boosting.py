@@ -79,11 +79,6 @@ class Boosting(Method):
     def pair(self) -> Pair[Any]:
         """The learner and the selection that the parameters name."""
 
-    @property
-    def plain(self) -> Boosting:
-        """The method that only grows a path: this one, unless a subclass does more."""
-        return self
-
     def problem(self, task: Task) -> Problem:
         """Return the problem to grow rules on."""
         sample, loss = task.sample, task.loss
