@@ -11,7 +11,7 @@ export PATH := $(BIN):$(PATH)
 
 .PHONY: demo test test-golden test-browser test-exports test-outliers starts sanitize fuzz check bench paper docs clean
 
-demo: $(VENV)/installed  ## fit, print the rules, write the model and its report
+demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/installed  ## the whole test suite, on all processors
@@ -71,12 +71,15 @@ $(VENV)/tools: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check 'meson-python>=0.17' 'meson>=1.3' ninja 'cython>=3.0'
 	touch $@
 
-$(VENV)/dependencies: $(VENV)/tools
+$(VENV)/package: $(VENV)/tools $(SOURCES)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build .
+	touch $@
+
+$(VENV)/dependencies: $(VENV)/tools | $(VENV)/package
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[test]'
 	touch $@
 
-$(VENV)/installed: $(VENV)/dependencies $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --config-settings=build-dir=build .
+$(VENV)/installed: $(VENV)/dependencies $(VENV)/package
 	touch $@
 
 $(VENV)/documented: $(VENV)/installed

@@ -13,12 +13,13 @@ OUTPUT = Path("demo")
 
 def learn():
     """Return a model fitted to half of the patients, its size cross-validated among them, and the other half to test it on."""
-    data = load_breast_cancer(as_frame=True)
-    diagnosis = data.target.map({0: "malignant", 1: "benign"})
+    data = load_breast_cancer()
+    diagnosis = data.target_names[data.target]
     train, test, train_diagnosis, test_diagnosis = train_test_split(
         data.data, diagnosis, test_size=1 / 2, stratify=diagnosis, random_state=0
     )
-    return LLTBoostClassifierCV(random_state=0).fit(train, train_diagnosis), test, test_diagnosis
+    model = LLTBoostClassifierCV(random_state=0).fit(train, train_diagnosis, feature_names=data.feature_names)
+    return model, test, test_diagnosis
 
 
 def path_table(model, test, diagnosis):
@@ -38,8 +39,7 @@ def main():
     print(
         f"Log-odds of '{model.classes_[1]}', by rules of complexity {size}, chosen by cross-validation:\n\n{model.ensemble_}\n"
     )
-    patient = test.iloc[[0]]
-    print(f"First new patient: {model.predict_proba(patient)[0, 1]:.1%} malignant; truth: {diagnosis.iloc[0]}.\n")
+    print(f"First new patient: {model.predict_proba(test[:1])[0, 1]:.1%} malignant; truth: {diagnosis[0]}.\n")
     print(f"One fit gives every size; on {len(test)} patients it has not seen:\n\n{path_table(model, test, diagnosis)}\n")
     print("The size was chosen without these patients: which one does best on them was not known.\n")
 

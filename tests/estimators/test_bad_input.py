@@ -57,7 +57,7 @@ def refuses(model: Any, named: str, X: Any, y: Any, sample_weight: Any = None) -
     [
         (np.zeros(4), np.zeros(4), "2D array"),
         (np.zeros((4, 2, 2)), np.zeros(4), "dim 3"),
-        (np.zeros((4, 2)), np.zeros(5), r"\[4, 5\]"),
+        (np.zeros((4, 2)), np.zeros(5), r"y has 5 entries, but X has 4 rows"),
         (np.zeros((4, 2)), np.zeros((4, 2)), r"y should be a 1d array"),
         (np.zeros((0, 2)), np.zeros(0), "0 sample"),
         (np.zeros((4, 0)), np.zeros(4), "0 feature"),
@@ -349,3 +349,35 @@ def test_weights_of_any_size_are_learned_from_or_refused_with_a_sentence(size: f
             TGBClassifier(max_rules=2).fit(X, y, weight)
     else:
         assert TGBClassifier(max_rules=2).fit(X, y, weight).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("names", "complaint"),
+    [
+        (["a"], "feature_names has 1 names, but X has 2 columns"),
+        (["a", "a"], "must give each column a name of its own"),
+        (["a", ""], "must give each column a name of its own"),
+        ("ab", "must be a sequence of text"),
+        ([0, 1], "must be a sequence of text"),
+    ],
+)
+def test_feature_names(names, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        LLTBoostRegressor().fit(np.eye(2), [0.0, 1.0], feature_names=names)
+
+
+def test_feature_names_must_not_contradict_a_frame():
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]})
+    assert LLTBoostRegressor().fit(frame, [0.0, 1.0], feature_names=["a", "b"]).feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="feature_names differs from the names that the columns of X have"):
+        LLTBoostRegressor().fit(frame, [0.0, 1.0], feature_names=["b", "a"])
+
+
+def test_a_target_of_another_length_is_named():
+    with pytest.raises(ValueError, match="y has 3 entries, but X has 2 rows"):
+        LLTBoostRegressor().fit(np.eye(2), [0.0, 1.0, 2.0])
+
+
+def test_a_value_that_is_too_large_names_its_column():
+    with pytest.raises(ValueError, match=r"Column 'x1' of X has values beyond 1e\+75"):
+        LLTBoostRegressor().fit([[0.0, 1e80], [1.0, 2.0]], [0.0, 1.0])

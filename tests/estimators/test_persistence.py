@@ -640,3 +640,17 @@ def test_the_number_of_rounds_survives_where_the_path_has_more_members(tmp_path)
     assert len(model.path_) > model.n_iter_ + 1
     model.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").n_iter_ == model.n_iter_ == 3
+
+
+def test_names_given_beside_an_array_are_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = LLTBoostRegressor(max_rules=2).fit(X, X[:, 0] > 0.3, feature_names=["dose", "age"])
+    assert "dose" in str(model.ensemble_)
+    model.save(tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded.model_ == model.model_
+    for one in (model, loaded):  # arrays are what is expected, and frames must have the names
+        assert np.array_equal(one.predict(X), one.predict(pd.DataFrame(X, columns=["dose", "age"])))
+        with pytest.raises(ValueError, match="columns of X must be dose, age"):
+            one.predict(pd.DataFrame(X, columns=["age", "dose"]))

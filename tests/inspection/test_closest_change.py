@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
+from obliquerules import Conjunction, LLTBoostClassifier, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.change_search import Room, Wish
 from obliquerules.inspection.closest_change import closest_change
 from obliquerules.losses import LOSSES
@@ -345,3 +345,10 @@ def test_a_regressor_must_be_told_what_is_wanted():
         model.closest_change(X.iloc[0], X)
     with pytest.raises(ValueError, match="x must be one row; got 2"):
         model.closest_change(X.iloc[:2], X, above=3.0)
+
+
+def test_columns_of_whole_numbers_stay_whole_unless_told_otherwise():
+    X = pd.DataFrame({"children": [0, 1, 2, 3, 4, 5] * 10, "income": np.linspace(0.5, 60.25, 60)})
+    model = LLTBoostRegressor(max_rules=1).fit(X, 10.0 * (X["children"] >= 3))
+    assert model.closest_change(X.iloc[0], X, above=5).row[0] == 3.0
+    assert model.closest_change(X.iloc[0], X, above=5, whole=()).row[0] == 2.5

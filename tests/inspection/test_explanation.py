@@ -1,9 +1,10 @@
 """Explanations: contributions add up to the score to the last bit, and margins say on which side a row is."""
 
 import numpy as np
+import pandas as pd
 from hypothesis import given
 
-from obliquerules import RuleEnsemble
+from obliquerules import LLTBoostRegressor, RuleEnsemble
 from obliquerules.inspection.explanation import explain
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
@@ -99,3 +100,14 @@ def test_frames():
         0,
         *map(len, (r.condition for r in model.ensemble_)),
     ]
+
+
+def test_a_value_far_outside_the_training_range_gets_a_remark():
+    X = pd.DataFrame({"dose": np.linspace(0.0, 10.0, 60), "age": np.tile([20.0, 40.0, 60.0], 20)})
+    model = LLTBoostRegressor(max_rules=1).fit(X, X["dose"] > 5.0)
+    far = pd.DataFrame({"dose": [13.0, 99.0], "age": [1000.0, 30.0]})
+    assert [row.remarks for row in model.explain(far)] == [
+        (),
+        ("Far outside what the rules were learned from: dose = 99 (there: nearly all from 0.6 to 9.4).",),
+    ]
+    assert str(model.explain(far[1:])).endswith("(there: nearly all from 0.6 to 9.4).")

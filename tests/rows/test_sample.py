@@ -116,3 +116,19 @@ def _ranks(sample, X, weight):
     """Return for each row of the sample the rank of its weight among the weights given."""
     position = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in sample.X]
     return np.argsort(np.argsort(weight))[position]
+
+
+@given(rows)
+def test_ranges_do_not_depend_on_how_rows_are_written_down(rows):
+    twice = [(a, b, y, 1.0) for a, b, y, _ in rows for _ in range(4)] * 5
+    merged = [(a, b, y, 20.0) for a, b, y, _ in rows]
+    assert sample_of(twice).ranges([0, 1]) == sample_of(merged).ranges([0, 1])
+
+
+def test_a_range_leaves_out_four_rows_at_either_end():
+    X = np.arange(100.0)[:, None] + 0.123456
+    (found,) = Sample.of(X, np.zeros(100), np.ones(100)).ranges([0])
+    assert X[3, 0] <= found.low <= X[4, 0]
+    assert X[95, 0] <= found.high <= X[96, 0]
+    assert found.low == 4.0  # short, and no value of a row
+    assert not Sample.of(X[:19], np.zeros(19), np.ones(19)).ranges([0])

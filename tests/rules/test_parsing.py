@@ -51,7 +51,7 @@ def test_text_typed_by_hand():
     [
         ("+1 if True\n+2 when a >= 3", "Line 2: A rule reads like"),
         ("much if a >= 3", "Line 1: A rule reads like"),
-        ("+1 if a > 3", "A condition reads like"),
+        ("+1 if a => 3", "A condition reads like"),
         ("+1 if a >= ", "A condition reads like"),
         ("+1 if a >= 3 &", "A condition reads like"),
         ("+1 if a >= b", "A condition reads like"),

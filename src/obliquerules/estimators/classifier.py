@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -53,9 +53,9 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return self.model_.labels.classes
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a data frame or array and labels of two classes."""
-        return self._learn(X, y, sample_weight)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, feature_names: Sequence[str] | None = None) -> Self:
+        """Learn rules from a data frame or array and labels of two classes; ``feature_names`` names the columns of an array."""
+        return self._learn(X, y, sample_weight, feature_names)
 
     def decision_function(self, X: Any) -> Vector:
         """Return the score of each row: the log-odds of the second class."""

@@ -8,12 +8,12 @@ from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from obliquerules.estimators.typed_rules import read_typed
 from obliquerules.method import Method
 from obliquerules.parameters import check_whole
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
-from obliquerules.rules.style import NUMBER
 
 
 class Editable(Protocol):
@@ -74,19 +74,20 @@ class Editing(Generic[Estimator]):
         ----------
         new : Rule, Conjunction or str
             A rule, also as text such as ``"+1.5 if age >= 50"``. A condition alone, such as ``"age >= 50"``, has the weight
-            zero until `refit`.
+            zero until `refit`. Text may also have ``>``, ``<`` and ``=``, which become the shortest conditions that say the
+            same of the rows at hand; the log says which.
         """
-        rule = self._as_rule(new, 0.0)
-        text = f"add rule {len(self.ensemble)}: {self._text(rule)}"
+        rule, remark = self._as_rule(new, 0.0)
+        text = f"add rule {len(self.ensemble)}: {self._text(rule)}{remark}"
         return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
 
     def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing[Estimator]:
         """Replace a rule by another; a condition alone keeps the old weight. The new rule is not locked."""
         rule = self._position(rule)
         old = self.ensemble[rule]
-        other = self._as_rule(new, old.weight)
+        other, remark = self._as_rule(new, old.weight)
         rules = [*self.ensemble.rules[:rule], other, *self.ensemble.rules[rule + 1 :]]
-        text = f"replace rule {rule}: {self._text(old)}, by {self._text(other)}"
+        text = f"replace rule {rule}: {self._text(old)}, by {self._text(other)}{remark}"
         return self._next("replace", rule, other, text, rules)
 
     def lock(self, rule: int) -> Editing[Estimator]:
@@ -140,16 +141,17 @@ class Editing(Generic[Estimator]):
             raise ValueError(f"There is no rule {rule}: the model has {has}.")
         return int(rule)
 
-    def _as_rule(self, new: Rule | Conjunction | str, weight: float) -> Rule:
+    def _as_rule(self, new: Rule | Conjunction | str, weight: float) -> tuple[Rule, str]:
+        """Return a rule, and what the log says about how it was read."""
+        remark = ""
         if isinstance(new, str):
-            with_weight = NUMBER.fullmatch(new.strip().partition(" if ")[0]) is not None
-            names = self.ensemble.feature_names
-            new = Rule.parse(new, names) if with_weight else Conjunction.parse(new, names)
+            new, remark = read_typed(new, self.ensemble.feature_names, self.sample.X, weight)
         if isinstance(new, Conjunction):
             new = Rule(weight, new)
         if not isinstance(new, Rule):
             raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
-        return RuleEnsemble([new], 0.0, self.ensemble.feature_names)[0]  # raises if a column does not exist
+        rule = RuleEnsemble([new], 0.0, self.ensemble.feature_names)[0]  # raises if a column does not exist
+        return rule, f" ({remark})" if remark else ""
 
     def _text(self, rule: Rule) -> str:
         return rule.describe(self.ensemble.feature_names)

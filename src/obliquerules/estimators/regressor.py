@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -50,9 +50,9 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a data frame or array and numeric targets."""
-        return self._learn(X, y, sample_weight)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, feature_names: Sequence[str] | None = None) -> Self:
+        """Learn rules from a data frame or array and numeric targets; ``feature_names`` names the columns of an array."""
+        return self._learn(X, y, sample_weight, feature_names)
 
     def predict(self, X: Any) -> Vector:
         """Return the predicted mean of each row: the score or, for counts, its exponential."""

@@ -6,14 +6,14 @@ import copy
 import functools
 import numbers
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.validation import assert_all_finite, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
@@ -44,8 +44,9 @@ from obliquerules.rows.reading import (
     as_block,
     check_finite,
     check_not_tiny,
-    check_size,
+    check_sizes,
     read,
+    read_named,
     read_outcomes,
     read_target,
     read_weights,
@@ -122,39 +123,42 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the targets as numbers for the loss, and the labels if they are classes; raise if they cannot be learned."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _learn(self, X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] | None) -> Self:
         """Check, read, learn, and hold the model."""
         method, loss = self._method(), self._loss()
-        block, target = self._training_data(X, y)
+        block, target = self._training_data(X, y, feature_names)
         weight = read_weights(sample_weight, len(block))
         encoded, labels = self._encoded(target, weight, loss)
         task = Task(block.matrix, encoded, weight, loss, block.names, labels, type(self).__name__)
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
-        self.model_ = Model(growth.path, chosen, loss, labels, origin=self._origin(growth.n_iter))
+        origin = self._origin(growth.n_iter, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
+        ranges = task.sample.ranges(sorted({column for ensemble in growth.path for column in ensemble.used_columns}))
+        self.model_ = Model(growth.path, chosen, loss, labels, origin=origin, ranges=ranges)
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
 
-    def _origin(self, n_iter: int) -> Origin:
+    def _origin(self, n_iter: int, *, by_hand: bool) -> Origin:
         """Return what a model file says about the fit."""
         given = self.get_params(deep=False)
         # The model, and so its file, does not depend on the number of workers.
         parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
-        return Origin(type(self).__name__, parameters, n_iter, hasattr(self, "feature_names_in_"))
+        return Origin(type(self).__name__, parameters, n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
-    def _training_data(self, X: Any, y: Any) -> tuple[Block, NDArray[Any]]:
+    def _training_data(self, X: Any, y: Any, names: Sequence[str] | None) -> tuple[Block, NDArray[Any]]:
         """Return inputs and targets, and set the attributes that describe the columns."""
-        block = read(X, reader=type(self).__name__)
+        block = read_named(X, names, type(self).__name__)
         validate_data(self, block.matrix if isinstance(X, Block) else X, y, skip_check_array=True)
         if isinstance(X, Block):
             self.feature_names_in_ = np.array(X.names, dtype=object)
-        check_size(block.matrix, "X")
+        check_sizes(block.matrix, block.names)
         check_not_tiny(block.matrix, block.names)
         target = column_or_1d(y, warn=True)
         assert_all_finite(target, input_name="y")
-        check_consistent_length(block.matrix, target)
+        if len(target) != len(block):
+            raise ValueError(f"y has {len(target)} entries, but X has {len(block)} rows: inconsistent numbers of samples.")
         return block, target
 
     # ---- what was fitted ----
@@ -188,7 +192,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _read(self, X: Any) -> NDArray[np.float64]:
         """Return the inputs as a matrix; raise if their columns are not those of `fit`."""
         check_is_fitted(self)
-        if isinstance(X, Block):
+        if isinstance(X, Block) or (self.model_.origin is not None and self.model_.origin.by_hand):
             return read(X, self.model_.expected_names, self.n_features_in_, reader=type(self).__name__).matrix
         block = as_block(X, self.model_.feature_names, type(self).__name__)
         self._check_names(X)
@@ -429,7 +433,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         lower: Numbers | None = None,
         upper: Numbers | None = None,
         cost: Numbers | None = None,
-        whole: Collection[str | int] = (),
+        whole: Collection[str | int] | None = None,
         tolerance: float = 0.0,
         max_steps: int = 2000,
     ) -> ClosestChange:
@@ -455,8 +459,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             The least and the greatest value of variables, by name or column; `math.inf` for no bound.
         cost : dict, optional
             The cost of a change by one standard deviation, by name or column; 1 by default.
-        whole : collection of str or int
-            Variables that take whole numbers only, such as counts and columns of 0 and 1.
+        whole : collection of str or int, optional
+            Variables that take whole numbers only, such as counts and columns of 0 and 1. By default, those that have nothing
+            but whole numbers, of at most a million, in x and X.
         tolerance : float, default=0.0
             By how many standard deviations the distance may exceed the least, in exchange for rounder numbers: 0.05 makes them
             easy to read. The least distance is reported as `ClosestChange.bound`.

@@ -13,6 +13,9 @@ from obliquerules.parameters import check_real
 from obliquerules.rules import Model
 from obliquerules.rules.decimals.numbers import readable
 
+# Larger whole numbers are taken for measurements that happen to have no decimals.
+LARGEST_WHOLE = 1e6
+
 
 def wish_for(model: Model, row: NDArray[np.float64], above: float | None, below: float | None) -> Wish:
     """Return the wanted prediction: one above or below a given value or, for a classifier without a value, the other class."""
@@ -35,19 +38,25 @@ def _beyond(model: Model, above: float | None, below: float | None) -> Wish:
     return Wish(lambda score: direction * inverse_link(score) > direction * limit, direction, f"{word} than {readable(limit)}")
 
 
+def _whole_columns(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which columns hold nothing but whole numbers, small enough to be counts, codes or flags."""
+    return np.asarray(((rows == np.rint(rows)) & (np.abs(rows) <= LARGEST_WHOLE)).all(axis=0))
+
+
 def room_for(
     model: Model,
     x: Vector,
     rows: NDArray[np.float64],
     *,
     fixed: Collection[str | int],
-    whole: Collection[str | int],
+    whole: Collection[str | int] | None,
     lower: Numbers,
     upper: Numbers,
     cost: Numbers,
 ) -> Room:
     """Return the region in which a row may move; raise if the row itself lies outside."""
-    unit, integral = rows.std(axis=0), mask_of(model, "whole", whole)
+    unit = rows.std(axis=0)
+    integral = _whole_columns(np.vstack([x, rows])) if whole is None else mask_of(model, "whole", whole)
     still = (unit == 0.0) | mask_of(model, "fixed", fixed)
     least = with_given(model, "lower", lower, np.minimum(rows.min(axis=0), x))
     most = with_given(model, "upper", upper, np.maximum(rows.max(axis=0), x))

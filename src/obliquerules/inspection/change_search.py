@@ -126,8 +126,7 @@ class Search:
         self.propositions = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
         index = {proposition: i for i, proposition in enumerate(self.propositions)}
         self.rules = [(rule.weight, [index[p] for p in rule.condition]) for rule in ensemble]
-        used = {column for proposition in self.propositions for column in proposition.columns}
-        self.columns = np.array([column for column in sorted(used) if room.free[column]], dtype=np.intp)
+        self.columns = np.array([column for column in ensemble.used_columns if room.free[column]], dtype=np.intp)
         self.whole = room.whole[self.columns]
         # The unit of a step is one for whole numbers and a standard deviation for other variables.
         self.step = np.where(self.whole, 1.0, room.unit[self.columns])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from obliquerules.rules import Model, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.decimals.numbers import in_full, readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN, column_names
+
+Vector = NDArray[np.float64]
 
 # The number of rows that are printed.
 PRINTED_ROWS = 10
@@ -87,6 +89,8 @@ class RowExplanation:
         The prediction in words.
     total : str
         What the score is called.
+    remarks : tuple of str
+        One sentence for each value that lies far outside what the model was learned from.
     """
 
     row: int
@@ -97,6 +101,7 @@ class RowExplanation:
     values: dict[str, float]
     headline: str
     total: str
+    remarks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         fired = [rule for rule in self.rules if rule.fires]
@@ -112,7 +117,7 @@ class RowExplanation:
             parts += ["Not counted, because a condition is not met:", _indented(others)]
         if self.values:
             parts.append("Values: " + ", ".join(f"{name} = {in_full(value)}" for name, value in self.values.items()))
-        return "\n".join(parts)
+        return "\n".join((*parts, *self.remarks))
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,7 @@ def _indented(lines: list[tuple[str, str]]) -> str:
 def explain(model: Model, X: NDArray[np.float64]) -> Explanation:
     """Say for each row which rules fired, how clearly their conditions hold, and what they add up to."""
     ensemble, scores = model.ensemble, model.scores(X)
-    columns = sorted({column for rule in ensemble for proposition in rule.condition for column in proposition.columns})
+    columns = ensemble.used_columns
     names = dict(zip(columns, column_names(columns, ensemble.feature_names), strict=True))
     contributions = [_contributions(index, rule, ensemble, X) for index, rule in enumerate(ensemble)]
     predictions = model.decisions(scores).tolist()
@@ -194,10 +199,20 @@ def explain(model: Model, X: NDArray[np.float64]) -> Explanation:
                 {name: float(X[row, column]) for column, name in names.items()},
                 model.headline(score),
                 model.wording.total,
+                tuple(_remarks(model, names, X[row])),
             )
             for row, score in enumerate(scores.tolist())
         )
     )
+
+
+def _remarks(model: Model, names: Mapping[int, str], row: Vector) -> Iterator[str]:
+    """Yield what there is to say about values that lie far outside the range in training."""
+    for one in model.ranges:
+        if one.column in names and one.far_outside(row[one.column]):
+            usual = f"nearly all from {readable(one.low)} to {readable(one.high)}"
+            value = in_full(float(row[one.column]))
+            yield f"Far outside what the rules were learned from: {names[one.column]} = {value} (there: {usual})."
 
 
 def _contributions(index: int, rule: Rule, ensemble: RuleEnsemble, X: NDArray[np.float64]) -> list[RuleContribution]:

@@ -56,6 +56,29 @@ def as_block(X: Any, names: Sequence[str] | None = None, reader: str = "The mode
     return Block.of_matrix(matrix, given or column_names(range(matrix.shape[1]), None))
 
 
+def read_named(X: Any, names: Sequence[str] | None, reader: str) -> Block:
+    """Return a table of numbers as a block whose columns have the names that are given for them, if any are."""
+    block = read(X, reader=reader)
+    return block if names is None else Block.of_matrix(block.matrix, _feature_names(names, block, X))
+
+
+def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...]:
+    """Return given names; raise unless each column gets one of its own, and none contradicts a name that X has."""
+    from obliquerules.rows.frames import given_names
+
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"feature_names must be a sequence of text, one for each column of X; got {given!r}.")
+    names = tuple(map(str, given))
+    if len(names) != len(block.columns):
+        raise ValueError(f"feature_names has {len(names)} names, but X has {len(block.columns)} columns.")
+    if "" in names or len(set(names)) < len(names):
+        raise ValueError(f"feature_names must give each column a name of its own; got {list(names)}.")
+    own = block.names if isinstance(X, Block) else given_names(X)
+    if own is not None and own != names:
+        raise ValueError("feature_names differs from the names that the columns of X have: rename the columns instead.")
+    return names
+
+
 def read_inputs(model: Model, X: Any) -> NDArray[np.float64]:
     """Return inputs of a model as a matrix."""
     return read(X, model.expected_names, len(model.feature_names)).matrix
@@ -100,6 +123,12 @@ def check_finite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
         f"Input X has {what} in column '{names[column]}', first in row {row}. Fill in or drop such values before fitting or "
         "predicting."
     )
+
+
+def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
+    """Raise if a value of X is too large to be learned from, naming the column."""
+    for column in np.flatnonzero((np.abs(X) > LARGEST_VALUE).any(axis=0))[:1]:
+        check_size(X[:, column], f"Column '{names[column]}' of X")
 
 
 def check_size(values: NDArray[np.float64], what: str) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from obliquerules.rules.columns import Range
+from obliquerules.rules.decimals.numbers import shortest_decimal
+
+# This many rows, by weight, may lie beyond the range of a column at either end.
+BEYOND_RANGE = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +43,24 @@ class Sample:
         if 0.0 < (summed := float(np.add.reduce(total))) < len(total):
             total *= len(total) / summed
         return cls(np.asfortranarray(X[first]), y[first], total, key)
+
+    def ranges(self, columns: Iterable[int]) -> tuple[Range, ...]:
+        """Return the range of each column, but for the least and the greatest values that few rows have.
+
+        Its ends are short decimals between two values, so that they are no value of a row. Too few rows have no ranges.
+        """
+        if self.weight.sum() < 5 * BEYOND_RANGE:
+            return ()
+        return tuple(Range(column, *self._range(self.X[:, column])) for column in columns)
+
+    def _range(self, values: NDArray[np.float64]) -> tuple[float, float]:
+        order = np.argsort(values, kind="stable")
+        below = np.cumsum(self.weight[order])
+        low = np.searchsorted(below, BEYOND_RANGE, side="right")
+        high = np.searchsorted(below, below[-1] - BEYOND_RANGE, side="left")
+        ascending = values[order].tolist()
+        least = shortest_decimal(ascending[max(low - 1, 0)], ascending[low])
+        return least, shortest_decimal(ascending[high], ascending[min(high + 1, len(order) - 1)])
 
     def hold_out(self, groups: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
         """Draw the given fraction of the rows of each group.

@@ -32,6 +32,26 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Range:
+    """Where the values of a column lay in training, but for a few at either end, so that no single row is disclosed.
+
+    Attributes
+    ----------
+    column : int
+    low, high : float
+    """
+
+    column: int
+    low: float
+    high: float
+
+    def far_outside(self, value: float) -> bool:
+        """Say whether a value lies outside by more than half the width of the range."""
+        reach = 0.5 * (self.high - self.low)
+        return not self.low - reach <= value <= self.high + reach
+
+
+@dataclass(frozen=True)
 class NumberColumns(Sequence[Column]):
     """Columns of numbers, each made when it is asked for: there may be a million of them.
 

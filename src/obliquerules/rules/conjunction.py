@@ -72,6 +72,8 @@ class Conjunction:
     def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Conjunction:
         """Return the condition that prints as this text; see `RuleEnsemble.parse`.
 
+        It may also have ``>``, ``<`` and ``=``: the threshold is then the next double, and ``=`` becomes two conditions.
+
         >>> print(Conjunction.parse("age >= 50 & bmi - 0.2 age <= 18.5", ["age", "bmi"]))
         x0 >= 50 & x1 - 0.2 x0 <= 18.5
         """
@@ -83,4 +85,4 @@ class Conjunction:
 
 def read_condition(text: str, reader: Reader) -> Conjunction:
     """Return a condition from its text, in the names that the reader knows."""
-    return Conjunction(Proposition(*inequality) for inequality in reader.inequalities(text))
+    return Conjunction(Proposition(*inequality[:3]) for inequality in reader.inequalities(text))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
+from obliquerules.rules.columns import Range
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
 from obliquerules.rules.documents.fields import Field, ModelFileError, cut
@@ -65,18 +66,35 @@ def decode_model(document: Field) -> Model:
     labels = None if document.get("classes").value is None else _decode_labels(document.get("classes"))
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
+    ranges = _decode_ranges(document.get("ranges", []), n_columns)
     edits = document.get("edits", None)
     if edits.value is None:
-        return Model(members, position, loss, labels, None, origin)
+        return Model(members, position, loss, labels, None, origin, ranges)
     if len(members) < 2 or position != len(members) - 1:
         chosen.fail("the position of the last ensemble of the path, which is the edited one")
     path, start = members[:-1], edits.get("start").index(len(members) - 1)
-    return Model(path, start, loss, labels, _decode_edits(edits, path[start], members[-1], n_columns), origin)
+    return Model(path, start, loss, labels, _decode_edits(edits, path[start], members[-1], n_columns), origin, ranges)
 
 
 def _decode_origin(document: Field, named: bool) -> Origin:
     parameters, n_iter = document.get("parameters"), document.get("n_iter")
-    return Origin(document.get("estimator").text(), tuple(parameters.entries().items()), n_iter.index(2**31), named)
+    by_hand = document.get("names_by_hand", False)
+    if not isinstance(by_hand.value, bool) or by_hand.value > named:
+        by_hand.fail("true, or false as where there are no names")
+    estimator, entries = document.get("estimator").text(), tuple(parameters.entries().items())
+    return Origin(estimator, entries, n_iter.index(2**31), named, by_hand.value)
+
+
+def _decode_ranges(field: Field, n_columns: int) -> tuple[Range, ...]:
+    """Return the ranges of columns, each with its lower end first."""
+    return tuple(_decode_range(item, n_columns) for item in field.items())
+
+
+def _decode_range(field: Field, n_columns: int) -> Range:
+    found = Range(field.get("column").index(n_columns), field.get("low").number(), field.get("high").number())
+    if found.low > found.high:
+        field.get("high").fail(f"at least {found.low:g}")
+    return found
 
 
 def _decode_loss(parameters: Field, labels: Labels | None) -> Loss:

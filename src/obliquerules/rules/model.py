@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.losses import Loss
-from obliquerules.rules.columns import Block
+from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import RuleEnsemble
@@ -33,13 +33,16 @@ class Origin:
     n_iter : int
         The number of steps of the fit.
     named : bool
-        Whether the names of the columns came with the data.
+        Whether the columns have names of their own.
+    by_hand : bool
+        Whether these names were given beside an array, which has none: arrays are then what is expected in predictions, too.
     """
 
     estimator: str
     parameters: tuple[tuple[str, Any], ...]
     n_iter: int
     named: bool
+    by_hand: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Model:
         What was done to the chosen ensemble by hand.
     origin : Origin or None
         What it was fitted with.
+    ranges : tuple of Range
+        The ranges in training of the columns that the path uses; empty if they are not known.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -68,6 +73,7 @@ class Model:
     labels: Labels | None = None
     edits: EditLog | None = None
     origin: Origin | None = None
+    ranges: tuple[Range, ...] = ()
 
     @classmethod
     def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:

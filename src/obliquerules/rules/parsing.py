@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from obliquerules.rules.style import NUMBER, OPERATORS
 
 # A name in quotes is one word, whatever is in it.
 WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^ ]+')
 
-# The columns, the weights and the threshold of a proposition.
-Inequality = tuple[list[int], list[float], float]
+# What each comparison consists of: the sides, 1 for "at least" and -1 for "at most", and whether the number itself is excluded.
+COMPARISONS = {
+    ">=": ((1.0,), False),
+    "<=": ((-1.0,), False),
+    ">": ((1.0,), True),
+    "<": ((-1.0,), True),
+    "=": ((1.0, -1.0), False),
+    "==": ((1.0, -1.0), False),
+}
 Read = TypeVar("Read")
+
+
+class Inequality(NamedTuple):
+    """The columns, the weights and the threshold of a proposition, and the comparison that it was written with."""
+
+    columns: list[int]
+    weights: list[float]
+    threshold: float
+    comparison: str
 
 
 def read_lines(text: str, read: Callable[[str], Read]) -> list[Read]:
@@ -55,12 +72,22 @@ class Reader:
     def inequalities(self, text: str) -> list[Inequality]:
         """Read inequalities with ``&`` between them, or ``True`` for none."""
         words = WORD.findall(text)
-        return [] if words == ["True"] else [self._inequality(part) for part in _split(words, "&")]
+        return [] if words == ["True"] else [one for part in _split(words, "&") for one in self._comparison(part)]
 
-    def _inequality(self, words: list[str]) -> Inequality:
-        if len(words) < 3 or words[-2] not in (">=", "<=") or not NUMBER.fullmatch(words[-1]):
+    def _comparison(self, words: list[str]) -> list[Inequality]:
+        """Return the one inequality that a comparison is, or the two that ``=`` stands for."""
+        if len(words) < 3 or words[-2] not in COMPARISONS or not NUMBER.fullmatch(words[-1]):
             raise ValueError(f"A condition reads like 'x0 >= 3' or '2 x0 - x1 <= 0.5'; got {' '.join(words)!r}.")
-        side = 1.0 if words[-2] == ">=" else -1.0
+        sides, excluded = COMPARISONS[words[-2]]
+        columns, weights = self._sum(words)
+        number = float(words[-1])
+        return [
+            Inequality(columns, [side * weight for weight in weights], _threshold(side * number, excluded), words[-2])
+            for side in sides
+        ]
+
+    def _sum(self, words: list[str]) -> tuple[list[int], list[float]]:
+        """Return the columns and weights of the sum to the left of a comparison."""
         columns, weights, sign, term = [], [], 1.0, list[str]()
         for word in (*words[:-2], "+"):
             if word not in OPERATORS:
@@ -68,9 +95,9 @@ class Reader:
                 continue
             weight, column = self._term(term, words)
             columns.append(column)
-            weights.append(side * sign * weight)
+            weights.append(sign * weight)
             sign, term = (-1.0 if word == "-" else 1.0), []
-        return columns, weights, side * float(words[-1])
+        return columns, weights
 
     def _term(self, term: list[str], words: list[str]) -> tuple[float, int]:
         """Return the weight and the column of a term such as ``2 x0`` or ``x0``."""
@@ -90,6 +117,11 @@ class Reader:
             known = "columns are called x0, x1, ..." if self.names is None else f"columns are {_listed(self.names)}"
             raise ValueError(f"There is no column {name!r}; the {known}.")
         return self._columns[name]
+
+
+def _threshold(number: float, excluded: bool) -> float:
+    """Return the least double that a sum may be: the number, or the next one above if that is excluded."""
+    return math.nextafter(number, math.inf) if excluded else number
 
 
 def _split(words: list[str], separator: str) -> list[list[str]]:

@@ -11,7 +11,7 @@ from obliquerules.rules.decimals.numbers import in_full, readable
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 # Words that stand between the names and numbers of a condition.
-OPERATORS = frozenset({"+", "-", ">=", "<=", "&"})
+OPERATORS = frozenset({"+", "-", ">=", "<=", ">", "<", "=", "==", "&"})
 
 
 def plain_name(name: str) -> str:

@@ -2,9 +2,11 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.path import Path
 
+from obliquerules import LLTBoostClassifier
 from obliquerules.inspection import DecisionRegionsDisplay
 
 from ...estimators.fitted import NAMES, every_kind, fitted
@@ -119,3 +121,17 @@ def test_complaints_name_the_parameter(arguments, complaint):
         model = type(model)(max_rules=6, complexity_penalty=0.0, ridge=0.1, random_state=0).fit(X, fitted("classifier")[2])
     with pytest.raises(ValueError, match=complaint):
         DecisionRegionsDisplay.from_estimator(model, X, **arguments)
+
+
+def test_extreme_rows_do_not_squeeze_the_map_and_are_counted():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": rng.normal(size=500), "count": rng.integers(0, 4, 500)})
+    X.loc[[3, 7], "dose"] = [1e6, -1e5]
+    model = LLTBoostClassifier(max_rules=2).fit(X, (X["dose"] > 0.5) | (X["count"] > 2))
+    display = DecisionRegionsDisplay.from_estimator(model, X)
+    assert -10.0 < display.low[0] < display.high[0] < 10.0
+    assert "2 rows lie beyond the axes" in display.ax_.get_title(loc="left")
+    drawn = display.ax_.collections[-1].get_offsets()
+    assert np.array_equal(np.rint(drawn[:, 1]), X["count"])  # jittered, so that equal rows do not hide each other
+    assert len(np.unique(drawn[:, 1])) > 400
+    assert np.array_equal(display.points[:, 1], X["count"])

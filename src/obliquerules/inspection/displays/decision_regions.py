@@ -22,6 +22,10 @@ MARGIN = 0.05
 # The largest number of fixed inputs that the title names.
 MOST_NAMED = 4
 MOST_POINTS = 2000
+# Axes end this share of the usual range, that of all but one per cent of the rows at either end, beyond it.
+TAIL, BEYOND = 0.01, 0.25
+# By how much whole numbers are moved, so that equal rows do not hide each other.
+JITTER = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +159,9 @@ class DecisionRegionsDisplay:
         ----------
         estimator : fitted rule model
         X : data frame or array of shape (n_samples, n_features)
-            The rows to draw; of more than 2000, only every second, third and so on. They also determine the ranges of the map
-            and the medians of the other inputs.
+            The rows to draw; of more than 2000, only every second, third and so on; whole numbers are moved a little, so that
+            equal rows do not hide each other. They also determine the medians of the other inputs and the ranges of the map,
+            which leave out extreme values: the title says how many rows lie beyond them.
         y : array of shape (n_samples,), optional
             Their targets, for the colour of the points.
         features : pair of str or int, optional
@@ -196,7 +201,7 @@ class DecisionRegionsDisplay:
             target=target,
             labels=() if model.labels is None else tuple(str(label) for label in model.labels.values),
             names=(axis_names[plane.columns[0]], axis_names[plane.columns[1]]),
-            fixed={names[j]: float(plane.row[j]) for j in _used(model.ensemble) if j not in plane.columns},
+            fixed={names[j]: float(plane.row[j]) for j in model.ensemble.used_columns if j not in plane.columns},
             low=plane.low,
             high=plane.high,
         )
@@ -220,10 +225,16 @@ class DecisionRegionsDisplay:
             ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
             ax.set_xlabel(drawing.wrapped(self.names[0], 4.8))
             ax.set_ylabel(drawing.wrapped(self.names[1], 3.2))
-            if self.fixed:
+            if remarks := self._remarks():
                 pad = 20.0 if ax.get_legend() else 6.0  # above the legend
-                ax.set_title(drawing.wrapped(_fixed_text(self.fixed), 5.0), loc="left", color=drawing.GREY, pad=pad)
+                ax.set_title(drawing.wrapped(remarks, 5.0), loc="left", color=drawing.GREY, pad=pad)
         return self
+
+    def _remarks(self) -> str:
+        """Return what the map does not show: the inputs that are fixed, and the rows that lie beyond it."""
+        outside = int(((self.points < self.low) | (self.points > self.high)).any(axis=1).sum())
+        rows = f"{outside} {'row lies' if outside == 1 else 'rows lie'} beyond the axes" if outside else ""
+        return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", rows)))
 
     def _draw_classes(self) -> None:
         """Fill the regions by class; a hatch marks the second class in print without colour."""
@@ -264,7 +275,7 @@ class DecisionRegionsDisplay:
             {"marker": "x", "c": drawing.VERMILLION, "linewidths": 0.9},
         )
         drawn = self._drawn()
-        points, target = self.points[drawn], target[drawn]
+        points, target = _spread_out(self.points)[drawn], target[drawn]
         for code, (label, look) in enumerate(zip(self.labels, looks, strict=True)):
             self.ax_.scatter(*points[target == code].T, s=_size(points), label=drawing.wrapped(label, 1.8, 2), **look)
         # Beside the map, not on it: there is no corner that is always free of points.
@@ -273,7 +284,7 @@ class DecisionRegionsDisplay:
 
     def _draw_points(self) -> None:
         drawn = self._drawn()
-        points = self.points[drawn]
+        points = _spread_out(self.points)[drawn]
         if self.target is None:
             look: dict[str, Any] = {"facecolors": "none", "edgecolors": "black"}
         else:
@@ -309,14 +320,9 @@ def _fixed_text(fixed: dict[str, float]) -> str:
     return "where " + ", ".join(inputs[:MOST_NAMED] + more)
 
 
-def _used(ensemble: RuleEnsemble) -> list[int]:
-    """Return the columns that occur in rules."""
-    return sorted({column for rule in ensemble for proposition in rule.condition for column in proposition.columns})
-
-
 def _two_columns(model: Model, features: Sequence[str | int] | None) -> tuple[int, int]:
     if features is None:
-        columns = [0, 1] if len(model.feature_names) == 2 else _used(model.ensemble)
+        columns = [0, 1] if len(model.feature_names) == 2 else list(model.ensemble.used_columns)
         if len(columns) != 2:
             raise ValueError(f"features must name the two inputs to draw, because the model uses {len(columns)} of them.")
     else:
@@ -332,10 +338,27 @@ def _plane(model: Model, matrix: Array, columns: tuple[int, int], fixed: Mapping
     row = with_given(model, "fixed", fixed, np.median(matrix, axis=0))
     if not np.isfinite(row).all():
         raise ValueError(f"fixed must be a finite number for each input; got {dict(fixed)!r}.")
-    low, high = matrix[:, columns].min(axis=0), matrix[:, columns].max(axis=0)
+    low, high = _usual_box(matrix[:, columns])
     margin = MARGIN * (high - low)
     margin[margin == 0.0] = 1.0
     return Plane(columns, row, low - margin, high + margin)
+
+
+def _usual_box(points: Array) -> tuple[Array, Array]:
+    """Return the ranges of the points, except extreme ones, beside which all others would be drawn on one spot."""
+    low, high = np.quantile(points, [TAIL, 1.0 - TAIL], axis=0)
+    reach = BEYOND * (high - low)
+    # Where all but a few values are equal there is no usual range.
+    wide = high > low
+    lowest, highest = points.min(axis=0), points.max(axis=0)
+    return np.where(wide, np.maximum(lowest, low - reach), lowest), np.where(wide, np.minimum(highest, high + reach), highest)
+
+
+def _spread_out(points: Array) -> Array:
+    """Return points to draw, with columns of whole numbers jittered: by less than the distance to a threshold between them."""
+    whole = (points == np.rint(points)).all(axis=0)
+    jitter = np.random.default_rng(0).uniform(-JITTER, JITTER, points.shape)
+    return np.where(whole, points + jitter, points)
 
 
 def _response(model: Model, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:

@@ -52,6 +52,10 @@ class Shortening:
             self._known[proposition] = self._shortened(proposition)
         return self._known[proposition]
 
+    def with_short_threshold(self, proposition: Proposition) -> Proposition:
+        """Return the condition with the same weights and the shortest threshold, or as it is."""
+        return _Placement(proposition, self.X).of(proposition.weights) or proposition
+
     def _shortened(self, proposition: Proposition) -> Proposition:
         placement = _Placement(proposition, self.X)
         if len(proposition.columns) == 1:

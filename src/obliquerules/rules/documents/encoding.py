@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,7 @@ def encode_origin(model: Model) -> dict[str, Any]:
         raise ValueError("The model does not say which estimator it comes from; save its ensemble, with ensemble.save().")
     if not origin.named:
         _check_unnamed(len(names), len(model.path))
-    return {
+    content = {
         "kind": "estimator",
         "estimator": origin.estimator,
         "parameters": dict(origin.parameters),
@@ -86,6 +87,9 @@ def encode_origin(model: Model) -> dict[str, Any]:
         "classes": None if model.labels is None else _encode_labels(model.labels),
         "n_iter": origin.n_iter,
     }
+    given = {"names_by_hand": True} if origin.by_hand else {}
+    ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
+    return content | given | ranges
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:

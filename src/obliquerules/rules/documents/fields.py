@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from obliquerules.rules.whole_files import write_text
 
 FORMAT = "obliquerules"
-VERSION = (1, 1)
+VERSION = (1, 2)
 # A model is a page of text, and a path of a few hundred rules takes a few megabytes. A larger file would only fill the memory.
 MAX_BYTES = 32_000_000
 # The most objects and lists in a document: empty ones take twenty times the memory of their text.

@@ -1,0 +1,76 @@
+"""Typed rules: >, < and = become conditions that say the same of every row, and the log says which."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obliquerules import LLTBoostRegressor
+from obliquerules.estimators.typed_rules import read_typed
+
+NAMES = ["age", "flag"]
+ROWS = np.array([[30.0, 0.0], [40.0, 1.0], [50.0, 0.0], [50.5, 1.0], [61.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("age > 50", "age >= 50.2"),
+        ("age < 50", "age <= 45"),
+        ("flag = 1", "flag >= 0.5"),
+        ("flag == 0", "flag <= 0.5"),
+        ("age = 50", "age >= 45 & age <= 50.2"),
+        ("age > 50 & flag >= 0.123", "age >= 50.2 & flag >= 0.123"),
+        ("age + 10 flag > 50", "age + 10 flag >= 55"),
+    ],
+)
+def test_what_is_made_of_a_comparison(text, read):
+    rule, remark = read_typed(text, NAMES, ROWS, 2.0)
+    assert rule.weight == 2.0
+    assert rule.condition.describe(NAMES) == read
+    assert remark == f"'{text}' is {read} on these rows"
+
+
+def test_what_a_model_would_print_is_taken_as_it_is():
+    rule, remark = read_typed("+1.5 if age >= 50.123456789 & flag <= 0.1", NAMES, ROWS, 0.0)
+    assert (rule.weight, [one.threshold for one in rule.condition], remark) == (1.5, [50.123456789, -0.1], "")
+
+
+@given(
+    st.lists(st.sampled_from([-1.5, 0.0, 1.0, 2.0, 2.25, 7.0]), min_size=2, max_size=9).filter(
+        lambda values: len(set(values)) > 1
+    ),
+    st.sampled_from([-1.5, -1.0, 0.0, 1.0, 2.0, 2.1, 7.0]),
+    st.sampled_from([">", "<", ">=", "<="]),
+)
+def test_it_says_the_same_of_every_row(values, number, comparison):
+    X = np.array(values)[:, None]
+    says = {">": X[:, 0] > number, "<": X[:, 0] < number, ">=": X[:, 0] >= number, "<=": X[:, 0] <= number}[comparison]
+    rule, _ = read_typed(f"x0 {comparison} {number}", None, X, 1.0)
+    assert rule.condition(X).tolist() == says.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("age = 51", "No row has the value in 'age = 51'"),
+        ("age - flag = 3", "'=' compares a single column with a number"),
+        ("height > 3", "There is no column 'height'"),
+    ],
+)
+def test_complaints(text, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        read_typed(text, NAMES, ROWS, 0.0)
+
+
+def test_a_value_that_all_rows_have():
+    with pytest.raises(ValueError, match="All rows have the value in 'flag = 1'"):
+        read_typed("flag = 1", NAMES, ROWS[[1, 3, 4]], 0.0)
+
+
+def test_the_log_of_an_edit_says_what_was_made_of_it():
+    X = np.repeat(ROWS, 8, axis=0)
+    model = LLTBoostRegressor(max_rules=1).fit(X, X[:, 0], feature_names=NAMES)
+    log = model.edit(X, X[:, 0]).add("flag = 1").replace(0, "age > 50").log
+    assert log.steps[0].description == "add rule 1: +0 if flag >= 0.5 ('flag = 1' is flag >= 0.5 on these rows)"
+    assert log.steps[1].description.endswith("('age > 50' is age >= 50.2 on these rows)")
