@@ -336,7 +336,7 @@ def test_hostile_document(
 
 @pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble"])
 def test_files_of_version_1_0_are_read(documents: dict[str, Any], tmp_path: Path, name: str) -> None:
-    loaded, old = (load_model(written(documents[name] | {"version": version}, tmp_path)) for version in ("1.1", "1.0"))
+    loaded, old = (load_model(written(documents[name] | {"version": version}, tmp_path)) for version in ("1.2", "1.0"))
     assert getattr(loaded, "path_", loaded) == getattr(old, "path_", old)
     assert "edits" not in documents[name]
 

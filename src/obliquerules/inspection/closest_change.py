@@ -60,6 +60,8 @@ class ClosestChange(Records[VariableChange]):
         The predictions.
     wanted : str
         The wanted prediction in words.
+    limited : bool
+        Whether the search ended because of ``max_steps``.
     """
 
     changes: tuple[VariableChange, ...]
@@ -70,6 +72,7 @@ class ClosestChange(Records[VariableChange]):
     before: Any
     after: Any
     wanted: str
+    limited: bool = False
 
     def _records(self) -> tuple[VariableChange, ...]:
         return self.changes
@@ -79,7 +82,12 @@ class ClosestChange(Records[VariableChange]):
         if self.row is None:
             if self.proven:
                 return f"{now}. No change within the given ranges makes it {self.wanted}."
-            return f"{now}. No change was found that makes it {self.wanted}, but not all were tried: raise max_steps."
+            why = (
+                "not all were tried: raise max_steps"
+                if self.limited
+                else "one so close to its bounds that rounding hides it may exist"
+            )
+            return f"{now}. No change was found that makes it {self.wanted}, but {why}."
         if not self.changes:
             return f"{now}: it is {self.wanted} already."
         table = aligned([(f"  {c.variable}:", f"{in_full(c.before)} -> {in_full(c.after)}", _size(c)) for c in self.changes])
@@ -127,7 +135,8 @@ def closest_change(
     search = Search(ensemble, room, wish, max_steps)
     search.run(rows)
     row = None if search.best is None else _shortened(search, tolerance)
-    found = ClosestChange((), None, math.inf, search.bound, search.proven, predict(room.x), None, wish.words)
+    limited = search.n_steps >= max_steps and not search.proven
+    found = ClosestChange((), None, math.inf, search.bound, search.proven, predict(room.x), None, wish.words, limited)
     if row is None:
         return found
     names = column_names(range(len(row)), ensemble.feature_names)
