@@ -39,7 +39,7 @@ from obliquerules.parameters import (
     check_whole,
     declarations,
 )
-from obliquerules.rows.frames import misplaced_column
+from obliquerules.rows.frames import column_kinds, misplaced_column
 from obliquerules.rows.reading import (
     as_block,
     check_finite,
@@ -323,7 +323,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         check_is_fitted(self)
         rows = None if X is None else self._read(X)
-        return export(self.model_, to, rows, contributions=contributions, **options)
+        return export(self.model_, to, rows, contributions=contributions, kinds=column_kinds(X), **options)
 
     def rule_table(self, X: Any, y: Any = None, sample_weight: Any = None) -> RuleTable:
         """Return the coverage, the mean contribution and, given targets, the purity of each rule of `ensemble_`.
