@@ -143,8 +143,8 @@ class CLanguage(TextLanguage):
         return f"{condition} ? {self.number(weight)} : 0.0"
 
     def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score, by fmin and fmax."""
-        return f"fmin(fmax({score}, {low}), {high})"
+        """Return the bounded score; not with fmin and fmax, which replace NAN."""
+        return f"({score} < {low} ? {low} : {score} > {high} ? {high} : {score})"
 
 
 @dataclass(frozen=True)

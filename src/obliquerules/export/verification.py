@@ -21,7 +21,7 @@ LINK_TOLERANCE = 1e-12
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 EXTREMES = tuple(
     sign * size
-    for size in (0.0, SMALLEST, 1e-310, 1e-300, 1e-20, 1.0, 1e20, 1e300, LARGEST / 2.0, LARGEST, math.inf, math.nan)
+    for size in (0.0, SMALLEST, 1e-310, 1e-300, 1e-20, 1.0, 1e20, 1e299, LARGEST / 2.0, LARGEST, math.inf, math.nan)
     for sign in (1.0, -1.0)
 )
 N_MIXED = 150
