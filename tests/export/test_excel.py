@@ -1,21 +1,19 @@
-"""Workbooks keep every digit of a number, say where a row cannot be scored, keep within Excel's limits, and recalculate."""
+"""Workbooks keep every digit of a number, say where a row cannot be scored, and keep within the limits of Excel."""
 
 import re
 import zipfile
 from io import BytesIO
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 
-from obliquerules import LLTBoostClassifier, LLTBoostRegressor, RuleEnsemble
+from obliquerules import RuleEnsemble
 from obliquerules.export.excel import ExcelLanguage
-from obliquerules.export.office import find_office, recalculated
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
-from obliquerules.export.workbook import Cell, Sheet, read_cells, write_workbook
+from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Labels, Model
 
@@ -25,7 +23,6 @@ from .models import EXTREME, HOSTILE, NAMED, ORDINARY
 LOSS = LOSSES["squared"]
 NAMES = ["age", "bmi", "weight"]
 SMALL = RuleEnsemble.parse("+1.79 if True\n-3.85 if age - 1.5 weight >= 0.28 & weight >= 4", NAMES)
-needs_office = pytest.mark.skipif(find_office() is None, reason="LibreOffice is not installed")
 
 
 def workbook(model, **options):
@@ -110,57 +107,3 @@ def test_numbers_that_excel_does_not_have_are_refused():
 def test_without_libreoffice_python_stands_in():
     assert str(export(Model.of(SMALL, LOSS), "excel", office=False).verification).startswith("verified with Python 3")
     assert "in place of Excel" in str(export(Model.of(SMALL, LOSS), "excel", office=False).verification)
-
-
-@needs_office
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_libreoffice_recalculates_what_the_model_gives_on_a_thousand_rows(task):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(40.0, 12.0, (1000, 4)).round(2), columns=["age", "bmi < 30", "é & \u2028", "unused"])
-    signal = 0.3 * X["age"] + X["bmi < 30"] - X["é & \u2028"] + rng.normal(size=1000)
-    kind, y = (LLTBoostClassifier, signal > 12) if task == "classification" else (LLTBoostRegressor, signal)
-    model = kind(max_rules=5, random_state=0).fit(X, np.where(y, "ill", "well") if task == "classification" else y)
-    rows = X.copy()
-    rows.iloc[::10, 0] = np.nan
-    exported = model.export("excel", X, rows=rows)
-    assert exported.verification.engine == "LibreOffice"
-    done = read_cells(recalculated(find_office(), without_values(exported.content)), 1)
-    shown = [[done[f"{letter}{row}"].value for letter in last_letters(done)] for row in range(2, 1002)]
-    whole = rows.notna().all(axis=1).to_numpy()
-    assert sum(whole) == 900
-    assert all(row == ["cannot score"] * len(row) for row, kept in zip(shown, whole, strict=True) if not kept)
-    kept = [row for row, keep in zip(shown, whole, strict=True) if keep]
-    scores = model.model_.scores(rows[whole].to_numpy())
-    np.testing.assert_allclose([row[0] for row in kept], scores, rtol=1e-13)
-    np.testing.assert_allclose([row[1] for row in kept], model.model_.means(scores), rtol=1e-13)
-    if task == "classification":
-        assert [row[2] for row in kept] == model.predict(rows[whole]).tolist()
-
-
-def last_letters(cells):
-    """Return the columns of score, prediction and class."""
-    headings = {place[:-1]: cell.value for place, cell in cells.items() if re.fullmatch(r"[A-Z]1", place)}
-    return [letter for letter, name in headings.items() if letter >= next(k for k, v in headings.items() if v == "score")]
-
-
-def without_values(content):
-    """Return a workbook without the values of formulas, so that all of them must be computed."""
-    sheets = [Sheet("Score", stripped(content, 1), (9.0,)), Sheet("Rules", stripped(content, 2), (9.0,))]
-    return write_workbook(sheets)
-
-
-def stripped(content, number):
-    rows = {}
-    for place, cell in read_cells(content, number).items():
-        letter, row = re.fullmatch(r"([A-Z]+)(\d+)", place).groups()
-        rows.setdefault(int(row), []).append(Cell(None if cell.formula else cell.value, cell.formula))
-        assert letter == chr(ord("A") + len(rows[int(row)]) - 1)
-    return tuple(tuple(rows.get(row, ())) for row in range(1, 1 + max(rows)))
-
-
-@needs_office
-def test_libreoffice_refuses_a_workbook_that_differs():
-    target, source = find_target("excel"), Source(Model.of(SMALL, LOSS), contributions=True)
-    other = RuleEnsemble.parse("+1.79 if True\n-3.85 if age - 1.5 weight >= 0.28000001 & weight >= 4", NAMES)
-    with pytest.raises(ExportError, match="its score is"):
-        target._verified(source, target.write(Source(Model.of(other, LOSS), contributions=True)), np.empty((0, 3)))

@@ -182,7 +182,10 @@ def test_tables_of_more_columns_than_a_database_takes(dialect):
     assert export(Model.of(ensemble, LOGISTIC), "sql", dialect=dialect).verification.rows > 0
 
 
-@pytest.mark.parametrize("table", [[], (), "", ["sales", ""], [3], 3, None, b"data", "a\0", "a..b", ".a", "a.", 'a"b', '"a"b', '""'])
+NO_TABLES = [[], (), "", ["sales", ""], [3], 3, None, b"data", "a\0", "a..b", ".a", "a.", 'a"b', '"a"b', '""']
+
+
+@pytest.mark.parametrize("table", NO_TABLES)
 def test_a_table_needs_a_name(table):
     with pytest.raises(ValueError, match="table must be a name"):
         find_target("sql", table=table)

@@ -65,9 +65,7 @@ class DuckDB(ArrayDialect, CastingDialect):
         given = list(zip(names, reversed(table), strict=False))
         tests = " AND ".join([f"lower({name}) = lower(?)" for name, _ in given] or ["false"])
         place = "" if len(given) > 1 else " AND schema_name = current_schema() AND database_name = current_database()"
-        cursor.execute(
-            f"SELECT column_name, data_type FROM duckdb_columns() WHERE {tests}{place}", [part for _, part in given]
-        )
+        cursor.execute(f"SELECT column_name, data_type FROM duckdb_columns() WHERE {tests}{place}", [part for _, part in given])
         return dict(cursor.fetchall())
 
 
@@ -231,6 +229,7 @@ class Spark(CastingDialect, RemoteDialect):
     name = "spark"
     title = "Spark"
     double = "DOUBLE"
+
     def quoted(self, name: str) -> str:
         """Return a name in backticks."""
         return "`" + name.replace("`", "``") + "`"

@@ -108,14 +108,14 @@ class ExcelLanguage(TextLanguage):
 
 @dataclass(frozen=True)
 class ExcelTarget(Target):
-    """An .xlsx workbook that scores rows: the sheet Score has a column for each input, each rule, the score and the prediction.
+    """An .xlsx workbook that scores rows, in a sheet with a column for each input and each rule, the score and the prediction.
 
-    A classifier also has a column for the class. The sheet Rules has the weights, which the formulas refer to, and the
+    For a classifier there is a column for the class, too. The sheet Rules has the weights, which the formulas refer to, and the
     conditions. A row in which an input is missing says "cannot score"; an empty row stays empty.
 
     Excel and LibreOffice compare sums with 15 digits, so a row closer than that to a threshold may fall on its other side. The
-    verification evaluates the formulas in Python, with exact comparisons. If LibreOffice is installed, it recalculates the first
-    5000 rows, too, except for those that are as close to a threshold.
+    verification evaluates the formulas in Python, with exact comparisons. If LibreOffice is installed, it recalculates the
+    first 5000 rows, too, except for those that are as close to a threshold.
 
     Parameters
     ----------
@@ -140,13 +140,17 @@ class ExcelTarget(Target):
         if len(source.columns) + len(formulas) > MOST_COLUMNS or len(filled) + EMPTY_ROWS >= MOST_ROWS:
             raise ValueError(f"A sheet has {MOST_COLUMNS} columns and {MOST_ROWS} rows, which are too few for this export.")
         values = [row_values(source, filled), row_values(source, np.full((EMPTY_ROWS, source.n_columns), np.nan))]
-        return write_workbook([score_sheet(source, formulas, np.vstack(values)), rules_sheet(source, long), about_sheet(source)])
+        sheets = [score_sheet(source, formulas, np.vstack(values)), rules_sheet(source, long), about_sheet(source)]
+        return write_workbook(sheets)
 
     def _filled(self, source: Source) -> Matrix:
         """Return the rows to put into the sheet."""
         if self.rows is None:
             return np.empty((0, source.n_columns))
-        return as_block(self.rows, source.names).matrix
+        block = as_block(self.rows, source.names)
+        if block.names != source.names:
+            raise ValueError(f"The columns of rows must be {', '.join(source.names)}, as in fit; got {', '.join(block.names)}.")
+        return block.matrix
 
     # ---- verification ----
 
@@ -204,7 +208,7 @@ def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
     for index, rule in enumerate(source.ensemble):
         lines.append((f"rule_{index}", rule.weight, rule.condition.describe(source.names)))
     if source.model.labels is not None:
-        first, second = map(_as_value, source.model.labels.values)
+        first, second = map(_as_value, source.model.labels.decode([0, 1]).tolist())
         lines += [(), ("class", first, "if the score is not above 0"), ("class", second, "if the score is above 0")]
     if long:
         lines += [()] + [("number", value, "with more digits than a formula can hold") for value in long]
@@ -257,7 +261,9 @@ def row_formulas(source: Source) -> tuple[list[str], list[float]]:
         formulas.append(scored(f"IF({score}>0,Rules!$B${row + 1},Rules!$B${row})", score))
     longest = max(map(len, formulas)) + 1
     if longest > MOST_CHARACTERS:
-        raise ValueError(f"A formula of {longest} characters is needed, where Excel takes {MOST_CHARACTERS}: export a smaller model.")
+        raise ValueError(
+            f"A formula of {longest} characters is needed, where Excel takes {MOST_CHARACTERS}: export a smaller model."
+        )
     return formulas, language.long
 
 
@@ -265,7 +271,8 @@ def row_values(source: Source, X: Matrix) -> NDArray[np.object_]:
     """Return what the cells of some rows hold: None for an empty one."""
     values = np.full((len(X), len(headings(source))), "", dtype=object)
     n_inputs, used = len(source.columns), X[:, list(source.columns)]
-    values[:, :n_inputs] = np.where(np.isfinite(used), used, None)
+    values[:, :n_inputs] = used
+    values[:, :n_inputs][~np.isfinite(used)] = None
     scorable = source.scorable(X)
     values[:, n_inputs] = scorable
     outputs = source.with_contributions().outputs(X[scorable])
@@ -307,9 +314,7 @@ def _by_python(source: Source, X: Matrix, formulas: dict[str, str], rules: dict[
     return _outputs(source, computed)
 
 
-def _by_office(
-    program: str, source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]
-) -> Matrix:
+def _by_office(program: str, source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]) -> Matrix:
     """Return the outputs that LibreOffice computes; those that equal the model's to 13 digits become equal."""
     rows = [tuple(Cell() for _ in range(len(source.columns) + len(formulas)))]
     for number, row in enumerate(X[:, list(source.columns)].tolist(), start=FIRST_ROW):

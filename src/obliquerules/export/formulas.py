@@ -43,7 +43,7 @@ class _LazyChoices(ast.NodeTransformer):
 
 def evaluated(formulas: Mapping[str, CodeType], inputs: Sequence[float], known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of each column with a formula, from left to right, given the first columns and cells of other sheets."""
-    cells: dict[str, Any] = FUNCTIONS | known | {"INPUTS": inputs}
+    cells: dict[str, Any] = {**FUNCTIONS, **known, "INPUTS": inputs}
     for letter, formula in formulas.items():
         cells[f"{letter}{FIRST_ROW}"] = eval(formula, cells)
     return {letter: cells[f"{letter}{FIRST_ROW}"] for letter in formulas}

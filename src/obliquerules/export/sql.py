@@ -54,15 +54,15 @@ class SqlTarget(Target):
         One of `DIALECTS`.
     table : str or sequence of str, default="data"
         The name of the table, with schema and catalogue if it needs them: ``"clinic.patients"``. A name that has a dot itself
-        is in double quotes, ``'clinic."patients.2024"'``, or in a sequence of names, ``["clinic", "patients.2024"]``. The table
-        may have further columns, but if one has the name of an output, the database refuses the query, because the name is
-        ambiguous.
+        is written in double quotes, ``'clinic."patients.2024"'``, or as part of a sequence, ``["clinic", "patients.2024"]``.
+        The table may have further columns, but if one has the name of an output, the database refuses the query, because the
+        name is ambiguous.
     prefix : str, default=""
         The prefix of the output names.
     types : mapping from str to str, optional
-        What the columns of the table hold, by name: ``"boolean"``, ``"integer"``, ``"decimal"`` or ``"double"``. Columns that it
-        does not name are taken to be as in the table, if it is found on the connection, else as in X, if that is a data
-        frame. Booleans are cast to numbers. DuckDB, SQLite and Spark need not be told which columns are booleans; the others do.
+        What the columns of the table hold, by name: ``"boolean"``, ``"integer"``, ``"decimal"`` or ``"double"``. The types of
+        other columns are taken from the table, if it is found on the connection, else from X, if that is a data frame. Booleans
+        are cast to numbers. DuckDB, SQLite and Spark need not be told which columns are booleans; other databases must be.
     connection : connection of a database driver, optional
         Where the query is verified, on a temporary table; DuckDB and SQLite need none. The verification commits nothing and
         leaves nothing behind, even if it fails, but Snowflake commits an open transaction whenever a table is created.

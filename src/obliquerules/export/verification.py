@@ -92,7 +92,7 @@ def telling_rows(source: Source) -> Matrix:
 
 
 def _mixed(row: Matrix, source: Source, generator: np.random.Generator) -> Matrix:
-    """Return a row with extreme values in half of its columns; the row can be scored, because only unused columns lack values."""
+    """Return a row with extreme values in half of its columns, where only columns that no rule uses may lack one."""
     extremes = np.array(EXTREMES)
     changed = generator.random(source.n_columns) < 0.5
     row = np.where(changed, generator.choice(extremes, size=source.n_columns), row)

@@ -143,15 +143,17 @@ def _sheet_text(sheet: Sheet) -> str:
         f'<col min="{number}" max="{number}" width="{width}" customWidth="1"/>'
         for number, width in enumerate(sheet.widths, start=1)
     )
-    rows = "".join(
-        f'<row r="{number}">{"".join(_cell_text(f"{letters(column)}{number}", cell) for column, cell in enumerate(cells))}</row>'
-        for number, cells in enumerate(sheet.rows, start=1)
-    )
+    rows = "".join(_row_text(number, cells) for number, cells in enumerate(sheet.rows, start=1))
     pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
     return (
         f'{HEAD}<worksheet xmlns="{MAIN}"><sheetViews><sheetView workbookViewId="0">{pane}</sheetView></sheetViews>'
         f"<cols>{widths}</cols><sheetData>{rows}</sheetData></worksheet>"
     )
+
+
+def _row_text(number: int, cells: Sequence[Cell]) -> str:
+    written = "".join(_cell_text(f"{letters(column)}{number}", cell) for column, cell in enumerate(cells))
+    return f'<row r="{number}">{written}</row>'
 
 
 def _cell_text(place: str, cell: Cell) -> str:
