@@ -176,10 +176,10 @@ def held_values(values: Matrix, kind: str | None) -> Matrix:
     [-0.3, 1.2346, 10000000000.0]
     """
     if kind == "boolean":
-        return np.where(np.isnan(values), values, np.asarray(values > 0.5, dtype=np.float64))
+        return np.where(np.isnan(values), values, values > 0.5)
     if kind == "integer":
         return np.clip(np.rint(values), -(2.0**53), 2.0**53)
-    return np.round(np.clip(values, -1e10, 1e10), 4) if kind == "decimal" else values
+    return np.asarray(np.round(np.clip(values, -1e10, 1e10), 4), dtype=np.float64) if kind == "decimal" else values
 
 
 def python_values(values: Matrix, kind: str | None) -> list[Any]:
