@@ -9,7 +9,7 @@ SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test test-golden test-browser test-exports test-outliers starts sanitize fuzz check bench paper docs clean
+.PHONY: demo test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper docs clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -22,6 +22,10 @@ test-golden: $(VENV)/installed  ## saved models equal to the golden files byte f
 
 test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in headless Chromium, which is installed if it may be
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m browser tests/browser
+
+test-office: $(VENV)/installed  ## workbooks recalculated by LibreOffice, which is installed if it may be
+	.ci/install-office
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v tests/export/test_office.py
 
 test-exports: $(VENV)/installed  ## exports against the model on a million rows (OBLIQUERULES_DATA has the data), and a thousand tables
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m exports -v tests/export

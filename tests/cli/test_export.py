@@ -13,6 +13,7 @@ from obliquerules import load_model
 from obliquerules.cli import export as command
 from obliquerules.export.dialects import DIALECTS
 from obliquerules.export.registry import TARGETS
+from obliquerules.export.workbook import read_cells
 
 from .executable import COMMAND, ENVIRONMENT, refused, run, write_csv
 
@@ -41,9 +42,25 @@ def test_a_graph_goes_to_a_file(place):
     assert done.returncode == 0, done.stderr
     model = load_model(place / "model.json")
     session = onnxruntime.InferenceSession(place / "model.onnx", providers=["CPUExecutionProvider"])
-    X = np.array([[40.0, 70.0], [np.nan, 90.0]])
+    X = np.array([[40.0, 70.0], [60.0, 90.0]])
     assert session.run(["score"], {"X": X})[0].tolist() == model.ensemble_(X).tolist()
     assert [output.name for output in session.get_outputs()][2:] == [f"rule_{i}" for i in range(len(model.ensemble_))]
+
+
+def test_a_workbook_goes_to_a_file(place):
+    done = run("export", "model.json", "--to", "excel", "-o", "model.xlsx", cwd=place)
+    assert done.returncode == 0, done.stderr
+    headings = [cell.value for spot, cell in read_cells((place / "model.xlsx").read_bytes(), 1).items() if spot.endswith("A1")]
+    assert headings[0] in ("age", "pulse")
+
+
+def test_booleans_of_a_table_are_cast_in_queries(tmp_path):
+    write_csv(tmp_path / "data.csv", ["smoker", "ill"], [["true", "yes"], ["false", "no"]] * 20)
+    assert run("fit", "data.csv", "--target", "ill", "-o", "model.json", cwd=tmp_path).returncode == 0
+    options = ("--to", "sql", "--dialect", "postgres", "--table", "clinic.patients", "--data", "data.csv")
+    query = run("export", "model.json", *options, cwd=tmp_path).stdout
+    assert 'FROM "clinic"."patients" AS data' in query
+    assert 'data."smoker"::int::float8 >= 0.5' in query
 
 
 def test_rows_of_the_user_are_compared_too(place):
@@ -92,6 +109,7 @@ def test_a_table_for_people_is_not_verified(place):
     ("options", "sentence"),
     [
         (["--to", "onnx"], "--output must name a file: an ONNX graph is no text for standard output."),
+        (["--to", "excel"], "--output must name a file: an Excel workbook is no text for standard output."),
         (["--to", "c", "--dialect", "duckdb"], "An export to 'c' has no option 'dialect'; it may have prefix."),
         (["--to", "json", "-o", "said.txt"], "'said.txt' is there already"),
         (["--to", "sql", "--exact"], "An export to 'sql' has no option 'exact'"),

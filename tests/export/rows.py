@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = np.array([0.0, 5e-324, 1e-310, 2e-308, 1e-300, 1e-20, 1e20, 1e300, 1.7e308, np.inf])
+SIZES = np.array([0.0, 5e-324, 1e-310, 2e-308, 1e-300, 1e-20, 1e20, 1e299, 1.7e308, np.inf])
 EXTREMES = np.concatenate([SIZES, -SIZES, [np.nan, np.nan]])
 
 

@@ -57,7 +57,7 @@ def source_and_rows(model, n_rows):
 
 
 def runner(engine, source, request):
-    """Return what computes the outputs of an export for rows."""
+    """Return what computes the outputs of an export for rows, and what they should be."""
     to, options = ENGINES[engine]
     library = options.get("library")
     if library is not None and library not in installed_libraries():
@@ -67,18 +67,18 @@ def runner(engine, source, request):
     target = find_target(to, **({} if library else options))
     product = target.write(source)
     if library is not None:
-        return lambda rows: outputs_of(product, source, rows, library)
-    return lambda rows: target.run(product, source, rows)
+        return lambda rows: outputs_of(product, source, rows, library), source.outputs
+    return lambda rows: target.run(product, source, rows), lambda rows: target.expected(source, rows)
 
 
 def hold_to_the_model(model, engine, n_rows, request):
     source, rows = source_and_rows(model, n_rows)
     assert len(source.ensemble) > 0
     assert min(holdings(source.ensemble, rows).values()) > 0
-    run = runner(engine, source, request)
+    run, expected = runner(engine, source, request)
     for first in range(0, n_rows, BLOCK):
         block = rows[first : first + BLOCK]
-        compare(source, block, run(block), first)
+        compare(source, block, run(block), first, expected(block))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

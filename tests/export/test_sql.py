@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import RuleEnsemble
-from obliquerules.export.dialects import DIALECTS, largest_factor, smallest_factor
+from obliquerules.export.dialects import DIALECTS, smallest_factor
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.losses import LOSSES
@@ -55,15 +55,42 @@ def test_a_database_elsewhere_asks_for_a_connection():
     assert "give a connection to it as 'connection'" in verification.reason
 
 
+SMALL = RuleEnsemble(ORDINARY.rules[:1], 1.79, ["variance", "skewness", "kurtosis"])
+
+
 def test_the_query_of_a_small_model():
-    ensemble = RuleEnsemble(ORDINARY.rules[:1], 1.79, ["variance", "skewness", "kurtosis"])
-    assert export(Model.of(ensemble, LOSSES["squared"]), "sql", dialect="sqlite", table=["bank", "notes"]).content == (
-        'SELECT scored.*,\n  scored."score" AS "prediction"\nFROM (\n  SELECT data.*,\n    1.79\n'
-        '    + CASE WHEN 2.81 * data."variance" + 1.5 * data."skewness" >= -0.28 THEN -3.85 ELSE 0.0 END AS "score"\n'
+    assert export(Model.of(SMALL, LOSSES["squared"]), "sql", dialect="sqlite", table=["bank", "notes"]).content == (
+        'SELECT data.*,\n  data."score" AS "prediction"\nFROM (\n  SELECT data.*,\n    CASE\n'
+        '      WHEN data."variance" BETWEEN -1e300 AND 1e300\n        AND data."skewness" BETWEEN -1e300 AND 1e300\n'
+        "      THEN 1.79\n"
+        '        + CASE WHEN 2.81 * data."variance" + 1.5 * data."skewness" >= -0.28 THEN -3.85 ELSE 0.0 END\n'
+        '    END AS "score"\n'
         '  FROM (\n    SELECT data.*\n    FROM "bank"."notes" AS data\n'
         '    JOIN (SELECT 0 AS "score", 0 AS "prediction") AS outputs ON 0 IN ("score", "prediction")\n'
-        "  ) AS data\n) AS scored\n"
+        "  ) AS data\n) AS data\n"
     )
+
+
+def test_a_condition_of_postgres_is_as_short_as_any():
+    content = export(Model.of(SMALL, LOSS), "sql", dialect="postgres").content
+    condition = '2.81 * data."variance"::float8 + 1.5 * data."skewness"::float8 >= -0.28'
+    assert f"CASE WHEN {condition} THEN -3.85::float8 ELSE 0 END" in content
+    assert len(content) < 700
+
+
+@pytest.mark.parametrize(
+    ("table", "written"),
+    [
+        ("patients", '"patients"'),
+        ("clinic.patients", '"clinic"."patients"'),
+        ("hospital.clinic.patients", '"hospital"."clinic"."patients"'),
+        ('clinic."patients.2024"', '"clinic"."patients.2024"'),
+        ('"a ""b"""', '"a ""b"""'),
+        (["clinic", "patients.2024"], '"clinic"."patients.2024"'),
+    ],
+)
+def test_a_table_is_quoted_part_by_part(table, written):
+    assert f"FROM {written} AS data" in find_target("sql", table=table).write(Source(Model.of(SMALL, LOSS)))
 
 
 def test_names_of_outputs_are_kept_apart_from_columns():
@@ -105,11 +132,9 @@ def test_sqlite_reads_ordinary_numbers():
 
 
 @given(any_finite.filter(bool))
-def test_factors_are_the_last_that_neither_overflow_nor_vanish(weight):
+def test_factors_are_the_first_that_do_not_vanish(weight):
     assert weight * smallest_factor(weight) != 0.0
-    assert abs(weight * largest_factor(weight)) < float("inf")
-    if abs(weight) > 1.0:
-        assert abs(weight * (largest_factor(weight) * (1 + 2**-52))) == float("inf")
+    assert weight * np.nextafter(smallest_factor(weight), 0.0) == 0.0
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -172,7 +172,8 @@ def test_a_column_called_like_an_output_that_is_not_wanted_does_no_harm(to):
 @pytest.mark.parametrize("kind", ["python", "c", "onnx", "excel", "json"])
 def test_names_mean_nothing_to_what_goes_by_position(kind):
     ensemble = random_ensemble(np.random.default_rng(0), NAMES[:40])
-    assert export(Model.of(ensemble, LOGISTIC), kind, contributions=True).verification.engine
+    options = {"office": False} if kind == "excel" else {}
+    assert export(Model.of(ensemble, LOGISTIC), kind, contributions=True, **options).verification.engine
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
@@ -181,7 +182,10 @@ def test_tables_of_more_columns_than_a_database_takes(dialect):
     assert export(Model.of(ensemble, LOGISTIC), "sql", dialect=dialect).verification.rows > 0
 
 
-@pytest.mark.parametrize("table", [[], (), "", ["sales", ""], [3], 3, None, b"data", "a\0"])
+NO_TABLES = [[], (), "", ["sales", ""], [3], 3, None, b"data", "a\0", "a..b", ".a", "a.", 'a"b', '"a"b', '""']
+
+
+@pytest.mark.parametrize("table", NO_TABLES)
 def test_a_table_needs_a_name(table):
     with pytest.raises(ValueError, match="table must be a name"):
         find_target("sql", table=table)

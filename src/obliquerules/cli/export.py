@@ -15,6 +15,8 @@ from obliquerules.export.verification import ExportError
 
 # All but frames, which are for programs in Python.
 FORMS = ("sql", "onnx", "python", "c", "excel", "json", "latex")
+# What cannot be printed.
+BINARY = {"onnx": "an ONNX graph", "excel": "an Excel workbook"}
 DIALECTS = ("duckdb", "sqlite", "postgres", "spark", "bigquery", "snowflake", "tsql")
 
 
@@ -25,9 +27,8 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument("--to", choices=FORMS, required=True, help="what to write")
     reader.add_argument("--contributions", action="store_true", help="also give what each rule adds to the score")
     reader.add_argument("--dialect", choices=DIALECTS, help="the database, for sql (default: duckdb)")
-    reader.add_argument("--table", help="the name of the table, for sql (default: data)")
+    reader.add_argument("--table", help="the name of the table, with its schema if it has one, for sql (default: data)")
     reader.add_argument("--prefix", help="what stands before names of outputs (sql) and functions (c)")
-    reader.add_argument("--row", type=int, help="the row of the sheet, for excel (default: 2)")
     reader.add_argument("--exact", action="store_true", default=None, help="write every number in full, for latex")
     add_data(reader, "--data", "a table on whose rows to compare as well")
     add_at(reader)
@@ -39,8 +40,8 @@ def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.model, options.data)
-    if options.output is None and options.to == "onnx":
-        raise ValueError("--output must name a file: an ONNX graph is no text for standard output.")
+    if options.output is None and options.to in BINARY:
+        raise ValueError(f"--output must name a file: {BINARY[options.to]} is no text for standard output.")
     exported = _exported(options)
     verification = str(exported.verification)
     say(f"{verification[0].upper()}{verification[1:]}")
@@ -56,9 +57,10 @@ def _exported(options: argparse.Namespace) -> Export:
     data = None if options.data is None else read_data(options.data, options.delimiter)
     model = read_model(options.model, options.at)
     rows = None if data is None else inputs(model, data)
-    given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "row", "exact")}
+    booleans = {} if data is None else {column.name: "boolean" for column in data.block.columns if column.levels is not None}
+    given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
     given = {name: value for name, value in given.items() if value is not None}
     try:
-        return export(model, options.to, rows, contributions=options.contributions, **given)
+        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, **given)
     except ExportError as error:
         raise WorkFailedError(str(error)) from error

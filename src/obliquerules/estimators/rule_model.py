@@ -39,7 +39,7 @@ from obliquerules.parameters import (
     check_whole,
     declarations,
 )
-from obliquerules.rows.frames import misplaced_column
+from obliquerules.rows.frames import column_kinds, misplaced_column
 from obliquerules.rows.reading import (
     as_block,
     check_finite,
@@ -296,14 +296,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         to : {"python", "c", "sql", "frame", "onnx", "excel", "json", "latex"}
             ``"python"``: a module that needs only the standard library. ``"c"``: a C99 header. ``"sql"``: a query. ``"frame"``:
             an object that adds outputs to data frames of pandas, polars, pyarrow, DuckDB and Dask. ``"onnx"``: a graph in
-            doubles. ``"excel"``: formulas. ``"json"``: the rules, which `load_model` reads. ``"latex"``: a table.
+            doubles. ``"excel"``: an .xlsx workbook. ``"json"``: the rules, which `load_model` reads. ``"latex"``: a table.
         X : data frame or array of shape (n_samples, n_features), optional
-            Rows on which to compare the export with this model, besides the generated ones.
+            Rows on which to compare the export with this model, besides the generated ones. A query is written for the types
+            of the columns of a data frame, such as booleans.
         contributions : bool, default=False
             Also output the contribution of each rule to the score.
         **options
-            ``dialect``, ``table``, ``prefix`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for ``"c"`` and
-            ``"frame"``. ``row`` for ``"excel"``. ``exact`` for ``"latex"``.
+            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for ``"c"``
+            and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelTarget`. ``exact`` for ``"latex"``.
 
         Returns
         -------
@@ -327,7 +328,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         check_is_fitted(self)
         rows = None if X is None else self._read(X)
-        return export(self.model_, to, rows, contributions=contributions, **options)
+        return export(self.model_, to, rows, contributions=contributions, kinds=column_kinds(X), **options)
 
     def rule_table(self, X: Any, y: Any = None, sample_weight: Any = None) -> RuleTable:
         """Return the coverage, the mean contribution and, given targets, the purity of each rule of `ensemble_`.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.export.language import TextLanguage
+from obliquerules.export.language import UNSCORABLE, TextLanguage
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError, ExportError
@@ -27,8 +27,10 @@ TEMPLATE = """\
  *
 {columns}
  *
- * {prefix}contributions writes what each of the {n_rules} rules adds to the score, {prefix}score returns the score, and
- * {prefix}predict the prediction that belongs to it.
+ * {prefix}scorable returns 1 if the row can be scored, and 0 if {unscorable}.
+ * {prefix}score returns the score, and {prefix}predict the prediction that belongs to it.
+ * {prefix}contributions writes what each of the {n_rules} rules adds to the score.
+ * All numbers are NAN for a row that cannot be scored.
  */
 #ifndef {guard}
 #define {guard}
@@ -50,16 +52,25 @@ static inline double {prefix}product(double weight, double value)
     return product;
 }}
 
-static inline void {prefix}contributions(const double *x, double *contributions)
+static inline int {prefix}scorable(const double *x)
 {{
     (void)x;
-    (void)contributions;
+    return {scorable};
+}}
+
+static inline void {prefix}contributions(const double *x, double *contributions)
+{{
+    if (!{prefix}scorable(x)) {{
+        for (int rule = 0; rule < {n_rules}; rule++)
+            contributions[rule] = NAN;
+        return;
+    }}
 {contributions}}}
 
 static inline double {prefix}score(const double *x)
 {{
     double contributions[{size}];
-    double total = {constant};
+    double total = {prefix}scorable(x) ? {constant} : NAN;
     {prefix}contributions(x, contributions);
     for (int rule = 0; rule < {n_rules}; rule++)
         total += contributions[rule];
@@ -107,11 +118,21 @@ class CLanguage(TextLanguage):
 
     def product(self, weight: float, column: str) -> str:
         """Return a call of the product function."""
-        return f"{self.prefix}product({self.number(weight)}, {column})"
+        plain = super().product(weight, column)
+        return plain if abs(weight) == 1.0 else f"{self.prefix}product({self.number(weight)}, {column})"
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
         """Return an entry of the row."""
         return f"x[{column}]"
+
+    def within(self, column: str, limit: float) -> str:
+        """Return a comparison, which is false for NaN."""
+        return f"fabs({column}) <= {self.number(limit)}"
+
+    def scorable(self, source: Source) -> str | None:
+        """Return a test with each input on its own line."""
+        tests = [self.within(self.column(source, column), source.largest_input) for column in source.columns]
+        return "\n        && ".join(tests) or None
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
@@ -122,8 +143,8 @@ class CLanguage(TextLanguage):
         return f"{condition} ? {self.number(weight)} : 0.0"
 
     def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score, by fmin and fmax."""
-        return f"fmin(fmax({score}, {low}), {high})"
+        """Return the bounded score; not with fmin and fmax, which replace NAN."""
+        return f"({score} < {low} ? {low} : {score} > {high} ? {high} : {score})"
 
 
 @dataclass(frozen=True)
@@ -150,6 +171,8 @@ class CTarget(Target):
             columns="\n".join(f" *   x[{column}]  {_safe(source.name(column))}" for column in source.columns),
             prefix=self.prefix,
             guard=f"{self.prefix.upper()}H",
+            unscorable=UNSCORABLE.format(limit=language.number(source.largest_input)),
+            scorable=language.scorable(source) or "1",
             contributions="".join(
                 f"    contributions[{index}] = {language.contribution(source, rule)};\n"
                 for index, rule in enumerate(source.ensemble)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from obliquerules.export.dialect import TEMPORARY, Dialect, RemoteDialect
-from obliquerules.export.source import Source
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.export.dialect import TEMPORARY, CastingDialect, Dialect, RemoteDialect, fields
+from obliquerules.export.language import TextLanguage
+from obliquerules.export.source import LARGEST, Source
 from obliquerules.export.target import Matrix
-from obliquerules.export.verification import LARGEST, CannotVerifyError
-from obliquerules.rules import Rule
-from obliquerules.rules.proposition import Proposition
+from obliquerules.export.verification import CannotVerifyError
 
 SMALLEST_NORMAL = 2.0**-1022
+# Where products may vanish, smaller inputs are not scored by PostgreSQL.
+SMALLEST_INPUT = 1e-300
 # The longest name in PostgreSQL, in bytes.
 LONGEST_NAME = 63
 
@@ -26,20 +32,17 @@ class ArrayDialect(Dialect):
         """Return an array in the form that the driver takes."""
         return values
 
-    def fill(self, cursor: Any, values: Matrix) -> None:
-        """Insert rows, numbered from 0, into the temporary table."""
-        types = ["INTEGER", *[self.double] * values.shape[1]]
+    def fill(self, cursor: Any, types: Sequence[str], columns: Sequence[list[Any]]) -> None:
+        """Insert rows into the temporary table, given as the values of each column."""
         arrays = ", ".join(f"unnest(CAST({self.placeholder} AS {kind}[]))" for kind in types)
-        columns = [list(range(len(values))), *values.T.tolist()]
         cursor.execute(f"INSERT INTO {TEMPORARY} SELECT {arrays}", [self.array(column) for column in columns])
 
 
-class DuckDB(ArrayDialect):
-    """DuckDB, which orders NaN above infinity."""
+class DuckDB(ArrayDialect, CastingDialect):
+    """DuckDB."""
 
     name = "duckdb"
     title = "DuckDB"
-    infinity = "CAST('Infinity' AS DOUBLE)"
     placeholder = "?"
 
     def connect(self) -> Any:
@@ -49,6 +52,21 @@ class DuckDB(ArrayDialect):
         except ImportError as error:
             raise CannotVerifyError("DuckDB is not installed; 'obliquerules[export]' brings it.") from error
         return duckdb.connect(":memory:")
+
+    @contextlib.contextmanager
+    def borrowed(self, connection: Any) -> Iterator[Any]:
+        """Yield a cursor, which in DuckDB is a connection of its own: its tables and transactions end with it."""
+        with contextlib.closing(connection.cursor()) as cursor:
+            yield cursor
+
+    def column_types(self, cursor: Any, table: Sequence[str]) -> dict[str, str]:
+        """Return the types of the columns of a table or view; a temporary one is not seen from here."""
+        names = ("table_name", "schema_name", "database_name")
+        given = list(zip(names, reversed(table), strict=False))
+        tests = " AND ".join([f"lower({name}) = lower(?)" for name, _ in given] or ["false"])
+        place = "" if len(given) > 1 else " AND schema_name = current_schema() AND database_name = current_database()"
+        cursor.execute(f"SELECT column_name, data_type FROM duckdb_columns() WHERE {tests}{place}", [part for _, part in given])
+        return dict(cursor.fetchall())
 
 
 class SQLite(Dialect):
@@ -74,22 +92,48 @@ class SQLite(Dialect):
         # A quotient of whole numbers is rounded correctly; a decimal in SQLite is, too, if it has up to three places.
         return repr(value) if places <= 3 else f"({whole}.0 / 1{'0' * places}.0)"
 
+    def as_number(self, column: str, kind: str | None) -> str:  # noqa: ARG002  # one signature for all dialects
+        """Return the column: booleans are the numbers 0 and 1."""
+        return column
+
+    def within(self, column: str, limit: float) -> str:
+        """Return a comparison; the last digit of the limit does not matter."""
+        return f"{column} BETWEEN {-limit!r} AND {limit!r}".replace("e+", "e")
+
     def connect(self) -> Any:
         """Return a database in memory."""
         import sqlite3
 
         return sqlite3.connect(":memory:")
 
+    @contextlib.contextmanager
+    def borrowed(self, connection: Any) -> Iterator[Any]:
+        """Yield a cursor within a savepoint, which is undone, and is a transaction where there was none."""
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        cursor.execute(f"SAVEPOINT {TEMPORARY}")
+        try:
+            yield cursor
+        finally:
+            cursor.execute(f"ROLLBACK TO {TEMPORARY}")
+            cursor.execute(f"RELEASE {TEMPORARY}")
+
+    def column_types(self, cursor: Any, table: Sequence[str]) -> dict[str, str]:
+        """Return the declared types of the columns of a table or view."""
+        given = list(reversed(table))[:2]
+        cursor.execute(f"SELECT name, type FROM pragma_table_info({', '.join('?' * len(given))})", given)
+        return dict(cursor.fetchall())
+
 
 class PostgreSQL(ArrayDialect, RemoteDialect):
-    """PostgreSQL, which orders NaN above infinity, and fails if a result overflows or a product underflows to zero.
+    """PostgreSQL, which fails if a result overflows or a product underflows to zero, and casts no boolean to a double.
 
-    The query therefore distinguishes values that are certainly safe from others, for which it takes a longer way.
+    A column is cast to a double, so that decimals beside it become doubles, too. Where a product with a small weight could
+    vanish, tiny inputs are not scored.
     """
 
     name = "postgres"
     title = "PostgreSQL"
-    infinity = "'Infinity'::float8"
     case_sensitive = True
     most_columns = 1000  # as many doubles as fit into a page
     placeholder = "%s"
@@ -106,71 +150,85 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         return super().holds(name) and len(name.encode("utf-8")) <= LONGEST_NAME
 
     def number(self, value: float) -> str:
+        """Return a decimal, which becomes a double beside a double."""
+        return repr(value).replace("e+", "e").removesuffix(".0")
+
+    def constant(self, value: float) -> str:
         """Return a number cast to a double; without the cast it would be NUMERIC."""
-        return f"'{value!r}'::float8"
+        return f"{self.number(value)}::float8"
+
+    def as_number(self, column: str, kind: str | None) -> str:
+        """Return the column, cast to a double; a boolean becomes an integer first."""
+        return f"{column}::int::float8" if kind == "boolean" else f"{column}::float8"
+
+    def product(self, weight: float, column: str) -> str:
+        """Return the product, without a factor of 1, because the column is cast to a double anyway."""
+        return TextLanguage.product(self, weight, column)
+
+    def usable(self, source: Source, column: int) -> str:
+        """Return whether an input is a number that is neither too large nor so small that a product could vanish."""
+        value, least = self.column(source, column), self._least(source, column)
+        if least == 0.0:
+            return super().usable(source, column)
+        return f"({value} = 0 OR abs({value}) BETWEEN {self.number(least)} AND {self.number(source.largest_input)})"
+
+    def _least(self, source: Source, column: int) -> float:
+        """Return the size that an input must have, unless it is 0: zero if no product with it can vanish."""
+        if source.kinds.get(source.name(column)) in ("boolean", "integer"):
+            return 0.0
+        weights = [
+            abs(weight)
+            for rule in source.ensemble
+            for proposition in rule.condition
+            for used, weight in zip(proposition.columns, proposition.weights, strict=True)
+            if used == column
+        ]
+        least = smallest_factor(min(weights))
+        return 0.0 if least == smallest_factor(1.0) else max(SMALLEST_INPUT, 2.0 * least)
+
+    def scored_rows(self, source: Source, X: Matrix) -> NDArray[np.bool_]:
+        """Return which rows the query scores."""
+        scored = source.scorable(X)
+        for column in source.columns:
+            scored &= (X[:, column] == 0.0) | (np.abs(X[:, column]) >= self._least(source, column))
+        return scored
 
     def array(self, values: list[Any]) -> str:
         """Return an array as text, which no driver has to convert."""
-        return f"{{{','.join(map(repr, values))}}}"
+        return f"{{{','.join('NULL' if value is None else repr(value) for value in values)}}}"
 
-    def product(self, weight: float, column: str) -> str:
-        """Return the product, with 0 in place of values for which it would underflow."""
-        least = smallest_factor(weight)
-        if least == smallest_factor(1.0):
-            return super().product(weight, column)
-        zero = self.number(0.0)
-        return f"{self.number(weight)} * CASE WHEN abs({column}) < {self.number(least)} THEN {zero} ELSE {column} END"
+    @contextlib.contextmanager
+    def borrowed(self, connection: Any) -> Iterator[Any]:
+        """Yield a cursor within a savepoint, which is undone, or within a transaction if there was none."""
+        idle = _is_idle(connection)
+        alone = idle and getattr(connection, "autocommit", False)
+        cursor = connection.cursor()
+        cursor.execute("BEGIN" if alone else f"SAVEPOINT {TEMPORARY}")
+        try:
+            yield cursor
+        finally:
+            cursor.execute("ROLLBACK" if alone else f"ROLLBACK TO SAVEPOINT {TEMPORARY}")
+            if not alone:
+                cursor.execute(f"RELEASE SAVEPOINT {TEMPORARY}")
+            if idle and not alone:
+                connection.rollback()
 
-    def projection(self, source: Source, proposition: Proposition) -> str:
-        """Return the sum of products: directly if it cannot overflow, else with the infinities of IEEE arithmetic."""
-        tests = [
-            f"{self.column(source, column)} BETWEEN {self.number(-most)} AND {self.number(most)}"
-            for column, most in safe_sizes(proposition).items()
-        ]
-        plain = super().projection(source, proposition)
-        return f"CASE WHEN {' AND '.join(tests)} THEN {plain} ELSE ({self._saturating(source, proposition)}) END"
-
-    def _saturating(self, source: Source, proposition: Proposition) -> str:
-        """Return a query for the same sum in which terms may become infinite."""
-        products = [
-            self._saturating_product(weight, self.column(source, column))
-            for weight, column in zip(proposition.weights, proposition.columns, strict=True)
-        ]
-        # Without OFFSET, PostgreSQL would merge the queries and substitute the expressions for s and p again and again.
-        query = f"SELECT {products[0]} AS s"
-        for product in products[1:]:
-            query = f"SELECT {self._saturating_sum()} AS s FROM (SELECT s, {product} AS p FROM ({query}) AS a OFFSET 0) AS b"
-        return query
-
-    def _saturating_product(self, weight: float, column: str) -> str:
-        plain, most = self.product(weight, column), largest_factor(weight)
-        if most == LARGEST:
-            return plain
-        beyond, infinity = self.number(math.nextafter(most, math.inf)), str(self.infinity)
-        above, below = (infinity, f"-{infinity}") if weight > 0.0 else (f"-{infinity}", infinity)
-        return (
-            f"CASE WHEN {column} BETWEEN {beyond} AND {infinity} THEN {above} "
-            f"WHEN {column} BETWEEN -{infinity} AND -{beyond} THEN {below} ELSE {plain} END"
+    def column_types(self, cursor: Any, table: Sequence[str]) -> dict[str, str]:
+        """Return the types of the columns of a table or view."""
+        cursor.execute(
+            "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute "
+            "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
+            [".".join(map(self.quote, table))],
         )
-
-    def _saturating_sum(self) -> str:
-        """Return s + p: a term below 1e290 cannot make a sum overflow, and the halves of larger terms are exact."""
-        finite = " AND ".join(f"abs({term}) BETWEEN {self.number(1e290)} AND {self.number(LARGEST)}" for term in "sp")
-        half = f"{self.number(0.5)} * s + {self.number(0.5)} * p"
-        limit, infinity = self.number(2.0**1023), self.infinity
-        return (
-            f"CASE WHEN {finite} THEN CASE WHEN {half} >= {limit} THEN {infinity} "
-            f"WHEN {half} <= -{limit} THEN -{infinity} ELSE s + p END ELSE s + p END"
-        )
+        return dict(map(fields, cursor.fetchall()))
 
 
-class Spark(RemoteDialect):
-    """Spark SQL, which orders NaN above infinity."""
+class Spark(CastingDialect, RemoteDialect):
+    """Spark SQL."""
 
     name = "spark"
     title = "Spark"
     double = "DOUBLE"
-    infinity = "CAST('Infinity' AS DOUBLE)"
 
     def quoted(self, name: str) -> str:
         """Return a name in backticks."""
@@ -181,32 +239,8 @@ class Spark(RemoteDialect):
         return f"{super().number(value)}D"
 
 
-class FailingDialect(RemoteDialect):
-    """The SQL of a database that stops with an error if a result overflows.
-
-    To avoid this, the contribution of a rule is null for values so large that a sum might overflow, and so is the score.
-    """
-
-    def contribution(self, source: Source, rule: Rule) -> str:
-        """Return the contribution of a rule, or null."""
-        sizes: dict[int, float] = {}
-        for proposition in rule.condition:
-            for column, most in safe_sizes(proposition).items():
-                sizes[column] = min(most, sizes.get(column, most))
-        plain = super().contribution(source, rule)
-        if not sizes:
-            return plain
-        # Not with ABS, which fails for the smallest integer that a column may hold.
-        beyond = [
-            f"{self.column(source, column)} {sign} {self.number(bound)}"
-            for column, most in sizes.items()
-            for sign, bound in ((">", most), ("<", -most))
-        ]
-        return f"CASE WHEN {' OR '.join(beyond)} THEN NULL ELSE {plain} END"
-
-
-class BigQuery(FailingDialect):
-    """BigQuery, in which no comparison with NaN holds."""
+class BigQuery(RemoteDialect):
+    """BigQuery, which stops with an error if a result overflows."""
 
     name = "bigquery"
     title = "BigQuery"
@@ -218,12 +252,11 @@ class BigQuery(FailingDialect):
 
 
 class Snowflake(RemoteDialect):
-    """Snowflake, which orders NaN above infinity."""
+    """Snowflake, whose numbers are decimals unless they are cast."""
 
     name = "snowflake"
     title = "Snowflake"
     double = "FLOAT"
-    infinity = "'inf'::FLOAT"
     case_sensitive = True
     placeholder = "%s"
     version_query = "SELECT CURRENT_VERSION()"
@@ -233,7 +266,7 @@ class Snowflake(RemoteDialect):
         return f"'{value!r}'::FLOAT"
 
 
-class TSQL(FailingDialect):
+class TSQL(RemoteDialect):
     """T-SQL, which has neither NaN nor infinity nor numbers below 2.2e-308."""
 
     name = "tsql"
@@ -249,17 +282,6 @@ class TSQL(FailingDialect):
         if 0.0 < abs(value) < SMALLEST_NORMAL:
             raise ValueError(f"The model has the number {value!r}, which is too small for T-SQL.")
         return super().number(value)
-
-
-def safe_sizes(proposition: Proposition) -> dict[int, float]:
-    """Return for each column a size up to which no product and no partial sum can overflow.
-
-    >>> {column: f"{size:.1e}" for column, size in safe_sizes(Proposition([0, 3], [0.5, 100.0], 1.0)).items()}
-    {0: '4.5e+307', 3: '4.5e+305'}
-    """
-    share = LARGEST / (2.0 * len(proposition.columns))
-    sizes = [share / max(abs(weight), 1.0) for weight in proposition.weights]
-    return dict(zip(proposition.columns, sizes, strict=True))
 
 
 def _powers_of_two(value: float) -> str:
@@ -286,17 +308,11 @@ def smallest_factor(weight: float) -> float:
     return _double(high)
 
 
-def largest_factor(weight: float) -> float:
-    """Return the largest double whose product with a weight is finite.
-
-    >>> largest_factor(1e300), largest_factor(0.5) == LARGEST
-    (179769313.48623157, True)
-    """
-    low, high = 0, _bits(math.inf)
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (middle, high) if math.isfinite(abs(weight) * _double(middle)) else (low, middle)
-    return _double(low)
+def _is_idle(connection: Any) -> bool:
+    """Say whether no transaction is open, as psycopg and psycopg2 tell it."""
+    if hasattr(connection, "info") and hasattr(connection.info, "transaction_status"):
+        return int(connection.info.transaction_status) == 0
+    return hasattr(connection, "get_transaction_status") and int(connection.get_transaction_status()) == 0
 
 
 def _bits(value: float) -> int:

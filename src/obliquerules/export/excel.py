@@ -1,57 +1,97 @@
-"""Excel: a model as formulas for one row of a sheet."""
+"""Excel: a model as a workbook with rows to fill in, its rules, and formulas that score the rows."""
 
 from __future__ import annotations
 
-import math
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from obliquerules.export.language import TextLanguage
+from obliquerules.export.formulas import FIRST_ROW, compiled, evaluated, moved
+from obliquerules.export.language import UNSCORABLE, TextLanguage
+from obliquerules.export.office import find_office, office_version, recalculated
 from obliquerules.export.source import Source
-from obliquerules.export.target import Matrix, Target
-from obliquerules.rules.proposition import Proposition
+from obliquerules.export.target import Export, Matrix, Target
+from obliquerules.export.verification import compare
+from obliquerules.export.workbook import (
+    MOST_CHARACTERS,
+    MOST_COLUMNS,
+    MOST_ROWS,
+    Cell,
+    Sheet,
+    Value,
+    letters,
+    read_cells,
+    write_workbook,
+)
+from obliquerules.rows.reading import as_block
 
-# The limits of Excel.
-MOST_CHARACTERS = 8192
+# Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.
 DIGITS = 15
 SMALLEST_NUMBER, LARGEST_NUMBER = 2.2251e-308, 9.99999999999999e307
-MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
+EMPTY_ROWS = 100
+CANNOT_SCORE = "cannot score"
+# LibreOffice writes 15 digits, and counts sums and thresholds as equal if they differ by less than about that.
+OFFICE_TOLERANCE = 1e-13
+# What LibreOffice is given to compute at most.
+MOST_OFFICE_ROWS = 5000
+
+ABOUT = (
+    "Fill in the coloured columns of the sheet Score, one row for each case: copy the formulas down for more rows.",
+    "A row says 'cannot score' if {unscorable}.",
+    "The columns of rules say what each rule adds to the score; the weights and conditions are in the sheet Rules.",
+    "Excel compares with 15 digits: a row that is closer to a threshold may fall on its other side.",
+)
 
 
 class ExcelLanguage(TextLanguage):
-    """Formulas with English function names and commas between arguments.
+    """Formulas with English function names and commas between arguments, for the first row of the sheet Score.
 
-    Parameters
+    Attributes
     ----------
-    row : int
-        The row of the sheet that formulas refer to.
+    long : list of float
+        The numbers with more than 15 digits, which formulas take from the sheet Rules.
     """
 
     exp = "EXP"
 
-    def __init__(self, row: int) -> None:
-        self.row = row
+    def __init__(self, source: Source) -> None:
+        self._letters = {column: letters(position) for position, column in enumerate(source.columns)}
+        self._first_long = long_row(source)
+        self.long: list[float] = []
 
     def number(self, value: float) -> str:
-        """Return a decimal, or the sum of two, because Excel reads only 15 digits of a number."""
-        if value and not SMALLEST_NUMBER <= abs(value) <= LARGEST_NUMBER:
-            raise ValueError(f"The model has the number {value!r}, which is too small or too large for Excel.")
+        """Return a decimal or, if 15 digits do not suffice, the cell that holds the number."""
+        check_number(value)
         text = f"{value:.{DIGITS}G}"
-        rest = value - float(text)
-        return f"({text}{rest:+.{DIGITS}G})" if rest else text
+        if float(text) == value:
+            return text
+        if value not in self.long:
+            self.long.append(value)
+        return f"Rules!$B${self._first_long + self.long.index(value)}"
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
         """Return a cell."""
-        return f"{letters(column)}{self.row}"
+        return f"{self._letters[column]}{FIRST_ROW}"
 
-    def proposition(self, source: Source, proposition: Proposition) -> str:
-        """Return whether a proposition holds; without COUNT, empty cells would count as 0."""
-        cells = [self.column(source, column) for column in proposition.columns]
-        return f"IF(COUNT({','.join(cells)})>={len(cells)},{super().proposition(source, proposition)},FALSE)"
+    def scorable(self, source: Source) -> str | None:
+        """Return whether all inputs are numbers that can be computed with; the criteria have no decimal point or comma."""
+        if not source.columns:
+            return None
+        limit = f"{source.largest_input:.0E}"
+        return f'COUNTIFS({self.inputs},">=-{limit}",{self.inputs},"<={limit}")={len(source.columns)}'
+
+    @property
+    def inputs(self) -> str:
+        """The cells of all inputs."""
+        return f"$A{FIRST_ROW}:${letters(len(self._letters) - 1)}{FIRST_ROW}"
+
+    def within(self, column: str, limit: float) -> str:
+        """Return a comparison."""
+        return f"ABS({column}) <= {self.number(limit)}"
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
@@ -68,74 +108,257 @@ class ExcelLanguage(TextLanguage):
 
 @dataclass(frozen=True)
 class ExcelTarget(Target):
-    """Lines of cell, name and formula, separated by tabs, for a sheet whose first columns are the inputs of the model.
+    """An .xlsx workbook that scores rows, in a sheet with a column for each input and each rule, the score and the prediction.
 
-    Excel rounds sums to 15 digits before it compares them, so a row closer than that to a threshold may fall on the other side.
-    The verification therefore evaluates the formulas in Python, with exact comparisons.
+    For a classifier there is a column for the class, too. The sheet Rules has the weights, which the formulas refer to, and the
+    conditions. A row in which an input is missing says "cannot score"; an empty row stays empty.
+
+    Excel and LibreOffice compare sums with 15 digits, so a row closer than that to a threshold may fall on its other side. The
+    verification evaluates the formulas in Python, with exact comparisons. If LibreOffice is installed, it recalculates the
+    first 5000 rows, too, except for those that are as close to a threshold.
 
     Parameters
     ----------
-    row : int, default=2
-        The row of the sheet that the formulas belong to.
+    rows : data frame or array of shape (n_rows, n_features), optional
+        Rows to put into the sheet, with their scores, above a hundred empty ones. No other row is in the file.
+    office : bool, default=True
+        Whether LibreOffice verifies the workbook, too, if it is installed; it takes some seconds.
     """
 
     name = "excel"
-    row: int = 2
+    rows: Any = field(default=None, repr=False, compare=False)
+    office: bool = True
 
-    def __post_init__(self) -> None:
-        if isinstance(self.row, bool) or not isinstance(self.row, int) or not 1 <= self.row <= MOST_ROWS:
-            raise ValueError(f"row must be a whole number from 1 to {MOST_ROWS}; got {self.row!r}.")
+    def export(self, source: Source, X: Matrix) -> Export:
+        """Write the workbook, which always has a column for each rule, and verify it."""
+        return super().export(source.with_contributions(), X)
 
-    def write(self, source: Source) -> str:
-        """Return the formulas."""
-        language, names = ExcelLanguage(self.row), source.output_names()
-        if source.n_columns + len(names) > MOST_COLUMNS:
-            raise ValueError(f"A sheet has {MOST_COLUMNS} columns, which are too few for this model.")
-        cells = [f"{letters(source.n_columns + index)}{self.row}" for index in range(len(names))]
-        contributions = [language.contribution(source, rule) for rule in source.ensemble]
-        score = language.score(source.ensemble.intercept, cells[2:] if source.contributions else contributions)
-        formulas = [score, language.prediction(source, cells[0]), *(contributions if source.contributions else [])]
-        longest = max(map(len, formulas)) + 1
-        if longest > MOST_CHARACTERS:
-            raise ValueError(
-                f"A formula of {longest} characters is needed, where Excel takes {MOST_CHARACTERS}: ask for contributions, "
-                "which gives each rule a formula of its own, or for a smaller model."
-            )
-        return "".join(f"{cell}\t{name}\t={formula}\n" for cell, name, formula in zip(cells, names, formulas, strict=True))
+    def write(self, source: Source) -> bytes:
+        """Return the workbook."""
+        formulas, long = row_formulas(source.with_contributions())
+        filled = self._filled(source)
+        if len(source.columns) + len(formulas) > MOST_COLUMNS or len(filled) + EMPTY_ROWS >= MOST_ROWS:
+            raise ValueError(f"A sheet has {MOST_COLUMNS} columns and {MOST_ROWS} rows, which are too few for this export.")
+        values = [row_values(source, filled), row_values(source, np.full((EMPTY_ROWS, source.n_columns), np.nan))]
+        sheets = [score_sheet(source, formulas, np.vstack(values)), rules_sheet(source, long), about_sheet(source)]
+        return write_workbook(sheets)
+
+    def _filled(self, source: Source) -> Matrix:
+        """Return the rows to put into the sheet."""
+        if self.rows is None:
+            return np.empty((0, source.n_columns))
+        block = as_block(self.rows, source.names)
+        if block.names != source.names:
+            raise ValueError(f"The columns of rows must be {', '.join(source.names)}, as in fit; got {', '.join(block.names)}.")
+        return block.matrix
+
+    # ---- verification ----
 
     def engine(self) -> tuple[str, str]:
-        """Return the running Python, which evaluates the formulas in place of Excel."""
-        return "Python", f"{platform.python_version()} in place of Excel"
+        """Return LibreOffice if it is installed, and the running Python, which evaluates the formulas in place of Excel."""
+        program = find_office() if self.office else None
+        if program is None:
+            return "Python", f"{platform.python_version()} in place of Excel"
+        return "LibreOffice", f"{office_version(program)} and Python {platform.python_version()}"
 
-    def run(self, product: Any, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all targets
-        """Evaluate the formulas, which are also Python expressions; those of rules first, because the others use them."""
-        lines = [line.split("\t") for line in product.splitlines()]
-        formulas = [(cell, compile(formula[1:], name, "eval")) for cell, name, formula in [*lines[2:], *lines[:2]]]
-        computed = np.empty((len(X), len(lines)))
-        for position, row in enumerate(X.tolist()):
-            cells: dict[str, Any] = {f"{letters(column)}{self.row}": value for column, value in enumerate(row)}
-            for cell, formula in formulas:
-                cells[cell] = eval(formula, FUNCTIONS | cells)
-            computed[position] = [cells[cell] for cell, _, _ in lines]
-        return computed
+    def comparable(self, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all targets
+        """Return rows with an empty cell, or 0, in place of numbers that are too large or too small for Excel."""
+        held = np.where(np.abs(X) <= LARGEST_NUMBER, X, np.nan)
+        return np.where(np.abs(held) < SMALLEST_NUMBER, 0.0, held)
 
-
-FUNCTIONS: dict[str, Any] = {
-    "__builtins__": {},
-    "AND": lambda *conditions: all(conditions),
-    "COUNT": lambda *values: sum(not math.isnan(value) for value in values),
-    "EXP": math.exp,
-    "FALSE": False,
-    "IF": lambda condition, yes, no: yes if condition else no,
-    "MAX": max,
-    "MIN": min,
-}
+    def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
+        """Evaluate the formulas of the sheet for each row, and compare what LibreOffice makes of them with the model."""
+        scores, rules = read_cells(product, 1), read_cells(product, 2)
+        computed = map(letters, range(len(source.columns), len(headings(source))))
+        formulas = {letter: str(scores[f"{letter}{FIRST_ROW}"].formula) for letter in computed}
+        program = find_office() if self.office else None
+        if program is not None:
+            far = X[_far_from_thresholds(source, X)][:MOST_OFFICE_ROWS]
+            compare(source, far, _by_office(program, source, far, formulas, rules))
+        return _by_python(source, X, formulas, rules)
 
 
-def letters(column: int) -> str:
-    """Return the letters of a column of a sheet.
+def check_number(value: float) -> None:
+    """Raise if a number is too small or too large for Excel."""
+    if value and not SMALLEST_NUMBER <= abs(value) <= LARGEST_NUMBER:
+        raise ValueError(f"The model has the number {value!r}, which is too small or too large for Excel.")
 
-    >>> letters(0), letters(25), letters(26), letters(701), letters(702)
-    ('A', 'Z', 'AA', 'ZZ', 'AAA')
+
+# ---- the sheet Rules: headings, the constant, the rules, the classes, long numbers ----
+
+
+def weight_cell(rule: int) -> str:
+    """Return the cell that holds the weight of a rule; the constant has the number -1."""
+    return f"Rules!$B${FIRST_ROW + 1 + rule}"
+
+
+def class_row(source: Source) -> int:
+    """Return the row of the first class."""
+    return FIRST_ROW + 2 + len(source.ensemble)
+
+
+def long_row(source: Source) -> int:
+    """Return the row of the first number with more than 15 digits."""
+    return class_row(source) + (3 if source.model.labels is not None else 0)
+
+
+def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
+    """Return the sheet with the weights and the conditions."""
+    lines: list[tuple[Value, ...]] = [("constant", source.ensemble.intercept, "always")]
+    for index, rule in enumerate(source.ensemble):
+        lines.append((f"rule_{index}", rule.weight, rule.condition.describe(source.names)))
+    if source.model.labels is not None:
+        first, second = map(_as_value, source.model.labels.decode([0, 1]).tolist())
+        lines += [(), ("class", first, "if the score is not above 0"), ("class", second, "if the score is above 0")]
+    if long:
+        lines += [()] + [("number", value, "with more digits than a formula can hold") for value in long]
+    for line in lines:
+        if len(line) > 1 and isinstance(line[1], float):
+            check_number(line[1])
+    headings = tuple(Cell(text, style="heading") for text in ("rule", "weight", "condition"))
+    return Sheet("Rules", (headings, *[tuple(map(Cell, line)) for line in lines]), (12.0, 22.0, 80.0))
+
+
+def _as_value(label: Any) -> Value:
+    return label if isinstance(label, (str, bool)) else float(label)
+
+
+def about_sheet(source: Source) -> Sheet:
+    """Return the sheet that says how to use the workbook."""
+    because = UNSCORABLE.format(limit=f"{source.largest_input:.0E}")
+    lines = tuple((Cell(line.format(unscorable=because)),) for line in ABOUT)
+    return Sheet("About", ((Cell("How to use this workbook", style="heading"),), *lines), (120.0,))
+
+
+# ---- the sheet Score: inputs, whether all are there, rules, score, prediction, class ----
+
+
+def headings(source: Source) -> list[str]:
+    """Return the headings of the sheet Score."""
+    rules = [f"rule_{index}" for index in range(len(source.ensemble))]
+    outputs = ["score", source.model.mean_name, *(["class"] if source.model.labels is not None else [])]
+    return [*source.used_names, "complete", *rules, *outputs]
+
+
+def row_formulas(source: Source) -> tuple[list[str], list[float]]:
+    """Return the formulas of the first row, and the numbers that they take from the sheet Rules."""
+    language, n_inputs, n_rules = ExcelLanguage(source), len(source.columns), len(source.ensemble)
+    complete, *rules, score = [f"{letters(n_inputs + index)}{FIRST_ROW}" for index in range(n_rules + 2)]
+    missing = f'IF(COUNTA({language.inputs})=0,"","{CANNOT_SCORE}")' if n_inputs else '""'
+
+    def scored(formula: str, otherwise: str) -> str:
+        return f"IF(${complete},{formula},{otherwise})"
+
+    formulas = [language.scorable(source) or "TRUE"]
+    for index, rule in enumerate(source.ensemble):
+        tests = [language.proposition(source, proposition) for proposition in rule.condition]
+        weight = weight_cell(index)
+        formulas.append(scored(f"IF({language.both(tests)},{weight},0)" if tests else weight, '""'))
+    formulas.append(scored("+".join([weight_cell(-1), *rules]), missing))
+    formulas.append(scored(language.prediction(source, score), score))
+    if source.model.labels is not None:
+        row = class_row(source)
+        formulas.append(scored(f"IF({score}>0,Rules!$B${row + 1},Rules!$B${row})", score))
+    longest = max(map(len, formulas)) + 1
+    if longest > MOST_CHARACTERS:
+        raise ValueError(
+            f"A formula of {longest} characters is needed, where Excel takes {MOST_CHARACTERS}: export a smaller model."
+        )
+    return formulas, language.long
+
+
+def row_values(source: Source, X: Matrix) -> NDArray[np.object_]:
+    """Return what the cells of some rows hold: None for an empty one."""
+    values = np.full((len(X), len(headings(source))), "", dtype=object)
+    n_inputs, used = len(source.columns), X[:, list(source.columns)]
+    values[:, :n_inputs] = used
+    values[:, :n_inputs][~np.isfinite(used)] = None
+    scorable = source.scorable(X)
+    values[:, n_inputs] = scorable
+    outputs = source.with_contributions().outputs(X[scorable])
+    values[scorable, n_inputs + 1 : n_inputs + 1 + len(source.ensemble)] = outputs[:, 2:]
+    last = values[:, n_inputs + 1 + len(source.ensemble) :]
+    last[~scorable & np.isfinite(used).any(axis=1)] = CANNOT_SCORE
+    last[scorable, :2] = outputs[:, :2]
+    if source.model.labels is not None:
+        last[scorable, 2] = source.model.decisions(outputs[:, 0])
+    return values
+
+
+def score_sheet(source: Source, formulas: Sequence[str], values: NDArray[np.object_]) -> Sheet:
+    """Return the sheet that scores rows."""
+    n_inputs = len(source.columns)
+    rows = [tuple(Cell(name, style="heading") for name in headings(source))]
+    for number, row in enumerate(values.tolist(), start=FIRST_ROW):
+        inputs = [Cell(value, style="input") for value in row[:n_inputs]]
+        computed = zip(map(_as_cached, row[n_inputs:]), formulas, strict=True)
+        rows.append((*inputs, *[Cell(value, moved(formula, number)) for value, formula in computed]))
+    return Sheet("Score", tuple(rows), tuple(max(10.0, min(24.0, 2.0 + len(name))) for name in headings(source)))
+
+
+def _as_cached(value: Any) -> Value:
+    return value if isinstance(value, (str, bool)) else float(value)
+
+
+# ---- running the formulas ----
+
+
+def _by_python(source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]) -> Matrix:
+    """Return the outputs that Python computes from the formulas of the first row."""
+    codes = {letter: compiled(formula) for letter, formula in formulas.items()}
+    known = {f"Rules_{place}": cell.value for place, cell in rules.items()}
+    computed = []
+    for row in X[:, list(source.columns)].tolist():
+        cells = {f"{letters(column)}{FIRST_ROW}": value for column, value in enumerate(row)}
+        computed.append(list(evaluated(codes, row, known | cells).values()))
+    return _outputs(source, computed)
+
+
+def _by_office(program: str, source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]) -> Matrix:
+    """Return the outputs that LibreOffice computes; those that equal the model's to 13 digits become equal."""
+    rows = [tuple(Cell() for _ in range(len(source.columns) + len(formulas)))]
+    for number, row in enumerate(X[:, list(source.columns)].tolist(), start=FIRST_ROW):
+        inputs = [Cell(None if np.isnan(value) else value) for value in row]
+        rows.append((*inputs, *[Cell(None, moved(formula, number)) for formula in formulas.values()]))
+    copied = Sheet("Rules", tuple(_copied(rules)), (10.0,))
+    done = read_cells(recalculated(program, write_workbook([Sheet("Score", tuple(rows), (10.0,)), copied])), 1)
+    numbers = range(FIRST_ROW, FIRST_ROW + len(X))
+    computed = _outputs(source, [[done[f"{letter}{number}"].value for letter in formulas] for number in numbers])
+    expected = source.outputs(X)
+    return np.where(np.abs(computed - expected) <= OFFICE_TOLERANCE * np.maximum(1.0, np.abs(expected)), expected, computed)
+
+
+def _copied(rules: dict[str, Cell]) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows of the sheet Rules again."""
+    for number in range(1, 1 + max(int(place[1:]) for place in rules)):
+        yield tuple(rules.get(f"{letter}{number}", Cell()) for letter in "ABC")
+
+
+def _outputs(source: Source, computed: list[list[Any]]) -> Matrix:
+    """Return score, prediction and contributions from the columns of the sheet: complete, rules, score and prediction.
+
+    A row with a class that does not belong to its score is not scored.
     """
-    return (letters(column // 26 - 1) if column >= 26 else "") + chr(ord("A") + column % 26)
+    size = len(source.ensemble)
+    numbers = [[np.nan if isinstance(value, str) else value for value in row[1 : size + 3]] for row in computed]
+    table = np.array(numbers, dtype=np.float64).reshape(len(computed), size + 2)
+    if source.model.labels is not None:
+        table[[row[-1] != given for row, given in zip(computed, _classes(source, table[:, size]), strict=True)]] = np.nan
+    return table[:, [size, size + 1, *(range(size) if source.contributions else ())]]
+
+
+def _classes(source: Source, score: Matrix) -> list[Value]:
+    """Return the class that belongs to each score."""
+    found = source.model.decisions(np.nan_to_num(score)).tolist()
+    return [CANNOT_SCORE if np.isnan(value) else _as_value(label) for value, label in zip(score, found, strict=True)]
+
+
+def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
+    """Return which rows LibreOffice cannot put on the wrong side of a threshold."""
+    scorable = source.scorable(X)
+    held = np.where(scorable[:, None], X, 0.0)
+    close = np.zeros(len(X), dtype=np.bool_)
+    for proposition in (proposition for rule in source.ensemble for proposition in rule.condition):
+        sizes = np.abs(held[:, list(proposition.columns)]) @ np.abs(proposition.weights) + abs(proposition.threshold)
+        close |= np.abs(proposition.project(held) - proposition.threshold) <= OFFICE_TOLERANCE * sizes
+    return ~(scorable & close)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -18,7 +17,6 @@ from obliquerules.export.language import Language
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError, compare
-from obliquerules.losses import LARGEST_EXPONENT
 
 
 class FrameLanguage(Language[nw.Expr]):
@@ -41,8 +39,12 @@ class FrameLanguage(Language[nw.Expr]):
         return left + right
 
     def reaches(self, total: nw.Expr, threshold: float) -> nw.Expr:
+        """Return a comparison."""
+        return total >= threshold
+
+    def within(self, column: nw.Expr, limit: float) -> nw.Expr:
         """Return a comparison that is false for NaN, even in libraries that order NaN above infinity."""
-        return (total >= threshold) & (total <= math.inf)
+        return column.abs() <= limit
 
     def both(self, conditions: Sequence[nw.Expr]) -> nw.Expr:
         """Join conditions."""
@@ -52,18 +54,22 @@ class FrameLanguage(Language[nw.Expr]):
         """Return a conditional expression; null counts as false."""
         return nw.when(condition).then(self.number(weight)).otherwise(self.number(0.0))
 
+    def bounded(self, score: nw.Expr, low: float, high: float) -> nw.Expr:
+        """Return the bounded score as conditional expressions, which keep nulls."""
+        below = nw.when(score > high).then(self.number(high)).otherwise(score)
+        return nw.when(score < low).then(self.number(low)).otherwise(below)
+
     def logistic(self, score: nw.Expr) -> nw.Expr:
         """Return the link."""
-        return self.number(1.0) / (self._exp(score * -1.0) + 1.0)
+        return self.number(1.0) / ((score * -1.0).exp() + 1.0)
 
     def exponential(self, score: nw.Expr) -> nw.Expr:
         """Return the link."""
-        return self._exp(score)
+        return score.exp()
 
-    def _exp(self, term: nw.Expr) -> nw.Expr:
-        low, high = self.number(-LARGEST_EXPONENT), self.number(LARGEST_EXPONENT)
-        bounded = nw.when(term > LARGEST_EXPONENT).then(high).otherwise(term)
-        return nw.when(term < -LARGEST_EXPONENT).then(low).otherwise(bounded).exp()
+    def only_where(self, condition: nw.Expr | None, term: nw.Expr) -> nw.Expr:
+        """Return a term where the condition holds, else null."""
+        return term if condition is None else nw.when(condition).then(term)
 
 
 # In other libraries, names that differ only in case are the same.
@@ -80,6 +86,8 @@ CASE_SENSITIVE = {
 @dataclass(frozen=True)
 class FrameScorer:
     """A model that adds its outputs to data frames and never replaces a column.
+
+    Outputs are null, or NaN in pandas, for a row in which an input that rules use is missing or not finite.
 
     Attributes
     ----------
@@ -139,8 +147,9 @@ class FrameTarget(Target):
         language, names = FrameLanguage(), source.output_names(self.prefix)
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
         score = language.score(source.ensemble.intercept, contributions)
-        wanted = contributions if source.contributions else []
-        return FrameScorer((score, language.prediction(source, score), *wanted), names, source.used_names)
+        outputs = [score, language.prediction(source, score), *(contributions if source.contributions else [])]
+        scorable = language.scorable(source)
+        return FrameScorer(tuple(language.only_where(scorable, output) for output in outputs), names, source.used_names)
 
     def apart(self, source: Source) -> FrameTarget:
         """Return the target with a prefix that makes output names differ from column names."""

@@ -12,6 +12,8 @@ from obliquerules.rules import Rule
 from obliquerules.rules.proposition import Proposition
 
 Term = TypeVar("Term")
+# Why a row is not scored, for people who read a product.
+UNSCORABLE = "an input that rules use is missing or beyond {limit} in size"
 
 
 class Language(ABC, Generic[Term]):
@@ -19,7 +21,8 @@ class Language(ABC, Generic[Term]):
 
     The meaning of a model is defined here, once for all languages: products are added from left to right and compared with a
     threshold, and the weights of the rules that fire are added from left to right to the constant. A language must evaluate
-    each operation in double precision, and must neither fuse nor reorder operations.
+    each operation in double precision, and must neither fuse nor reorder operations. A row is scored only where `scorable`
+    holds: elsewhere an input is missing or so large that a sum might overflow, and all outputs are missing, too.
     """
 
     @abstractmethod
@@ -40,7 +43,11 @@ class Language(ABC, Generic[Term]):
 
     @abstractmethod
     def reaches(self, total: Term, threshold: float) -> Term:
-        """Return whether total >= threshold; it must be false, or count as false, if the total is NaN or missing."""
+        """Return whether total >= threshold; the total is a finite number in every row that is scored."""
+
+    @abstractmethod
+    def within(self, column: Term, limit: float) -> Term:
+        """Return whether -limit <= column <= limit; it must be false, or count as false, for NaN and missing values."""
 
     @abstractmethod
     def both(self, conditions: Sequence[Term]) -> Term:
@@ -51,12 +58,21 @@ class Language(ABC, Generic[Term]):
         """Return the weight where the condition holds, else 0."""
 
     @abstractmethod
+    def bounded(self, score: Term, low: float, high: float) -> Term:
+        """Return a score clipped to an interval."""
+
+    @abstractmethod
     def logistic(self, score: Term) -> Term:
-        """Return 1 / (1 + exp(-score)), to 12 digits and without overflow for any score."""
+        """Return 1 / (1 + exp(-score)), to 12 digits, for scores up to `LARGEST_EXPONENT` in size."""
 
     @abstractmethod
     def exponential(self, score: Term) -> Term:
-        """Return exp(score), with the score limited to `LARGEST_EXPONENT`."""
+        """Return exp(score), to 12 digits, for scores up to `LARGEST_EXPONENT` in size."""
+
+    def scorable(self, source: Source) -> Term | None:
+        """Return whether a row can be scored; None if every row can, because rules use no input."""
+        tests = [self.within(self.column(source, column), source.largest_input) for column in source.columns]
+        return self.both(tests) if tests else None
 
     def constant(self, value: float) -> Term:
         """Return a number for each row."""
@@ -94,6 +110,8 @@ class Language(ABC, Generic[Term]):
         """Return the prediction at a score, by the link of the model."""
         if source.link == "identity":
             return score
+        if source.largest_score > LARGEST_EXPONENT:
+            score = self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
         return self.logistic(score) if source.link == "logistic" else self.exponential(score)
 
 
@@ -102,31 +120,29 @@ class TextLanguage(Language[str]):
 
     exp: ClassVar[str] = "exp"
 
-    @abstractmethod
-    def bounded(self, score: str, low: float, high: float) -> str:
-        """Return a score clipped to an interval, as a term that may follow a minus sign."""
-
     def number(self, value: float) -> str:
         """Return the shortest decimal that reads back as this double."""
         return repr(value)
 
     def reaches(self, total: str, threshold: float) -> str:
-        """Return a comparison, which is false for NaN in most languages."""
+        """Return a comparison."""
         return f"{total} >= {self.number(threshold)}"
 
     def product(self, weight: float, column: str) -> str:
-        """Return the product; it needs no brackets inside a sum."""
+        """Return the product, without a factor of 1; it needs no brackets inside a sum."""
+        if abs(weight) == 1.0:
+            return column if weight > 0.0 else f"-{column}"
         return f"{self.number(weight)} * {column}"
 
     def total(self, left: str, right: str) -> str:
-        """Return the sum; without brackets, it is evaluated from left to right."""
-        return f"{left} + {right}"
+        """Return the sum or difference; without brackets, it is evaluated from left to right."""
+        return f"{left} - {right[1:]}" if right.startswith("-") else f"{left} + {right}"
 
     def logistic(self, score: str) -> str:
-        """Return the logistic function of the score, clipped so that the exponential does not overflow."""
-        one, bounded = self.number(1.0), self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
-        return f"{one} / ({one} + {self.exp}(-{bounded}))"
+        """Return the logistic function of the score."""
+        one = self.number(1.0)
+        return f"{one} / ({one} + {self.exp}(-{score}))"
 
     def exponential(self, score: str) -> str:
-        """Return the exponential of the score, clipped so that it neither overflows nor underflows."""
-        return f"{self.exp}({self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)})"
+        """Return the exponential of the score."""
+        return f"{self.exp}({score})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,6 @@ from obliquerules.export.language import Language
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
-from obliquerules.losses import LARGEST_EXPONENT
 
 # Versions that the runtimes of recent years support.
 OPSET, IR_VERSION = 17, 8
@@ -73,8 +73,12 @@ class GraphLanguage(Language[str]):
         return self.node("Add", left, right)
 
     def reaches(self, total: str, threshold: float) -> str:
-        """Return a comparison, which is false for NaN."""
+        """Return a comparison."""
         return self.node("GreaterOrEqual", total, self.number(threshold))
+
+    def within(self, column: str, limit: float) -> str:
+        """Return a comparison, which is false for NaN."""
+        return self.node("LessOrEqual", self.node("Abs", column), self.number(limit))
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
@@ -87,6 +91,10 @@ class GraphLanguage(Language[str]):
         """Return a Where node."""
         return self.node("Where", condition, self.number(weight), self.number(0.0))
 
+    def bounded(self, score: str, low: float, high: float) -> str:
+        """Return the bounded score, by Min and Max."""
+        return self.node("Min", self.node("Max", score, self.number(low)), self.number(high))
+
     def logistic(self, score: str) -> str:
         """Return the link."""
         power = self.exponential(self.node("Neg", score))
@@ -94,15 +102,21 @@ class GraphLanguage(Language[str]):
 
     def exponential(self, score: str) -> str:
         """Return the link."""
-        least, most = self.number(-LARGEST_EXPONENT), self.number(LARGEST_EXPONENT)
-        return self.node("Exp", self.node("Min", self.node("Max", score, least), most))
+        return self.node("Exp", score)
+
+    def only_where(self, condition: str | None, term: str, output: str) -> str:
+        """Return a term under the name of an output, with NaN where the condition does not hold."""
+        if condition is None:
+            return self.node("Identity", term, output=output)
+        return self.node("Where", condition, term, self.number(math.nan), output=output)
 
 
 @dataclass(frozen=True)
 class OnnxTarget(Target):
     """A graph with the input X, doubles of shape (n, n_features), and outputs of shape (n,).
 
-    The outputs are score, prediction and, on request, rule_0, rule_1 and so on. The metadata has the rules and the link under
+    The outputs are score, prediction and, on request, rule_0, rule_1 and so on; all are NaN for a row in which an input that
+    rules use is NaN or not finite. The metadata has the rules and the link under
     ``obliquerules``, as the JSON that `JsonTarget` writes.
     """
 
@@ -115,8 +129,9 @@ class OnnxTarget(Target):
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
         score = language.score(source.ensemble.intercept, contributions)
         tensors = [score, language.prediction(source, score), *(contributions if source.contributions else [])]
+        scorable = language.scorable(source)
         for tensor, name in zip(tensors, source.output_names(), strict=True):
-            language.node("Identity", tensor, output=name)
+            language.only_where(scorable, tensor, name)
         double = onnx.TensorProto.DOUBLE
         graph = onnx.helper.make_graph(
             language.nodes,

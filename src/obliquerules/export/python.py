@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.export.language import TextLanguage
+from obliquerules.export.language import UNSCORABLE, TextLanguage
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 
 TEMPLATE = '''\
-"""A rule model: score(row), predict(row) and contributions(row) take a mapping from column names to numbers."""
+"""A rule model: score(row), predict(row) and contributions(row) take a mapping from column names to numbers.
+
+Each returns None for a row that cannot be scored, because {unscorable}.
+"""
 
 import math
 
@@ -22,7 +25,7 @@ import math
 
 
 def _value(row, name):
-    """Return a value as a number; None is missing, and no condition on it holds."""
+    """Return a value as a number; NaN if it is missing."""
     return math.nan if row[name] is None else float(row[name])
 
 
@@ -33,8 +36,11 @@ def contributions(row):
 
 def score(row):
     """Return the constant and what rules add to it, from left to right."""
+    added = contributions(row)
+    if added is None:
+        return None
     total = {constant}
-    for contribution in contributions(row):
+    for contribution in added:
         total += contribution
     return total
 
@@ -42,7 +48,7 @@ def score(row):
 def predict(row):
     """Return the prediction that belongs to the score."""
     f = score(row)
-    return {prediction}
+    return None if f is None else {prediction}
 '''
 
 
@@ -54,6 +60,15 @@ class PythonLanguage(TextLanguage):
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
         """Return the variable that holds the value."""
         return f"x{column}"
+
+    def within(self, column: str, limit: float) -> str:
+        """Return a comparison, which is false for NaN."""
+        return f"abs({column}) <= {self.number(limit)}"
+
+    def scorable(self, source: Source) -> str | None:
+        """Return a test of all inputs at once."""
+        inputs = "".join(f"{self.column(source, column)}, " for column in source.columns)
+        return f"all({self.within('value', source.largest_input)} for value in ({inputs.rstrip()}))" if inputs else None
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
@@ -78,10 +93,13 @@ class PythonTarget(Target):
         """Return the text of the module."""
         source.check_distinct(source.names)
         language = PythonLanguage()
+        scorable = language.scorable(source)
+        refusal = "" if scorable is None else f"    if not {scorable}:\n        return None\n"
         lines = [f"        {language.contribution(source, rule)},\n" for rule in source.ensemble]
         return TEMPLATE.format(
             rules="\n# ".join(comment_lines(source)),
-            columns="".join(f"    x{column} = _value(row, {source.name(column)!r})\n" for column in source.columns),
+            unscorable=UNSCORABLE.format(limit=language.number(source.largest_input)),
+            columns="".join(f"    x{column} = _value(row, {source.name(column)!r})\n" for column in source.columns) + refusal,
             contributions="\n" + "".join(lines) + "    " if lines else "",
             constant=language.number(source.ensemble.intercept),
             prediction=language.prediction(source, "f"),
@@ -98,9 +116,11 @@ class PythonTarget(Target):
         computed, names = [], source.names
         for values in X.tolist():
             row = dict(zip(names, values, strict=True))
-            contributions = functions["contributions"](row) if source.contributions else []
-            computed.append([functions["score"](row), functions["predict"](row), *contributions])
-        return np.array(computed).reshape(len(X), len(source.output_names()))
+            outputs = [functions["score"](row), functions["predict"](row)]
+            if source.contributions:
+                outputs += functions["contributions"](row) or [None] * len(source.ensemble)
+            computed.append(outputs)
+        return np.array(computed, dtype=np.float64).reshape(len(X), len(source.output_names()))
 
 
 def comment_lines(source: Source) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,15 @@ def find_target(to: str, **options: Any) -> Target:
     return target
 
 
-def export(model: Model, to: str, X: ArrayLike | Block | None = None, *, contributions: bool = False, **options: Any) -> Export:
+def export(
+    model: Model,
+    to: str,
+    X: ArrayLike | Block | None = None,
+    *,
+    contributions: bool = False,
+    kinds: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Export:
     r"""Return a model in another language, after verifying that it computes the same.
 
     Parameters
@@ -54,6 +63,8 @@ def export(model: Model, to: str, X: ArrayLike | Block | None = None, *, contrib
         Rows on which to compare the export with the model, besides generated ones.
     contributions : bool, default=False
         Also output the contribution of each rule to the score.
+    kinds : mapping from str to str, optional
+        What columns hold in the data that X was read from: ``"boolean"``, ``"integer"``, ``"decimal"`` or ``"double"``.
     **options
         The options of the target.
 
@@ -72,6 +83,6 @@ def export(model: Model, to: str, X: ArrayLike | Block | None = None, *, contrib
     verified with Python 3... on ... rows, no mismatch
     """
     target = find_target(to, **options)
-    source = Source(model, contributions)
+    source = Source(model, contributions, kinds or {})
     rows = np.empty((0, source.n_columns)) if X is None else model.ensemble._matrix(X)[:, : source.n_columns]
     return target.export(source, rows)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from obliquerules.rules.style import column_names
 
 # The column that numbers the rows of a table or frame during verification.
 POSITION = "obliquerules_position"
+# What a column of the user's table can hold, as far as an export must know it.
+KINDS = ("boolean", "integer", "decimal", "double")
+LARGEST = float(np.finfo(np.float64).max)
+LARGEST_INPUT = 1e300
 
 
 @dataclass(frozen=True)
@@ -26,13 +30,19 @@ class Source:
         Its ensemble is exported, with the link of its loss.
     contributions : bool
         Whether the contribution of each rule is wanted, besides the score and the prediction.
+    kinds : mapping from str to str
+        What the columns of the user's tables hold, as far as it is known: one of `KINDS` by the name of the column.
     """
 
     model: Model
     contributions: bool = False
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not math.isfinite(sum((abs(rule.weight) for rule in self.ensemble), abs(self.ensemble.intercept))):
+        for name, kind in self.kinds.items():
+            if kind not in KINDS:
+                raise ValueError(f"The type of column {name!r} must be one of {', '.join(map(repr, KINDS))}; got {kind!r}.")
+        if not math.isfinite(self.largest_score):
             raise ValueError("The ensemble has weights whose sum is too large for a number, so that it cannot be exported.")
 
     @property
@@ -71,6 +81,21 @@ class Source:
     def used_names(self) -> tuple[str, ...]:
         """The names of the columns that occur in rules."""
         return tuple(self.name(column) for column in self.columns)
+
+    @property
+    def largest_input(self) -> float:
+        """The size that an input may have: 1e300, or less if weights are so large that a sum might overflow."""
+        sizes = [
+            LARGEST / (2.0 * len(proposition.columns)) / max(1.0, *map(abs, proposition.weights))
+            for rule in self.ensemble
+            for proposition in rule.condition
+        ]
+        return min([LARGEST_INPUT, *map(_power_of_ten_below, sizes)])
+
+    @property
+    def largest_score(self) -> float:
+        """A bound on the size of scores."""
+        return sum((abs(rule.weight) for rule in self.ensemble), abs(self.ensemble.intercept))
 
     def check_outputs(self, prefix: str, *, ignore_case: bool) -> None:
         """Raise if an output has the name of a column, even one that no rule uses, because the table has that column, too."""
@@ -120,13 +145,26 @@ class Source:
         """Return the source with contributions."""
         return replace(self, contributions=True)
 
+    def scorable(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which rows can be scored: none of the inputs that rules use is missing or larger than `largest_input`."""
+        return np.asarray((np.abs(X[:, list(self.columns)]) <= self.largest_input).all(axis=1))
+
     def outputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the outputs of the model for each row, in the order of `output_names`."""
+        """Return the outputs of the model in the order of `output_names`, NaN for rows that cannot be scored."""
         score = self.ensemble(X)
         columns = [score, self.model.means(score)]
         if self.contributions:
             columns += [rule.contribution(X) for rule in self.ensemble]
-        return np.column_stack(columns)
+        return np.where(self.scorable(X)[:, None], np.column_stack(columns), np.nan)
+
+
+def _power_of_ten_below(size: float) -> float:
+    """Return the largest power of ten that is not above a positive number.
+
+    >>> _power_of_ten_below(4.5e305), _power_of_ten_below(0.17)
+    (1e+305, 0.1)
+    """
+    return float(f"1e{math.floor(math.log10(size))}")
 
 
 def _key(name: str, ignore_case: bool) -> str:

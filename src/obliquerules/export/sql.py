@@ -3,58 +3,76 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from obliquerules.export.dialect import TEMPORARY, Dialect
+from obliquerules.export.dialect import TEMPORARY, Dialect, fields, held_values, kind_of_type, python_values
 from obliquerules.export.dialects import DIALECTS
 from obliquerules.export.source import Source
-from obliquerules.export.target import Matrix, Target
+from obliquerules.export.target import Export, Matrix, Target
 from obliquerules.export.verification import ExportError
 
 # An output must not have the name of a column of the table, whose columns are not known here. So the innermost query refers to
 # each output without saying where it comes from: if the table has a column of that name, too, the reference is ambiguous, and
 # the database refuses the query.
 QUERY = """\
-SELECT scored.*,
-  {prediction} AS {prediction_name}
+SELECT data.*,
+  {prediction} AS {prediction_name}{rules}
 FROM (
   SELECT data.*,
-    {score} AS {score_name}{rules}
+    {score} AS {score_name}
   FROM (
     SELECT data.*
     {table}
     JOIN (SELECT {zeros}) AS outputs ON 0 IN ({names})
   ) AS data
-) AS scored
+) AS data
 """
+# A row that cannot be scored has no score.
+SCORE = """\
+CASE
+      WHEN {scorable}
+      THEN {score}
+    END"""
+# Names between dots, in quotes where they have dots themselves.
+NAME = r'[^."]+|"(?:[^"]|"")+"'
 
 
 @dataclass(frozen=True)
 class SqlTarget(Target):
     """A query that adds score, prediction and, on request, the contribution of each rule to the columns of a table.
 
+    All of them are null for a row in which an input that rules use is null, NaN, infinite or beyond 1e300.
+
     Parameters
     ----------
     dialect : str, default="duckdb"
         One of `DIALECTS`.
     table : str or sequence of str, default="data"
-        The name of the table; a sequence, if it is in a schema: ``["sales", "customers"]``. The table may have further
-        columns, but if one has the name of an output, the database refuses the query, because the name is ambiguous.
+        The name of the table, with schema and catalogue if it needs them: ``"clinic.patients"``. A name that has a dot itself
+        is written in double quotes, ``'clinic."patients.2024"'``, or as part of a sequence, ``["clinic", "patients.2024"]``.
+        The table may have further columns, but if one has the name of an output, the database refuses the query, because the
+        name is ambiguous.
     prefix : str, default=""
         The prefix of the output names.
+    types : mapping from str to str, optional
+        What the columns of the table hold, by name: ``"boolean"``, ``"integer"``, ``"decimal"`` or ``"double"``. The types of
+        other columns are taken from the table, if it is found on the connection, else from X, if that is a data frame. Booleans
+        are cast to numbers. DuckDB, SQLite and Spark need not be told which columns are booleans; other databases must be.
     connection : connection of a database driver, optional
-        Where the query is verified, on a temporary table; DuckDB and SQLite need none. The verification commits nothing, but
-        Snowflake commits an open transaction whenever a table is created.
+        Where the query is verified, on a temporary table; DuckDB and SQLite need none. The verification commits nothing and
+        leaves nothing behind, even if it fails, but Snowflake commits an open transaction whenever a table is created.
     """
 
     name = "sql"
     dialect: str = "duckdb"
     table: str | Sequence[str] = "data"
     prefix: str = ""
+    types: Mapping[str, str] | None = None
     connection: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -63,12 +81,18 @@ class SqlTarget(Target):
         if self.connection is not None and self._language.placeholder is None:
             raise ValueError(f"connection cannot be used: an export for {self._language.title} is not verified.")
         if not self._parts or not all(isinstance(part, str) and self._language.holds(part) for part in self._parts):
-            raise ValueError(f"table must be a name, or names of which the last is that of the table; got {self.table!r}.")
+            raise ValueError(
+                "table must be a name, which may have a schema and a catalogue before it ('clinic.patients'), or a sequence of "
+                f"such names; got {self.table!r}."
+            )
 
     @property
     def _parts(self) -> tuple[Any, ...]:
-        named = isinstance(self.table, str) or not isinstance(self.table, Sequence)
-        return (self.table,) if named else tuple(self.table)
+        """The names of catalogue, schema and table; none if they cannot be told."""
+        if isinstance(self.table, str):
+            whole = re.fullmatch(rf"({NAME})(\.({NAME}))*", self.table)
+            return tuple(map(_unquoted, re.findall(NAME, self.table))) if whole else ()
+        return tuple(self.table) if isinstance(self.table, Sequence) and not isinstance(self.table, bytes) else ()
 
     @property
     def _language(self) -> Dialect:
@@ -88,52 +112,87 @@ class SqlTarget(Target):
         source.check_distinct(source.names, ignore_case=not language.case_sensitive)
         names = [language.quote(name) for name in source.output_names(self.prefix)]
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
+        score, scorable = language.score(source.ensemble.intercept, contributions), language.scorable(source)
         wanted = zip(contributions if source.contributions else [], names[2:], strict=True)
         return QUERY.format(
-            prediction=language.prediction(source, f"scored.{names[0]}"),
+            prediction=language.prediction(source, f"data.{names[0]}"),
             prediction_name=names[1],
-            score=language.score(source.ensemble.intercept, contributions),
+            score=score if scorable is None else SCORE.format(scorable=scorable, score=score),
             score_name=names[0],
-            rules="".join(f",\n    {text} AS {name}" for text, name in wanted),
+            rules="".join(f",\n  CASE WHEN data.{names[0]} IS NOT NULL THEN {text} END AS {name}" for text, name in wanted),
             table=self._source_table(),
             zeros=", ".join(f"0 AS {name}" for name in names),
             names=", ".join(names),
         )
 
+    # ---- verification ----
+
+    def export(self, source: Source, X: Matrix) -> Export:
+        """Write the query for the columns that the table has, and verify that it computes the same as the model."""
+        return super().export(replace(source, kinds=dict(source.kinds) | self._found_kinds(source) | dict(self.types or {})), X)
+
+    def _found_kinds(self, source: Source) -> dict[str, str]:
+        """Return the kinds of the columns of the table, if it is found on the connection."""
+        if self.connection is None:
+            return {}
+        with self._borrowed() as cursor:
+            types = self._language.column_types(cursor, self._parts)
+        if not self._language.case_sensitive:
+            types = {name: types[held] for name in source.names for held in types if held.casefold() == name.casefold()}
+        for name in source.used_names if types else ():
+            if name not in types:
+                raise ValueError(f"The table {'.'.join(self._parts)} has no column {name!r}, which rules use.")
+        return {name: kind for name, held in types.items() if (kind := kind_of_type(held)) is not None}
+
     def engine(self) -> tuple[str, str]:
         """Return the database and its version."""
-        with self._connected() as connection:
-            cursor = connection.cursor()
+        with self._borrowed() as cursor:
             cursor.execute(self._language.version_query)
-            return self._language.title, str(cursor.fetchone()[0])
+            return self._language.title, str(fields(cursor.fetchone())[0])
 
     @contextlib.contextmanager
-    def _connected(self) -> Any:
-        """Yield the given connection, or a new one that is closed afterwards."""
-        if self.connection is not None:
-            yield self.connection
-        else:
+    def _borrowed(self) -> Iterator[Any]:
+        """Yield a cursor of the given connection, which is left as it was, or of a new one that is closed afterwards."""
+        if self.connection is None:
             with contextlib.closing(self._language.connect()) as connection:
-                yield connection
+                yield connection.cursor()
+        else:
+            with self._language.borrowed(self.connection) as cursor:
+                yield cursor
+
+    def comparable(self, source: Source, X: Matrix) -> Matrix:
+        """Return rows with each value as its column can hold it."""
+        columns = [held_values(X[:, column], source.kinds.get(name)) for column, name in enumerate(source.names)]
+        return np.column_stack(columns) if columns else X
+
+    def expected(self, source: Source, X: Matrix) -> Matrix:
+        """Return what the query must give for each row."""
+        return np.where(self._language.scored_rows(source, X)[:, None], source.outputs(X), np.nan)
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Insert the rows into a temporary table and run the query on it."""
         query = product.replace(self._source_table(), f"FROM {TEMPORARY} AS data")
-        with self._connected() as connection:
-            try:
-                rows = self._fetched(connection.cursor(), query, source, X)
-            except Exception as error:  # each driver has its own exceptions
-                raise ExportError(f"{self._language.title} refused the export: {error}") from error
+        try:
+            with self._borrowed() as cursor:
+                rows = self._fetched(cursor, query, source, X)
+        except Exception as error:  # each driver has its own exceptions
+            raise ExportError(f"{self._language.title} refused the export: {error}") from error
         return np.array(rows, dtype=np.float64)
 
     def _fetched(self, cursor: Any, query: str, source: Source, X: Matrix) -> list[Any]:
         language, position = self._language, source.position_name(source.output_names(self.prefix))
         layout = language.layout(source)
-        columns = "".join(f", {language.quote(source.name(column))} {language.double}" for column in layout)
-        cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({position} INTEGER{columns})")
-        language.fill(cursor, X[:, list(layout)])
+        kinds = [source.kinds.get(source.name(column)) for column in layout]
+        names = [position, *[language.quote(source.name(column)) for column in layout]]
+        types = ["INTEGER", *map(language.type_of, kinds)]
+        columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
+        cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({columns})")
+        values = [python_values(X[:, column], kind) for column, kind in zip(layout, kinds, strict=True)]
+        language.fill(cursor, types, [list(range(len(X))), *values])
         outputs = ", ".join(f"product.{language.quote(name)}" for name in source.output_names(self.prefix))
         cursor.execute(f"SELECT {outputs} FROM (\n{query}) AS product ORDER BY product.{position}")
-        fetched = [tuple(row) for row in cursor.fetchall()]
-        cursor.execute(f"DROP TABLE {TEMPORARY}")
-        return fetched
+        return list(map(fields, cursor.fetchall()))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

@@ -62,6 +62,21 @@ def kind_of_series(column: nw.Series[Any]) -> str:
     return "dates or times" if column.dtype.is_temporal() else f"values of type {getattr(native, 'dtype', column.dtype)}"
 
 
+def column_kinds(X: Any) -> dict[str, str]:
+    """Return the columns of a data frame that hold booleans, integers, decimals or doubles; empty if X is something else."""
+    frame = nw.from_native(X, pass_through=True)
+    schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
+    return {name: kind for name, dtype in schema.items() if (kind := _kind_of_type(dtype)) is not None}
+
+
+def _kind_of_type(dtype: Any) -> str | None:
+    if dtype == nw.Boolean:
+        return "boolean"
+    if dtype.is_integer():
+        return "integer"
+    return "decimal" if dtype.is_decimal() else "double" if dtype.is_float() else None
+
+
 def misplaced_column(X: Any, expected: tuple[str, ...]) -> str:
     """Say which column of a data frame is the first that stands in another's place."""
     names = nw.from_native(X, eager_only=True).columns
