@@ -135,14 +135,17 @@ def _decode_step(field: Field, n_rules: int, n_columns: int) -> EditStep:
         rule.fail("null")
     if not renewed and new.value is not None:
         new.fail("null")
+    complexity, loss = _pair(field.get("complexity")), _pair(field.get("loss"))
     return EditStep(
         action.text(),
         rule.index(n_rules) if named else None,
         decode_rule(new, n_columns) if renewed else None,
         field.get("description").text(),
-        *(item.index(2**31) for item in _pair(field.get("complexity"))),
-        *(item.number() for item in _pair(field.get("loss"))),
-        settings=_decode_settings(field.get("settings")) if action.text() == "round" else (),
+        complexity[0].index(2**31),
+        complexity[1].index(2**31),
+        loss[0].number(),
+        loss[1].number(),
+        _decode_settings(field.get("settings")) if action.text() == "round" else (),
     )
 
 
