@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from obliquerules.rules.columns import MISSING, Block, Column, Level, NumberColu
 TRUTH = {"true": 1.0, "false": 0.0}
 # Whole numbers up to here are exact as doubles.
 LARGEST_WHOLE = 2.0**53
+
+# A number with a decimal comma.
+COMMA_NUMBER = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 Filled = tuple[Column, NDArray[Any]]
 
@@ -61,11 +65,19 @@ def kind_of(column: Column, values: NDArray[Any]) -> str:
         return "numbers"
     if as_numbers(column, values) is not None:
         return "booleans"
+    if has_decimal_commas(column):
+        return f"numbers with a decimal comma ('{next(level for level in column.levels if ',' in str(level))}')"
     is_text = np.array([number_in(str(level)) is None for level in column.levels])
     if is_text.all():
         return "text"
     first = next(code for code in values.tolist() if code >= 0 and is_text[code])
     return f"numbers and text ('{column.levels[first]}')"
+
+
+def has_decimal_commas(column: Column) -> bool:
+    """Say whether a column holds nothing but numbers, some of them with a decimal comma."""
+    texts = [str(level) for level in column.levels or () if number_in(str(level)) is None]
+    return bool(texts) and all(COMMA_NUMBER.fullmatch(text) for text in texts)
 
 
 def number_in(text: str) -> float | None:
