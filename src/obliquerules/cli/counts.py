@@ -14,14 +14,17 @@ MOST_DIFFERENT = 0.25
 FEW = 8
 # Ratings vary less than counts, whose variance is at least about their mean.
 LEAST_DISPERSION = 0.5
+# Counts have a long tail to the right: the skewness of a Poisson distribution is one over the root of its mean. This is the
+# least share of that.
+LEAST_SKEWNESS = 0.25
 
 
 def against_counts(values: NDArray[np.float64]) -> str | None:
     """Say why numbers are not taken for counts: None if they are, and an empty text if nobody would take them for counts."""
     if not (values == np.rint(values)).all() or values.min() < 0.0:
         return ""
-    mean, median = float(values.mean()), float(np.median(values))
-    if values.min() > max(1.0, NEAR_ZERO * median):
+    mean = float(values.mean())
+    if values.min() > max(1.0, NEAR_ZERO * float(np.median(values))):
         return ""
     if values.max() >= LARGEST_COUNT:
         return "are whole, but larger than most counts"
@@ -31,6 +34,10 @@ def against_counts(values: NDArray[np.float64]) -> str | None:
         return "are whole, but repeat less than counts do"
     if values.var() < LEAST_DISPERSION * mean:
         return "are whole, but vary less than counts do, like ratings"
-    if mean < median:
-        return "are whole, but most are above their mean, unlike counts"
+    if _skewness(values) < LEAST_SKEWNESS / np.sqrt(mean):
+        return "are whole, but not skewed like counts"
     return None
+
+
+def _skewness(values: NDArray[np.float64]) -> float:
+    return float(np.mean(((values - values.mean()) / values.std()) ** 3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from obliquerules.rules.columns import Column
 # How pandas calls an index that had no name.
 INDEX_NAME = re.compile(r"Unnamed: 0(\.[0-9]+)?|__index_level_[0-9]+__")
 # How identifiers are called.
-ID_NAME = re.compile(r"(.*[^a-z])?(id|nr|no|index|key|code|number|row|rownames?|case)|.*[a-z](ID|Id|Nr|No)")
+ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|nr|no|index|key|code|number|row|rownames|case))|.*[a-z](ID|Id|Nr|No)")
 
 CLASSIFICATION, REGRESSION, COUNTS = "classification", "regression", "counts"
 TASKS = (CLASSIFICATION, REGRESSION, COUNTS)
@@ -166,7 +167,7 @@ def _remarks(data: DataFile, X: Block) -> tuple[str, ...]:
     return (
         *index,
         *(
-            f"{name} is a different whole number in every row, like an identifier (to leave it out: --drop {name})"
+            f"{name} is a different whole number in every row, like an identifier (to leave it out: --drop {shlex.quote(name)})"
             for name in alike
         ),
     )
