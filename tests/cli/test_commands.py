@@ -35,6 +35,7 @@ def test_fit_says_what_it_took_for_what(place):
     said = (place / "said.txt").read_text(encoding="utf-8").splitlines()
     assert said == [
         "Target: state, classification because it has two different values, 'sick' and 'well'",
+        "Scores: log-odds of 'well' (--positive names the other class)",
         "Rows: 80",
         "Columns: 2 (age, pulse)",
         "Left out: name, because it is text that differs in every row, like an identifier",
@@ -101,14 +102,59 @@ def test_explain_says_which_rules_fired_for_a_row(place):
 
 def test_edit_does_its_steps_in_order_and_logs_them(place):
     frame = pd.read_csv(place / "data.csv")
-    steps = ("--lock", "1", "--drop", "0", "--add", "age >= 50", "--refit", "--replace", "1", "+2 if pulse >= 70")
+    steps = (
+        "--lock",
+        "1",
+        "--drop",
+        "0",
+        "--add",
+        "age >= 50",
+        "--refit",
+        "--replace",
+        "1",
+        "+2 if pulse >= 70",
+        "--round",
+        "2",
+    )
     done = run("edit", "model.json", "data.csv", "--target", "state", *steps, "-o", "edited.json", "--json", cwd=place)
     start = load_model(place / "model.json").edit(frame[["age", "pulse"]], frame["state"])
-    expected = start.lock(1).drop(0).add("age >= 50").refit().replace(1, "+2 if pulse >= 70")
+    expected = start.lock(1).drop(0).add("age >= 50").refit().replace(1, "+2 if pulse >= 70").round(2)
     edited = load_model(place / "edited.json")
     assert edited.ensemble_ == expected.ensemble
     assert str(edited.edits_) in done.stderr
-    assert [step["action"] for step in json.loads(done.stdout)] == ["lock", "drop", "add", "refit", "replace"]
+    assert [step["action"] for step in json.loads(done.stdout)] == ["lock", "drop", "add", "refit", "replace", "round"]
+
+
+def test_round_writes_a_short_model_with_its_certificate(place):
+    frame = pd.read_csv(place / "data.csv")
+    done = run("round", "model.json", "data.csv", "--target", "state", "--digits", "2", "-o", "short.json", "--json", cwd=place)
+    expected = load_model(place / "model.json").rounded(frame[["age", "pulse"]], frame["state"], digits=2)
+    short = load_model(place / "short.json")
+    assert short.ensemble_ == expected.ensemble_
+    assert short.edits_ == expected.edits_
+    assert str(short.edits_) in done.stderr
+    assert [step["action"] for step in json.loads(done.stdout)] == ["round"]
+
+
+def test_closest_finds_what_the_library_finds(place):
+    X = pd.read_csv(place / "data.csv")[["age", "pulse"]]
+    model = load_model(place / "model.json")
+    done = run("closest", "model.json", "data.csv", "--row", "4", "--fixed", "age", "--tolerance", "0.05", cwd=place)
+    assert done.stdout == f"{model.closest_change(X.iloc[4], X, fixed=['age'], tolerance=0.05)}\n"
+    bounds = ("--lower", "pulse=60", "--upper", "age=70", "--cost", "pulse=2", "--whole", "age", "--above", "0.5")
+    told = json.loads(run("closest", "model.json", "data.csv", "--row", "0", *bounds, "--json", cwd=place).stdout)
+    given = {"lower": {"pulse": 60}, "upper": {"age": 70}, "cost": {"pulse": 2}, "whole": ["age"]}
+    found = model.closest_change(X.iloc[0], X, above=0.5, **given)
+    assert told["changes"] == found.to_dicts()
+    assert (told["before"], told["after"], told["proven"]) == (found.before, found.after, found.proven)
+
+
+def test_stability_counts_what_the_library_counts(place):
+    frame = pd.read_csv(place / "data.csv")
+    done = run("stability", "model.json", "data.csv", "--target", "state", "--bootstraps", "3", "--at", "4", cwd=place)
+    small = load_model(place / "model.json").at(4)
+    found = small.stability(frame[["age", "pulse"]], frame["state"], n_bootstraps=3, random_state=0)
+    assert done.stdout == f"{found}\n"
 
 
 def test_benchmark_prints_the_table_and_writes_it(tmp_path):
@@ -137,6 +183,7 @@ def test_help_and_version_load_nothing_heavy():
         "show model.json",
         "predict model.json data.csv --probabilities",
         "explain model.json data.csv --row 1",
+        "closest model.json data.csv --row 1",
         "export model.json --to python",
         "report model.json data.csv --target state -o light.html",
     ],

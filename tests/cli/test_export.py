@@ -70,7 +70,7 @@ def test_rows_of_the_user_are_compared_too(place):
     )
     assert with_table == generated + 80
     given = (place / "data.csv").read_text(encoding="utf-8").replace(",", ";")
-    done = run("export", "model.json", "--to", "json", "--data", "-", "--delimiter", ";", cwd=place, input=given)
+    done = run("export", "model.json", "--to", "json", "--data", "-", "--separator", ";", cwd=place, input=given)
     assert done.returncode == 0, done.stderr
     assert f"on {with_table} rows" in done.stderr
 

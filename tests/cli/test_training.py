@@ -5,6 +5,7 @@ from argparse import Namespace
 import numpy as np
 import pytest
 
+from obliquerules.cli.counts import against_counts
 from obliquerules.cli.data import read_data
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.training import training_data
@@ -14,11 +15,12 @@ from obliquerules.rules import Block
 
 from .executable import write_csv
 
-DEFAULTS = {"target": "y", "weight": None, "drop_columns": [], "drop_rows": False, "task": None}
+READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None}
+DEFAULTS = {"target": "y", "weight": None, "drop": [], "drop_rows": False, "task": None, "positive": None}
 
 
 def chosen(directory, header, rows, **options):
-    data = read_data(str(write_csv(directory / "data.csv", header.split(), rows)))
+    data = read_data(Namespace(data=str(write_csv(directory / "data.csv", header.split(), rows)), **READING))
     return training_data(data, Namespace(**DEFAULTS | options))
 
 
@@ -28,7 +30,7 @@ def chosen(directory, header, rows, **options):
         (["a", "b", "a"], "classification"),
         ([3, 7, 3], "classification"),
         (["true", "false", "true"], "classification"),
-        ([0, 1, 2], "counts"),
+        ([0, 1, 5], "counts"),
         ([1, 2, 3], "regression"),
         ([0.0, 0.5, 1.5], "regression"),
         ([-1, 0, 2], "regression"),
@@ -60,7 +62,7 @@ def test_rows_with_missing_values_are_left_out_if_asked_for(tmp_path):
 
 def test_missing_values_in_a_column_that_is_not_used_do_not_matter(tmp_path):
     rows = [(1, "", "u", 0.5), (2, 3, "v", 1.5), (3, 4, "u", 2.5)]
-    data = chosen(tmp_path, "a b t y", rows, drop_columns=["b"])
+    data = chosen(tmp_path, "a b t y", rows, drop=["b"])
     assert data.X.names == ("a",)
     assert data.left_out == {
         "b": "as asked for",
@@ -73,6 +75,73 @@ def test_a_column_that_becomes_constant_is_left_out(tmp_path):
     data = chosen(tmp_path, "a b y", rows, drop_rows=True)
     assert data.X.names == ("a",)
     assert data.left_out == {"b": "because it is the same in every row"}
+
+
+COUNTED = np.random.default_rng(0)
+LOOKS = {
+    "small counts": (COUNTED.poisson(2.0, 200), None),
+    "overdispersed counts": (COUNTED.poisson(60.0 * COUNTED.gamma(1.0, 1.0, 5000)), None),
+    "rare events": (COUNTED.poisson(0.05, 200), None),
+    "dollars": (np.rint(COUNTED.gamma(1.0, 500.0, 400)), "larger than most counts"),
+    "small amounts, hardly any twice": (np.rint(COUNTED.gamma(1.0, 200.0, 200).clip(0, 900)), "repeat less than counts"),
+    "rounded to tens": (10 * COUNTED.poisson(3.0, 200), "all multiples of a larger number"),
+    "ratings": (COUNTED.choice([1, 2, 3, 4], 200, p=[0.2, 0.5, 0.2, 0.1]), "vary less than counts"),
+    "points of 100": (np.append(np.rint(COUNTED.normal(70.0, 15.0, 500)).clip(0, 100), 0), "not skewed like counts"),
+    "years": (COUNTED.integers(1990, 2020, 200), ""),
+    "negative": (np.append(COUNTED.poisson(2.0, 200), -1), ""),
+    "fractions": (COUNTED.poisson(2.0, 200) + 0.5, ""),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_counts_are_told_from_other_whole_numbers(name):
+    values, doubt = LOOKS[name]
+    found = against_counts(values.astype(float))
+    assert found == doubt if not doubt else doubt in found
+
+
+def test_why_whole_numbers_are_no_counts_is_said(tmp_path):
+    data = chosen(tmp_path, "a y", zip(range(40), (37 * row for row in range(40)), strict=True))
+    assert data.task == "regression"
+    assert (
+        data.why
+        == "it holds numbers with 40 different values; they are whole, but larger than most counts (--task counts if they are)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "alike"),
+    [
+        ("patient_id", [907, 12, 455], True),
+        ("CustomerID", [907, 12, 455], True),
+        ("ID", [907, 12, 455], True),
+        ("paid", [907, 12, 455], False),
+        ("anything", [12, 10, 11], True),
+        ("id", [1, 1, 2], False),
+        ("id", [1.5, 2, 3], False),
+    ],
+)
+def test_identifiers_are_remarked_on(tmp_path, name, values, alike):
+    data = chosen(tmp_path, f"{name} b y", zip(values, [1, 5, 2], [0.5, 1.5, 2.5], strict=True))
+    expected = (f"{name} is a different whole number in every row, like an identifier (to leave it out: --drop {name})",)
+    assert data.remarks == (expected if alike else ())
+    assert name in data.X.names
+
+
+@pytest.mark.parametrize(
+    ("written", "values", "positive"),
+    [
+        ("no", ["no", "yes"], "no"),
+        ("1", [1, 2], 1),
+        ("1.0", [1, 2], 1),
+        ("0.5", [0.5, 2.5], 0.5),
+        ("TRUE", ["TRUE", "x"], "TRUE"),
+    ],
+)
+def test_the_positive_class_is_found_as_the_table_has_it(tmp_path, written, values, positive):
+    data = chosen(tmp_path, "a y", zip(range(4), values * 2, strict=True), positive=written)
+    assert data.positive == positive
+    assert type(data.positive) is type(positive)
 
 
 def test_every_estimator_belongs_to_a_method():
@@ -125,6 +194,6 @@ def test_names_are_compared_a_few_times_for_each_column_however_many_there_are()
     data = DataFile("t", block, {}, block.names)
     Counted.comparisons = 0
     check_names(names, "t")
-    training_data(data, Namespace(**DEFAULTS | {"drop_columns": [str(name) for name in names[1000:]]}))
+    training_data(data, Namespace(**DEFAULTS | {"drop": [str(name) for name in names[1000:]]}))
     data.choose(names)
     assert Counted.comparisons < 20 * len(names)

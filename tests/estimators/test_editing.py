@@ -38,6 +38,7 @@ def edited(editing):
         .refit()
         .drop(0)
         .refit()
+        .round(2, tolerance=0.001, integers=True)
     )
 
 
@@ -307,3 +308,44 @@ def test_a_step_to_an_infinite_loss_is_refused(kind):
         editing.add("+1.5e308 if age >= -100")
     with pytest.raises(ValueError, match=r"must be finite[.]$"):
         editing.replace(0, Rule(-1.7e308))
+
+
+@every_kind
+def test_a_rounded_model_is_a_model_with_its_certificate(kind, tmp_path):
+    model, X, y = fitted(kind)
+    short = model.rounded(X, y, digits=2)
+    engine = model.ensemble_.rounded(X, digits=2)
+    assert type(short) is type(model)
+    assert short.ensemble_ != model.ensemble_
+    assert [rule.condition for rule in short.ensemble_] == [rule.condition for rule in engine.ensemble]
+    step = short.edits_[-1]
+    assert step.action == "round"
+    assert step.description.startswith("round to 2 digits: no row changes side, scores change by ")
+    assert step.loss_after <= 1.001 * step.loss_before
+    short.save(tmp_path / "short.json")
+    again = load_model(tmp_path / "short.json")
+    assert again.edits_ == short.edits_
+    assert str(again.ensemble_) == again.ensemble_.to_text(exact=True)
+    np.testing.assert_array_equal(again.predict(X), short.predict(X))
+    assert short.export("json", X).verification.mismatches == 0
+
+
+def test_a_rounding_with_a_tolerance_says_how_many_rows_change_side():
+    model, X, y = fitted("squared")
+    step = model.rounded(X, y, tolerance=0.1).edits_[-1]
+    assert "of 150 distinct rows change side of a condition" in step.description
+    assert step.loss_before < step.loss_after <= step.loss_before + 0.1
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"digits": 0}, "digits must be a whole number of at least 1"),
+        ({"tolerance": -1.0}, "tolerance must be a finite number of at least 0"),
+        ({"integers": "yes"}, "integers must be True or False"),
+    ],
+)
+def test_a_rounding_that_makes_no_sense_is_refused(given, sentence):
+    model, X, y = fitted("classifier")
+    with pytest.raises(ValueError, match=sentence):
+        model.rounded(X, y, **given)

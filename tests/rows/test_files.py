@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.rows.csv_files import MISSING_WORDS
+from obliquerules.rows.cells import MISSING_WORDS, Conventions
 from obliquerules.rows.files import read_file, read_stream
 from obliquerules.rows.levels import as_labels, as_numbers, is_missing, kind_of
 from obliquerules.rows.reading import read
 
 
-def csv_of(text):
-    return read_stream(io.BytesIO(text.encode()), ".csv", "the text")
+def csv_of(text, written="utf-8", **conventions):
+    return read_stream(io.BytesIO(text.encode(written)), ".csv", "the text", Conventions(**conventions))
 
 
 def kinds(content):
@@ -38,7 +38,7 @@ def test_numbers_text_booleans_and_missing_values():
     assert is_missing(content.column("m")[1]).all()
 
 
-@pytest.mark.parametrize("value", ["1_000", "0x10", "١", "1,5", "one", "true"])
+@pytest.mark.parametrize("value", ["1_000", "0x10", "١", "1,5,2", "one", "true"])
 def test_what_is_no_number(value):
     assert kinds(csv_of(f"a;b\n1;{value}\n2;3\n"))[1] == f"numbers and text ('{value}')"
 
@@ -47,10 +47,75 @@ def test_of_several_texts_among_numbers_the_first_is_named():
     assert kinds(csv_of("a\n1\nz\nb\n")) == ["numbers and text ('z')"]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_the_header_tells_the_delimiter(delimiter):
-    content = csv_of("\ufeffa,b\n1,2\n".replace(",", delimiter))
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_header_tells_the_separator(separator):
+    content = csv_of("\ufeffa,b\n1,2\n".replace(",", separator))
     assert content.choose(["b", "a"]).matrix.tolist() == [[2.0, 1.0]]
+
+
+def test_the_separator_that_gives_more_columns_counts():
+    assert csv_of("a, in kg;b;c\n1;2;3\n").names == ("a, in kg", "b", "c")
+    assert csv_of("a;b|c;d\n1;2|3;4\n", separator="|").names == ("a;b", "c;d")
+
+
+def test_decimal_commas_are_read_if_asked_for():
+    text = "a;b\n1,5;2\n-,25;3e1\n1,5e-3;\n"
+    assert kinds(csv_of(text)) == ["numbers with a decimal comma ('-,25')", "numbers"]
+    np.testing.assert_array_equal(
+        csv_of(text, decimal=",").choose(["a", "b"]).matrix, [[1.5, 2.0], [-0.25, 30.0], [0.0015, np.nan]]
+    )
+
+
+@pytest.mark.parametrize("values", [("1,5", "x"), ("1,5", "1,5,2"), ("1,", "2,")])
+def test_what_has_no_decimal_comma(values):
+    assert "decimal" not in kinds(csv_of("a;b\n" + "".join(f"{value};1\n" for value in values)))[0]
+
+
+def test_beside_decimal_commas_a_point_makes_no_number():
+    assert kinds(csv_of("a;b\n1.234;1\n2,5;2\n", decimal=","))[0] == "numbers with points and commas ('1.234', '2,5')"
+    assert kinds(csv_of("a;b\n1.234,5;1\n2;2\n"))[0] == "numbers with points and commas ('1.234,5', '1.234,5')"
+    assert kinds(csv_of("a;b\n1.5;1\nx,y;2\n"))[0] == "numbers and text ('x,y')"
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8-sig", "utf-8"])
+def test_other_encodings(encoding):
+    content = csv_of("größe,ort\r\n1,Köln\r\n2,Zürich\r\n", encoding, encoding=encoding)
+    assert content.names == ("größe", "ort")
+    assert texts(content, "ort") == ["Köln", "Zürich"]
+
+
+@pytest.mark.parametrize(("encoding", "hint"), [("latin-1", "latin-1"), ("utf-16", "utf-16")])
+def test_text_in_another_encoding_gets_a_hint(encoding, hint):
+    with pytest.raises(ValueError, match=f"is not CSV in UTF-8: line 1 is not text.*--encoding {hint}"):
+        csv_of("größe\n1\n", encoding)
+
+
+def test_text_that_is_not_in_the_given_encoding():
+    with pytest.raises(ValueError, match="the text is not text in the encoding ascii"):
+        csv_of("größe\n1\n", encoding="ascii")
+
+
+def test_a_first_column_without_a_name_is_an_index():
+    content = csv_of(",a,b\nx,1,2\ny,3,4\n")
+    assert content.names == ("a", "b")
+    assert content.has_index
+    assert content.choose(["a"]).matrix.tolist() == [[1.0], [3.0]]
+    assert not csv_of("a,b\n1,2\n").has_index
+
+
+def test_columns_without_a_name_or_a_value_do_not_matter():
+    assert csv_of("a;b;;\n1;2;;\n").names == ("a", "b")
+
+
+@pytest.mark.parametrize(("text", "column"), [("a,,b\n1,2,3\n", 2), (",,b\n1,2,3\n", 2), ("a,b,\n1,2,3\n", 3)])
+def test_other_columns_need_a_name(text, column):
+    with pytest.raises(ValueError, match=f"the text has no name for column {column}: give each column a name."):
+        csv_of(text)
+
+
+def test_a_table_of_an_index_alone():
+    with pytest.raises(ValueError, match="the text has no column with a name"):
+        csv_of('""\n1\n')
 
 
 def test_names_and_values_may_be_quoted():

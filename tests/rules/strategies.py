@@ -82,7 +82,8 @@ def _edit_steps(draw, log):
     new = draw(rules()) if renewed else None
     after = before.with_rules(_changed(before.rules, action, position, new))
     losses = draw(st.tuples(ordinary, ordinary))
-    return EditStep(action, position, new, action, before.complexity, after.complexity, *losses), after
+    settings = (("digits", 2), ("tolerance", losses[0]), ("integers", True)) if action == "round" else ()
+    return EditStep(action, position, new, action, before.complexity, after.complexity, *losses, settings), after
 
 
 def _changed(before, action, position, new):

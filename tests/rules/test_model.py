@@ -103,7 +103,8 @@ def test_a_log_is_a_sequence_of_its_steps(edited):
     assert len(str(log).splitlines()) == 1 + len(log) == 1 + len(log.to_dicts())
     for step, entries in zip(log, log.to_dicts(), strict=True):
         new = None if entries["new"] is None else Rule.parse(entries["new"], log.start.feature_names)
-        assert dataclasses.replace(step, new=new) == step == type(step)(**entries | {"new": new})
+        told = entries | {"new": new, "settings": step.settings}
+        assert dataclasses.replace(step, new=new) == step == type(step)(**told)
 
 
 def test_a_log_without_steps_has_a_heading_only():

@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument(
         "--replace", action=Step, nargs=2, metavar=("N", "RULE"), help="put another rule in the place of rule N"
     )
+    reader.add_argument("--round", action=Step, type=int, metavar="DIGITS", help="write all numbers in fewer digits")
     reader.add_argument("--refit", action=Step, nargs=0, help="fit the constant and all weights that are not locked anew")
     add_at(reader)
     reader.add_argument("--quiet", action="store_true", help="report nothing but errors")
@@ -65,15 +66,15 @@ def main(arguments: Sequence[str]) -> None:
     reader = parser()
     options = reader.parse_args(arguments)
     if options.steps is None:
-        reader.error("there is nothing to do: give --drop, --add, --replace, --lock, --unlock or --refit")
+        reader.error("there is nothing to do: give --drop, --add, --replace, --lock, --unlock, --round or --refit")
     check_output(options.output, options.force, options.model, options.data)
-    data = read_data(options.data, options.delimiter)
+    data = read_data(options)
     editing = _started(read_estimator(options.model, options.at), data, options)
     for action, given in options.steps:
         editing = getattr(editing, action)(*given)
     with writing(options.output):
         editing.model.save(options.output)
-    _tell(editing, options)
+    tell(editing, options)
 
 
 def _started(estimator: RuleModel, data: DataFile, options: argparse.Namespace) -> Editing[RuleModel]:
@@ -83,7 +84,8 @@ def _started(estimator: RuleModel, data: DataFile, options: argparse.Namespace) 
     return estimator.edit(X, target_values(model, data, rows, options), weights(data, rows, options))
 
 
-def _tell(editing: Editing[RuleModel], options: argparse.Namespace) -> None:
+def tell(editing: Editing[RuleModel], options: argparse.Namespace) -> None:
+    """Say what the steps did and what they led to."""
     if not options.quiet:
         say(f"{editing.log}\nWrote {options.output}.")
     if options.json:

@@ -9,6 +9,7 @@ from obliquerules.cli.data import add_data, inputs, read_data
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.inspection.explanation import explain
+from obliquerules.rows.files import DataFile
 
 
 def parser() -> argparse.ArgumentParser:
@@ -25,14 +26,20 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    data = read_data(options.data, options.delimiter)
-    n_rows = len(data.block)
-    if options.row is not None and not 0 <= options.row < n_rows:
-        raise ValueError(f"--row must lie between 0 and {n_rows - 1}, the last row of {data.source}; got {options.row}.")
+    data = read_data(options)
+    if options.row is not None:
+        check_row(options.row, data)
     model = read_model(options.model, options.at)
-    first, last = (0, n_rows) if options.row is None else (options.row, options.row + 1)
+    first, last = (0, len(data.block)) if options.row is None else (options.row, options.row + 1)
     explanation = explain(model, inputs(model, data, slice(first, last)))
     if options.json:
         write_json([record | {"row": record["row"] + first} for record in explanation.to_dicts()])
     else:
         write_result("\n\n".join(f"Row {row.row + first}. {row}" for row in explanation) + "\n")
+
+
+def check_row(row: int, data: DataFile) -> None:
+    """Raise if a table has no such row."""
+    n_rows = len(data.block)
+    if not 0 <= row < n_rows:
+        raise ValueError(f"--row must lie between 0 and {n_rows - 1}, the last row of {data.source}; got {row}.")

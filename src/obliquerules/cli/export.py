@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _exported(options: argparse.Namespace) -> Export:
     """Return the export; one that differs from the model is no fault of what was given."""
-    data = None if options.data is None else read_data(options.data, options.delimiter)
+    data = None if options.data is None else read_data(options)
     model = read_model(options.model, options.at)
     rows = None if data is None else inputs(model, data)
     booleans = {} if data is None else {column.name: "boolean" for column in data.block.columns if column.levels is not None}

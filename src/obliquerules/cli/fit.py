@@ -33,7 +33,8 @@ def parser() -> argparse.ArgumentParser:
     add_training(reader)
     add_output(reader, "the model file to write", required=True)
     reader.add_argument("--task", choices=TASKS, help="the kind of target (default: inferred from its values)")
-    reader.add_argument("--drop-columns", nargs="+", action="extend", default=[], metavar="NAME", help="columns to leave out")
+    reader.add_argument("--positive", metavar="CLASS", help="the class that scores are about (default: the one sorted last)")
+    reader.add_argument("--drop", action="append", default=[], metavar="NAME", help="a column to leave out; may be repeated")
     reader.add_argument("--method", choices=METHODS, default=next(iter(METHODS)), help="default: %(default)s")
     reader.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     reader.add_argument("--parameters", action=ShowParameters, nargs=0, help="list what --set can set, and exit")
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str]) -> None:
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.data)
     values = settings(options.set)
-    data = training_data(read_data(options.data, options.delimiter), options)
+    data = training_data(read_data(options), options)
     model = _model(options, data, values)
     if not options.quiet:
         say("\n".join([*data.sentences(), f"Method: {' '.join(str(model).split())}"]))
@@ -75,6 +76,7 @@ def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, An
     kind = estimator_class(options.method, data.task, options.cv is not None)
     given = {
         "loss": "poisson" if data.task == COUNTS else None,
+        "positive": data.positive,
         "cv": options.cv,
         "n_jobs": options.jobs,
         "verbose": 1 if options.progress else None,
@@ -95,6 +97,8 @@ def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "rows_left_out": data.rows_left_out,
         "columns": list(data.X.names),
         "columns_left_out": dict(data.left_out),
+        "notes": list(data.remarks),
+        "positive": None if model.model_.labels is None else model.model_.labels.values[1],
         "complexity": model.ensemble_.complexity,
         "path": [ensemble.complexity for ensemble in model.path_],
         "rules": model.to_text().split("\n"),

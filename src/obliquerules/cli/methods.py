@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 # cross-validation.
 METHODS = {"lltboost": "LLTBoost", "tgb": "TGB", "ltrnet": "LTRNet", "drnet": "DRNet"}
 # Parameters that have an option of their own.
-OPTIONS = {"loss": "--task", "random_state": "--random-state", "verbose": "--progress", "cv": "--cv", "n_jobs": "--jobs"}
+OPTIONS = {
+    "loss": "--task",
+    "positive": "--positive",
+    "random_state": "--random-state",
+    "verbose": "--progress",
+    "cv": "--cv",
+    "n_jobs": "--jobs",
+}
 WORDS = {"true": True, "false": False, "none": None}
 
 

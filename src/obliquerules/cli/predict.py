@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.model, options.data)
-    data = read_data(options.data, options.delimiter)
+    data = read_data(options)
     model = read_model(options.model, options.at)
     columns = _predictions(model, model.scores(inputs(model, data)), options.probabilities)
     if options.json:

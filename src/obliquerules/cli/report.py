@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.data import add_data, inputs, read_data, used_names
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, command_parser, say
@@ -57,8 +57,10 @@ def main(arguments: Sequence[str]) -> None:
 def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
     """Return the rows that figures are about."""
     check_text("data_name", options.data_name)
-    data = read_data(options.data, options.delimiter)
-    rows = complete_rows(data, [*model.feature_names, *roles(options)], options.drop_rows)
-    X = inputs(model, data, rows)
+    data = read_data(options)
+    # Every size that the page offers needs its columns.
+    needed = used_names(*model.ensembles, names=model.feature_names)
+    rows = complete_rows(data, [*needed, *roles(options)], options.drop_rows)
+    X = inputs(model, data, rows, ensembles=model.ensembles)
     y, weight = read_outcomes(model, target_values(model, data, rows, options), weights(data, rows, options), len(X))
     return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count)

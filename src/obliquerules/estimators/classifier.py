@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,19 +14,46 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from obliquerules.estimators.rule_model import RuleModel, Vector, all_or_nothing
 from obliquerules.losses import LOSSES, Loss
+from obliquerules.parameters import check_declared, declared
 from obliquerules.rules import Labels
 
 
+def check_label(name: str, value: Any) -> None:
+    """Raise unless the value can be the label of a class, or is None."""
+    if not (value is None or isinstance(value, (str, numbers.Real, np.bool_))):
+        raise ValueError(f"{name} must be the label of a class: text, a number or a boolean; got {value!r}.")
+
+
+@dataclass(frozen=True)
+class ClassTarget:
+    """The parameters that concern a target of two classes."""
+
+    positive: Any = declared(
+        None,
+        "str, int, float, bool or None",
+        "The class that scores are about, such as the event: a rule with a positive weight makes it more probable. None means "
+        "the class that sorts last.",
+        check_label,
+    )
+
+    def __post_init__(self) -> None:
+        check_declared(self)
+
+
 class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
-    """An estimator for two classes: the score is the log-odds of the second one.
+    """An estimator for two classes: the score is the log-odds of the positive one.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The labels, sorted; a positive weight raises the probability of the second.
+        The labels, sorted.
     """
 
+    target_class = ClassTarget
+    positive: Any
+
     def _loss(self) -> Loss:
+        ClassTarget(self.positive)
         return LOSSES["logistic"]
 
     def __sklearn_tags__(self) -> Any:
@@ -41,8 +70,11 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         if len(labels) > 2:
             kind = type_of_target(y, input_name="y")
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        codes = np.asarray(y == labels.classes[-1], dtype=np.float64)
-        labels.check_both(codes[weight > 0.0] if len(labels) == 2 else np.zeros(1))
+        if len(labels) < 2:
+            labels.check_both(np.zeros(1))
+        labels = labels if self.positive is None else labels.about(self.positive)
+        codes = labels.encode(y)
+        labels.check_both(codes[weight > 0.0])
         return codes, labels
 
     @property
@@ -50,7 +82,12 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         """The labels, sorted."""
         if self.model_.labels is None:
             raise AttributeError(f"The model of this {type(self).__name__} has no classes.")
-        return self.model_.labels.classes
+        return np.sort(self.model_.labels.classes)
+
+    @property
+    def _positive_last(self) -> bool:
+        """Whether scores are about the second of `classes_`."""
+        return self.model_.labels is None or self.model_.labels.ascending
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, feature_names: Sequence[str] | None = None) -> Self:
@@ -58,13 +95,16 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return self._learn(X, y, sample_weight, feature_names)
 
     def decision_function(self, X: Any) -> Vector:
-        """Return the score of each row: the log-odds of the second class."""
-        return self._scores(X)
+        """Return the log-odds of the second of `classes_`, as scikit-learn asks.
+
+        With another class as ``positive``, this is the score of each row, ``ensemble_(X)``, with the opposite sign.
+        """
+        return self._log_odds(self._scores(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class, shape (n_samples, 2)."""
+        """Return the probability of each of `classes_`, shape (n_samples, 2)."""
         scores = self._scores(X)  # first, because it raises if the model is not fitted
-        return self.model_.probabilities(scores)
+        return self._shares(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the more probable class of each row."""
@@ -72,13 +112,20 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return self.model_.decisions(scores)
 
     def staged_decision_function(self, X: Any) -> Iterator[Vector]:
-        """Yield the scores by each member of `path_`, from the constant to the largest."""
-        return self._staged_scores(X)
+        """Yield the decision function by each member of `path_`, from the constant to the largest."""
+        return map(self._log_odds, self._staged_scores(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Yield the class probabilities by each member of `path_`."""
-        return (self.model_.probabilities(score) for score in self._staged_scores(X))
+        return map(self._shares, self._staged_scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield the classes predicted by each member of `path_`."""
         return (self.model_.decisions(score) for score in self._staged_scores(X))
+
+    def _log_odds(self, score: Vector) -> Vector:
+        return score if self._positive_last else -score
+
+    def _shares(self, score: Vector) -> NDArray[np.float64]:
+        shares = self.model_.probabilities(score)
+        return shares if self._positive_last else shares[:, ::-1]

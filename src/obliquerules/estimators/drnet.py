@@ -28,7 +28,7 @@ class DRNetClassifier(RuleClassifier):
     ensemble_ : RuleEnsemble
         The member of the path that predicts; after `fit`, the last.
     classes_ : array of shape (2,)
-        The labels; rules with a positive weight are for the second, rules with a negative weight for the first.
+        The labels, sorted. Rules with a positive weight are for the positive class, the others for the other one.
     n_iter_ : int
         The number of training steps.
     n_features_in_ : int

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from obliquerules.estimators.typed_rules import read_typed
 from obliquerules.method import Method
-from obliquerules.parameters import check_whole
+from obliquerules.parameters import check_flag, check_real, check_whole
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
-from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
+from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.decimals.rounding import Rounding
+from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 
 
 class Editable(Protocol):
@@ -118,6 +120,17 @@ class Editing(Generic[Estimator]):
         rules = [Rule(weight, rule.condition) for weight, rule in zip(weights[1:], self.ensemble, strict=True)]
         return self._next("refit", None, None, f"refit all weights{_but(locked)}", rules, float(weights[0]))
 
+    def round(self, digits: int = 3, *, tolerance: float = 0.0, integers: bool = False) -> Editing[Estimator]:
+        """Write all numbers in fewer digits, as `RuleEnsemble.rounded` does; the log says what that changes on the data."""
+        check_whole("digits", digits, 1)
+        check_real("tolerance", tolerance, 0.0)
+        check_flag("integers", integers)
+        settings: dict[str, Any] = {"digits": int(digits), "tolerance": float(tolerance), "integers": bool(integers)}
+        sample, loss = self.sample, self.model.model_.loss
+        rounding = self.ensemble.rounded(sample.X, y=sample.y, loss=loss, sample_weight=sample.weight, **settings)
+        after, text = rounding.ensemble, _rounding_in_words(rounding, digits, tolerance, len(sample.y))
+        return self._next("round", None, None, text, after.rules, after.intercept, tuple(settings.items()))
+
     def replay(self, log: EditLog) -> Editing[Estimator]:
         """Repeat the steps of a log, such as the `edits_` of a model that was loaded.
 
@@ -126,7 +139,7 @@ class Editing(Generic[Estimator]):
         editing = self
         for step in log:
             given = [argument for argument in (step.rule, step.new) if argument is not None]
-            editing = getattr(editing, _known_action(step.action))(*given)
+            editing = getattr(editing, _known_action(step.action))(*given, **dict(step.settings))
         return editing
 
     def __str__(self) -> str:
@@ -168,6 +181,7 @@ class Editing(Generic[Estimator]):
         description: str,
         rules: list[Rule] | tuple[Rule, ...],
         intercept: float | None = None,
+        settings: Settings = (),
     ) -> Editing[Estimator]:
         """Return the editing with new rules and the step in its log."""
         before = self.ensemble
@@ -177,7 +191,7 @@ class Editing(Generic[Estimator]):
             raise ValueError(
                 f"Cannot {description}, because the mean loss, {losses[0]:g} before and {losses[1]:g} after, must be finite."
             )
-        step = EditStep(action, rule, new, description, before.complexity, after.complexity, *losses)
+        step = EditStep(action, rule, new, description, before.complexity, after.complexity, *losses, settings)
         edited = self.model.model_.edited(self.log.followed_by(step, after))
         return Editing(self.model._with(edited), self.sample)
 
@@ -187,6 +201,14 @@ def _but(locked: list[int]) -> str:
     if not locked:
         return ""
     return f" but that of rule {locked[0]}" if len(locked) == 1 else f" but those of rules {', '.join(map(str, locked))}"
+
+
+def _rounding_in_words(rounding: Rounding, digits: int, tolerance: float, n_rows: int) -> str:
+    """Return what rounding has changed, in words."""
+    how = f"to {digits} digits" if tolerance == 0.0 else f"as far as the mean loss rises by no more than {readable(tolerance)}"
+    n = rounding.rows_changed
+    sides = "no row changes side" if n == 0 else f"{n} of {n_rows} distinct rows change side of a condition"
+    return f"round {how}: {sides}, scores change by {readable(rounding.score_change)} at most"
 
 
 def _known_action(action: str) -> str:

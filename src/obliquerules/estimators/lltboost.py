@@ -11,7 +11,7 @@ from obliquerules.estimators.regressor import RuleRegressor
 class LLTBoostClassifier(RuleClassifier):
     """Classify two classes with a small sum of rules whose conditions are sparse linear combinations of inputs.
 
-    Each rule adds its weight to the log-odds of the second class wherever all its conditions ``x.w >= t`` hold. Rules are
+    Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x.w >= t`` hold. Rules are
     added one at a time; each condition is found by L1-sparse logistic regression on the signs of the loss gradient, and after
     each rule all weights are refitted. Inputs are standardised internally; the rules are in original units.
 
@@ -28,7 +28,7 @@ class LLTBoostClassifier(RuleClassifier):
     edits_ : EditLog or None
         The log of its edits; None if it was not edited.
     classes_ : array of shape (2,)
-        The labels; a positive weight raises the probability of the second.
+        The labels, sorted.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int

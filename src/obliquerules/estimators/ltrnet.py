@@ -23,7 +23,7 @@ class LTRNetClassifier(RuleClassifier):
     ensemble_ : RuleEnsemble
         The member of the path that predicts; after `fit`, the last.
     classes_ : array of shape (2,)
-        The labels; a positive weight raises the probability of the second.
+        The labels, sorted.
     n_iter_ : int
         The largest number of training steps at any penalty.
     n_features_in_ : int

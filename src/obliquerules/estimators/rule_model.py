@@ -145,6 +145,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         given = self.get_params(deep=False)
         # The model, and so its file, does not depend on the number of workers.
         parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
+        # Left out where it is not given, so that releases that do not know it read the file.
+        parameters = tuple(one for one in parameters if one != ("positive", None))
         return Origin(type(self).__name__, parameters, n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
     def _training_data(self, X: Any, y: Any, names: Sequence[str] | None) -> tuple[Block, NDArray[Any]]:
@@ -256,8 +258,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Returns
         -------
         Editing
-            Its methods `drop`, `add`, `replace`, `lock`, `unlock` and `refit` return the next `Editing`; its `model` is the
-            edited model.
+            Its methods `drop`, `add`, `replace`, `lock`, `unlock`, `refit` and `round` return the next `Editing`; its `model`
+            is the edited model.
 
         Examples
         --------
@@ -270,6 +272,49 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         (4, 3)
         """
         return Editing(self, Sample.of(*self._learnable_rows(X, y, sample_weight)))
+
+    def rounded(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        digits: int = 3,
+        tolerance: float = 0.0,
+        integers: bool = False,
+    ) -> Self:
+        """Return the model with all numbers in few digits; this one does not change.
+
+        The last step of its `edits_` certifies what that changes on the data: how many rows change side of a condition, by how
+        much scores change, and the mean loss before and after. It is saved with the model.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The data on which the certificate holds, preferably those of `fit`.
+        digits : int, default=3
+            The significant digits wanted for rule weights. More are kept if the mean loss would rise by more than 0.1 %.
+        tolerance : float, default=0.0
+            By how much the mean loss may rise. If it may, conditions are shortened further, so that rows may change side, and
+            rule weights may have fewer than ``digits`` digits.
+        integers : bool, default=False
+            Prefer whole numbers of at most 1000 as weights in oblique conditions, where no row changes side.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> short = model.rounded(X, y, digits=2)
+        >>> print(short.to_text())
+        +105 if True
+        +38 if bp >= 101.5
+        +79 if bmi + 7 s5 >= 59.425
+        >>> short.edits_[-1].description
+        'round to 2 digits: no row changes side, scores change by 0.9... at most'
+        """
+        return self.edit(X, y, sample_weight).round(digits, tolerance=tolerance, integers=integers).model
 
     # ---- questions ----
 
@@ -337,8 +382,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         ----------
         X : data frame or array of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
-            Targets. With them, the table has the mean target of the rows that each rule covers: the share of the second class,
-            or the mean of y.
+            Targets. With them, the table has the mean target of the rows that each rule covers: the share of the positive
+            class, or the mean of y.
         sample_weight : array of shape (n_samples,), optional
 
         Returns
@@ -453,7 +498,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             change, and without other bounds a variable stays within its range in them.
         above, below : float, optional
             The value that the prediction must exceed or fall below; for a classifier, the prediction is the probability of the
-            second class. A regressor needs one of them. Without either, a classifier must predict the other class.
+            positive class. A regressor needs one of them. Without either, a classifier must predict the other class.
         fixed : collection of str or int
             Variables, by name or column, that must not change.
         lower, upper : dict, optional

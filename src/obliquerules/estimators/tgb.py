@@ -10,7 +10,7 @@ from obliquerules.estimators.regressor import RuleRegressor
 class TGBClassifier(RuleClassifier):
     """Classify two classes with a small sum of rules whose conditions are plain thresholds on single inputs.
 
-    Each rule adds its weight to the log-odds of the second class wherever all its conditions ``x >= t`` or ``x <= t`` hold.
+    Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x >= t`` or ``x <= t`` hold.
     Rules are added one at a time; each is the conjunction that follows the loss gradient best, and after each rule all weights
     are refitted. `LLTBoostClassifier` does the same with oblique conditions.
 
@@ -27,7 +27,7 @@ class TGBClassifier(RuleClassifier):
     search_complete_ : bool
         Whether every exact search was completed; True for greedy search. Not saved to files.
     classes_ : array of shape (2,)
-        The labels; a positive weight raises the probability of the second.
+        The labels, sorted.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int

@@ -33,7 +33,7 @@ class RuleSummary:
     mean_contribution : float
         The mean over all rows of what the rule adds to the score: its weight times its coverage.
     purity : float or None
-        The mean target of the covered rows: the share of the second class, or the mean of y. None if there is no target or
+        The mean target of the covered rows: the share of the positive class, or the mean of y. None if there is no target or
         no covered row.
     """
 

@@ -10,11 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
+from obliquerules.rows.cells import Conventions
 from obliquerules.rows.csv_files import read_csv
-from obliquerules.rows.levels import Filled
+from obliquerules.rows.levels import Filled, is_missing
 from obliquerules.rules.columns import Block
 
-SUFFIXES = (".csv", ".parquet", ".arrow")
+SUFFIXES = (".csv", ".xlsx", ".parquet", ".arrow")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +32,15 @@ class DataFile:
         What each of the other columns holds, such as dates.
     names : tuple of str
         The names of all columns, in the order of the file.
+    has_index : bool
+        Whether a first column without a name, as pandas writes its index, was left out.
     """
 
     source: str
     block: Block
     unread: Mapping[str, str]
     names: tuple[str, ...]
+    has_index: bool = False
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -72,21 +76,40 @@ def read_file(path: str | os.PathLike[str]) -> DataFile:
         return read_stream(file, Path(path).suffix.lower(), f"'{os.fspath(path)}'")
 
 
-def read_stream(file: IO[bytes], suffix: str, source: str, delimiter: str | None = None) -> DataFile:
+def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventions | None = None) -> DataFile:
     """Read an open file; raise ValueError if it is not what its suffix says."""
-    columns, unread, names = _read(file, suffix, source, delimiter)
-    check_names(names, source)
-    block = Block(tuple(column for column, _ in columns), tuple(values for _, values in columns))
-    if columns and not len(block):
+    columns, unread, names = _read(file, suffix, source, conventions or Conventions())
+    if columns and not len(columns[0][1]):
         raise ValueError(f"{source} has a header, but no rows.")
-    return DataFile(source, block, unread, tuple(names))
+    _check_nameless(columns, unread, names, source)
+    named = [name for name in names if name != ""]
+    check_names(named, source)
+    kept = [(column, values) for column, values in columns if column.name != ""]
+    block = Block(tuple(column for column, _ in kept), tuple(values for _, values in kept))
+    unread = {name: kind for name, kind in unread.items() if name != ""}
+    return DataFile(source, block, unread, tuple(named), has_index=names[0] == "")
 
 
-def _read(file: IO[bytes], suffix: str, source: str, delimiter: str | None) -> tuple[list[Filled], dict[str, str], list[str]]:
+def _check_nameless(columns: Sequence[Filled], unread: Mapping[str, str], names: Sequence[str], source: str) -> None:
+    """Raise if a column without a name has values, unless it is the first, as pandas writes its index."""
+    nameless, index = [values for column, values in columns if column.name == ""], names[0] == ""
+    others = nameless[1:] if index and "" not in unread else nameless
+    if ("" in unread and not index) or not all(is_missing(values).all() for values in others):
+        place = next(place for place, name in enumerate(names, 1) if name == "" and place > 1)
+        raise ValueError(f"{source} has no name for column {place}: give each column a name.")
+
+
+def _read(
+    file: IO[bytes], suffix: str, source: str, conventions: Conventions
+) -> tuple[list[Filled], dict[str, str], list[str]]:
     """Return the columns that can be read, what the others hold, and the names of all."""
     if suffix == ".csv":
-        columns = read_csv(file, source, delimiter)
+        columns = read_csv(file, source, conventions)
         return columns, {}, [column.name for column, _ in columns]
+    if suffix == ".xlsx":
+        from obliquerules.rows.excel_files import read_excel  # here, because few files need it
+
+        return read_excel(file, source, conventions)
     from obliquerules.rows.arrow_files import read_arrow  # here, because it loads narwhals
 
     return read_arrow(file, suffix, source)
@@ -94,8 +117,8 @@ def _read(file: IO[bytes], suffix: str, source: str, delimiter: str | None) -> t
 
 def check_names(names: Sequence[str], source: str) -> None:
     """Raise unless each column has a name of its own."""
-    if "" in names:
-        raise ValueError(f"{source} has no name for column {list(names).index('') + 1}: give each column a name.")
+    if not names:
+        raise ValueError(f"{source} has no column with a name.")
     double, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise ValueError(f"{source} has two columns named '{double}': each needs a name of its own.")

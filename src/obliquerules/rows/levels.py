@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,10 @@ from obliquerules.rules.columns import MISSING, Block, Column, Level, NumberColu
 TRUTH = {"true": 1.0, "false": 0.0}
 # Whole numbers up to here are exact as doubles.
 LARGEST_WHOLE = 2.0**53
+
+# A whole number, or one with a decimal comma; and what only numbers consist of, however they are grouped.
+COMMA_NUMBER = re.compile(r"[+-]?(?:[0-9]*,)?[0-9]+(?:[eE][+-]?[0-9]+)?")
+GROUPED_NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)*")
 
 Filled = tuple[Column, NDArray[Any]]
 
@@ -61,11 +66,30 @@ def kind_of(column: Column, values: NDArray[Any]) -> str:
         return "numbers"
     if as_numbers(column, values) is not None:
         return "booleans"
+    if has_decimal_commas(column):
+        return f"numbers with a decimal comma ('{_first_with(',', column.levels)}')"
+    if _has_points_and_commas(column.levels):
+        return f"numbers with points and commas ('{_first_with('.', column.levels)}', '{_first_with(',', column.levels)}')"
     is_text = np.array([number_in(str(level)) is None for level in column.levels])
     if is_text.all():
         return "text"
     first = next(code for code in values.tolist() if code >= 0 and is_text[code])
     return f"numbers and text ('{column.levels[first]}')"
+
+
+def has_decimal_commas(column: Column) -> bool:
+    """Say whether a column holds nothing but numbers, some of them with a decimal comma."""
+    texts = [str(level) for level in column.levels or ()]
+    return any("," in text for text in texts) and all(COMMA_NUMBER.fullmatch(text) for text in texts)
+
+
+def _has_points_and_commas(levels: Sequence[Level]) -> bool:
+    marks = {mark for level in levels for mark in ".," if mark in str(level)}
+    return len(marks) == 2 and all(GROUPED_NUMBER.fullmatch(str(level)) for level in levels)
+
+
+def _first_with(mark: str, levels: Sequence[Level]) -> Level:
+    return next(level for level in levels if mark in str(level))
 
 
 def number_in(text: str) -> float | None:

@@ -10,9 +10,10 @@ import numpy as np
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules.columns import Range
 from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.decimals.numbers import ALL_DIGITS
 from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
 from obliquerules.rules.documents.fields import Field, ModelFileError, cut
-from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
+from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 from obliquerules.rules.ensemble import RuleEnsemble, shared_names
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.model import Model, Origin
@@ -63,7 +64,7 @@ def decode_model(document: Field) -> Model:
     members = _decode_members(document.get("path"), n_columns, given)
     chosen = document.get("chosen")
     position = chosen.index(len(members))
-    labels = None if document.get("classes").value is None else _decode_labels(document.get("classes"))
+    labels = None if document.get("classes").value is None else _decode_classes(document)
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
@@ -152,14 +153,27 @@ def _decode_step(field: Field, n_rules: int, n_columns: int) -> EditStep:
         rule.fail("null")
     if not renewed and new.value is not None:
         new.fail("null")
+    complexity, loss = _pair(field.get("complexity")), _pair(field.get("loss"))
     return EditStep(
         action.text(),
         rule.index(n_rules) if named else None,
         decode_rule(new, n_columns) if renewed else None,
         field.get("description").text(),
-        *(item.index(2**31) for item in _pair(field.get("complexity"))),
-        *(item.number() for item in _pair(field.get("loss"))),
+        complexity[0].index(2**31),
+        complexity[1].index(2**31),
+        loss[0].number(),
+        loss[1].number(),
+        _decode_settings(field.get("settings")) if action.text() == "round" else (),
     )
+
+
+def _decode_settings(field: Field) -> Settings:
+    """Return how rules were rounded."""
+    integers = field.get("integers")
+    if not isinstance(integers.value, bool):
+        integers.fail("true or false")
+    digits, tolerance = field.get("digits").index(ALL_DIGITS + 1), field.get("tolerance").number()
+    return ("digits", digits), ("tolerance", tolerance), ("integers", integers.value)
 
 
 def _pair(field: Field) -> tuple[Field, Field]:
@@ -167,6 +181,17 @@ def _pair(field: Field) -> tuple[Field, Field]:
     if len(items) != 2:
         field.fail("two numbers, before and after")
     return items[0], items[1]
+
+
+def _decode_classes(document: Field) -> Labels:
+    """Return the labels; the second must be the one that the parameter ``positive`` names, or sorts last."""
+    field, positive = document.get("classes"), document.get("parameters").get("positive", None)
+    labels = _decode_labels(field)
+    if positive.value is None and not labels.ascending:
+        field.get("values").fail("in ascending order, because no parameter names the positive class")
+    if positive.value is not None and positive.value != labels.values[1]:
+        positive.fail(f"the second class, {labels.values[1]!r}")
+    return labels
 
 
 def _decode_labels(field: Field) -> Labels:
@@ -178,6 +203,6 @@ def _decode_labels(field: Field) -> Labels:
     if len(values) == 2 and all(type(value) is kind for value in values):
         labels = np.array(values)
         # Whole numbers too large for an array, texts that an array cannot tell apart, and infinity fail these.
-        if labels.dtype.kind in array_kinds and labels[0] < labels[1] and (kind is str or np.isfinite(labels).all()):
+        if labels.dtype.kind in array_kinds and labels[0] != labels[1] and (kind is str or np.isfinite(labels).all()):
             return Labels.of_classes(labels)
-    field.get("values").fail(f"two different labels of type {name.text()} in ascending order")
+    field.get("values").fail(f"two different labels of type {name.text()}")

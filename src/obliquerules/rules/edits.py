@@ -19,7 +19,11 @@ ACTIONS = {
     "lock": (True, False),
     "unlock": (True, False),
     "refit": (False, False),
+    "round": (False, False),
 }
+
+# How a step was carried out, by the names of what its method takes.
+Settings = tuple[tuple[str, float | bool], ...]
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class EditStep:
 
     Attributes
     ----------
-    action : {"drop", "add", "replace", "lock", "unlock", "refit"}
+    action : {"drop", "add", "replace", "lock", "unlock", "refit", "round"}
     rule : int or None
         The position, from 0, of the rule that was named.
     new : Rule or None
@@ -38,6 +42,8 @@ class EditStep:
     complexity_before, complexity_after : int
     loss_before, loss_after : float
         The mean loss on the data that the edit was made with.
+    settings : tuple of (str, number)
+        How the rules were rounded; of other steps, nothing.
     """
 
     action: str
@@ -48,6 +54,7 @@ class EditStep:
     complexity_after: int
     loss_before: float
     loss_after: float
+    settings: Settings = ()
 
 
 @dataclass(frozen=True)
@@ -83,9 +90,11 @@ class EditLog(Records[EditStep]):
         return locked
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each step; a new rule is written in full."""
+        """Return one dict for each step; a new rule is written in full, and settings are in the description."""
         names, style = self.start.feature_names, PLAIN.in_full()
-        return [vars(step) | {"new": None if step.new is None else step.new.describe(names, style)} for step in self.steps]
+        told = [{name: value for name, value in vars(step).items() if name != "settings"} for step in self.steps]
+        written = [None if step.new is None else step.new.describe(names, style) for step in self.steps]
+        return [one | {"new": new} for one, new in zip(told, written, strict=True)]
 
     def __str__(self) -> str:
         lines = [

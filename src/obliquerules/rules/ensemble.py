@@ -111,6 +111,11 @@ class RuleEnsemble:
         """The number of rules, propositions and non-zero weights, C(f) in the paper; the constant is free."""
         return sum(rule.complexity for rule in self.rules)
 
+    @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns that occur in a condition, in ascending order."""
+        return tuple(sorted({column for rule in self for proposition in rule.condition for column in proposition.columns}))
+
     def _matrix(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         if self.feature_names is not None:
             return as_matrix(X, len(self.feature_names), exactly=True)

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class Labels:
-    """The two classes of a target, in ascending order: the codec between their labels and the numbers 0 and 1.
+    """The two classes of a target: the codec between their labels and the numbers 0 and 1.
 
     Attributes
     ----------
     values : tuple
-        The labels as Python objects.
+        The labels as Python objects; scores are about the last, the positive class.
     dtype : numpy.dtype
         The type of arrays of labels.
 
@@ -32,13 +32,20 @@ class Labels:
 
     @classmethod
     def of(cls, y: ArrayLike) -> Labels:
-        """Return the labels that occur in y."""
+        """Return the labels that occur in y, in ascending order."""
         return cls.of_classes(np.unique(y))
 
     @classmethod
     def of_classes(cls, classes: NDArray[Any]) -> Labels:
-        """Return the labels of an array that holds each of them once, in ascending order."""
+        """Return the labels of an array that holds each of them once, the positive class last."""
         return cls(tuple(classes.tolist()), classes.dtype)
+
+    def about(self, positive: Any) -> Labels:
+        """Return the same two labels with the given one as the positive class; raise if it is none of them."""
+        if positive not in self.values:
+            known = " and ".join(map(repr, self.values))
+            raise ValueError(f"positive must be one of the classes of y, which are {known}; got {positive!r}.")
+        return self if positive == self.values[1] else Labels(self.values[::-1], self.dtype)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -48,8 +55,13 @@ class Labels:
         """The labels as an array."""
         return np.array(self.values, dtype=self.dtype)
 
+    @property
+    def ascending(self) -> bool:
+        """Whether the positive class is the one that sorts last."""
+        return bool(self.values[0] < self.values[1])
+
     def encode(self, y: ArrayLike) -> NDArray[np.float64]:
-        """Return 1.0 for rows of the second class and 0.0 for those of the first; raise if there is any other label."""
+        """Return 1.0 for rows of the positive class and 0.0 for those of the other; raise if there is any other label."""
         given = np.asarray(y)
         if not np.isin(given, self.classes).all():
             raise ValueError(f"y must hold the labels that the model was fitted to, {list(self.values)}.")

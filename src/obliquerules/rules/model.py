@@ -132,11 +132,11 @@ class Model:
         return self.ensemble(X)
 
     def means(self, score: Vector) -> Vector:
-        """Return the inverse link of scores: expected values, or probabilities of the second class."""
+        """Return the inverse link of scores: expected values, or probabilities of the positive class."""
         return self.loss.inverse_link(score)
 
     def probabilities(self, score: Vector) -> NDArray[np.float64]:
-        """Return the probability of each class, shape (n_samples, 2)."""
+        """Return the probability of each class, the positive one last, shape (n_samples, 2)."""
         positive = self.means(score)
         return np.column_stack([1.0 - positive, positive])
 

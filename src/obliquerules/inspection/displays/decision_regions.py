@@ -169,7 +169,7 @@ class DecisionRegionsDisplay:
         fixed : dict, optional
             The values at which to fix other inputs, by name or number; by default, their medians.
         response_method : {"auto", "predict", "predict_proba", "decision_function"}, default="auto"
-            What to show: the prediction, the probability of the second class, or the score. ``"auto"`` means
+            What to show: the prediction, the probability of the positive class, or the score. ``"auto"`` means
             ``"predict_proba"`` for a classifier and ``"predict"``, the only choice, for a regressor.
         units : dict of str to str, optional
             The units of inputs, by name.
@@ -237,7 +237,7 @@ class DecisionRegionsDisplay:
         return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", rows)))
 
     def _draw_classes(self) -> None:
-        """Fill the regions by class; a hatch marks the second class in print without colour."""
+        """Fill the regions by class; a hatch marks the positive class in print without colour."""
         second = [region for region, label in zip(self.regions, self.response, strict=True) if label == 1.0]
         colours = np.array([drawing.PALE_BLUE, drawing.PALE_VERMILLION])[self.response.astype(np.intp)]
         self.ax_.add_collection(_polygons(self.regions, facecolors=colours, edgecolors="face", linewidths=0.3))

@@ -118,6 +118,7 @@ def _encode_step(step: EditStep) -> dict[str, Any]:
         "description": step.description,
         "complexity": [step.complexity_before, step.complexity_after],
         "loss": [step.loss_before, step.loss_after],
+        **({"settings": dict(step.settings)} if step.settings else {}),
     }
 
 

@@ -1,0 +1,52 @@
+"""The command ``obliquerules round``: write all numbers of a model in fewer digits, and certify what that changes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from obliquerules.cli.data import add_data, inputs, read_data, used_names
+from obliquerules.cli.edit import tell
+from obliquerules.cli.model_file import add_model, read_estimator
+from obliquerules.cli.output import add_output, check_output, writing
+from obliquerules.cli.speech import add_at, add_json, command_parser
+from obliquerules.cli.training import add_training, complete_rows, roles, target_values, weights
+from obliquerules.rules import Block
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the arguments."""
+    reader = command_parser(
+        "round",
+        "Write all numbers of a model in fewer digits. The certificate, kept in the file, says what that changes on DATA: how "
+        "many rows change side of a condition, by how much scores change, and the mean loss before and after.",
+    )
+    add_model(reader)
+    add_data(reader)
+    add_training(reader)
+    add_output(reader, "the model file to write", required=True)
+    reader.add_argument("--digits", type=int, default=3, metavar="N", help="the digits of rule weights (default: %(default)s)")
+    reader.add_argument(
+        "--tolerance", type=float, default=0.0, metavar="L", help="by how much the mean loss may rise (default: %(default)s)"
+    )
+    reader.add_argument("--integers", action="store_true", help="prefer whole numbers as weights in conditions")
+    add_at(reader)
+    reader.add_argument("--quiet", action="store_true", help="report nothing but errors")
+    add_json(reader, "what rounding changed")
+    return reader
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the command."""
+    options = parser().parse_args(arguments)
+    check_output(options.output, options.force, options.model, options.data)
+    data = read_data(options)
+    estimator = read_estimator(options.model, options.at)
+    model = estimator.model_
+    rows = complete_rows(data, [*used_names(model.ensemble, names=model.feature_names), *roles(options)], options.drop_rows)
+    X = Block.of_matrix(inputs(model, data, rows), model.feature_names)
+    editing = estimator.edit(X, target_values(model, data, rows, options), weights(data, rows, options))
+    editing = editing.round(options.digits, tolerance=options.tolerance, integers=options.integers)
+    with writing(options.output):
+        editing.model.save(options.output)
+    tell(editing, options)
