@@ -51,7 +51,7 @@ from obliquerules.rows.reading import (
     read_weights,
 )
 from obliquerules.rows.sample import Sample
-from obliquerules.rules import Block, Labels, Model, RuleEnsemble
+from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.model import Origin
@@ -132,7 +132,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
-        self.model_ = Model(growth.path, chosen, loss, labels, origin=self._origin(growth.n_iter))
+        path = tuple(member.ordered() for member in growth.path)
+        self.model_ = Model(path, chosen, loss, labels, origin=self._origin(growth.n_iter))
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
@@ -280,6 +281,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         check_is_fitted(self)
         return self.model_.to_text(format, exact=exact)
+
+    def band_tables(self) -> tuple[BandTable, ...]:
+        """Return what the rules on one variable alone add up to; see `RuleEnsemble.band_tables`."""
+        check_is_fitted(self)
+        return self.model_.ensemble.band_tables()
 
     def export(self, to: str, X: Any = None, *, contributions: bool = False, **options: Any) -> Export:
         """Return `ensemble_` in another language, after verifying that it computes the same.
