@@ -101,6 +101,12 @@ def test_a_missing_value_has_no_sum():
     assert np.isnan(table([np.nan])).all()
 
 
+def test_a_sum_that_is_zero_but_for_rounding_is_printed_as_zero():
+    (table,) = RuleEnsemble.parse("+0.1 if x0 >= 1\n+0.2 if x0 >= 1\n-0.3 if x0 >= 2").band_tables()
+    assert str(table) == "x0 alone: below 1 +0, to below 2 +0.3, from 2 +0"
+    assert table(3.0) == 0.1 + 0.2 - 0.3 != 0.0
+
+
 def test_rules_on_several_variables_are_in_no_table():
     assert RuleEnsemble.parse("+1 if x0 >= 2\n+2 if x0 + x1 <= 5\n+1 if x0 >= 2 & x1 >= 3\n+1 if x1 >= 2").band_tables() == ()
 

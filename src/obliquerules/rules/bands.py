@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +42,8 @@ class Cut:
         return values > self.value if self.above else values >= self.value
 
 
+# A sum that is smaller than the largest by this factor is what rounding has left of zero.
+ROUNDING = 1e-12
 START, END = Cut(-math.inf, False), Cut(math.inf, True)
 
 
@@ -105,9 +107,15 @@ class BandTable:
             total = np.where(band.low.passed(values), band.weight, total)
         return total
 
+    @property
+    def legible(self) -> tuple[Band, ...]:
+        """The bands as they are printed: where weights cancel but for rounding, the sum is zero."""
+        least = ROUNDING * max(abs(band.weight) for band in self.bands)
+        return tuple(replace(band, weight=0.0) if abs(band.weight) < least else band for band in self.bands)
+
     def describe(self, style: Style = PLAIN) -> str:
         """Return the table as one line."""
-        bands = ", ".join(f"{band.describe(style, brief=True)} {style.signed(band.weight)}" for band in self.bands)
+        bands = ", ".join(f"{band.describe(style, brief=True)} {style.signed(band.weight)}" for band in self.legible)
         return f"{style.name(self.name)} alone: {bands}"
 
     def __str__(self) -> str:

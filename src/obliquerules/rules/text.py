@@ -110,7 +110,7 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
 
 def _bands(table: BandTable, style: Style, wording: Wording) -> Table:
     ratios = () if wording.factor is None else (wording.factor,)
-    lines = [(*_amounts(band.weight, style, wording), band.describe(style)) for band in table.bands]
+    lines = [(*_amounts(band.weight, style, wording), band.describe(style)) for band in table.legible]
     return ("in all", *ratios, f"{style.name(table.name)} alone"), lines
 
 
@@ -141,7 +141,7 @@ def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
         return f"{style.signed(band.weight)}{ratio} {band.describe(style)}"
 
     name = style.name(table.name)
-    return f"Together, the rules on {name} alone add to the {wording.total}: {', '.join(map(told, table.bands))}."
+    return f"Together, the rules on {name} alone add to the {wording.total}: {', '.join(map(told, table.legible))}."
 
 
 def ensemble_html(ensemble: RuleEnsemble, wording: Wording | None = None) -> str:
