@@ -3,7 +3,7 @@
 function renderWords() {
   say("estimator", file.estimator);
   byId("about-model").replaceChildren(
-    ...data.about.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, visible(text)))),
+    ...data.about.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, text))),
   );
   say(
     "lead",
