@@ -30,8 +30,8 @@ function renderWords() {
 function decisionNote() {
   const event = visible(data.words.labels[1]);
   return (
-    `A case is called ${event} where the probability of that is above the threshold. ` +
-    "The net benefit counts right calls for each row, less wrong ones at the odds of the threshold."
+    `A case is called ${event} where the probability of that is above the threshold. The net benefit is the share of ` +
+    "rows rightly called so, less the share wrongly called so times the odds of the threshold."
   );
 }
 
