@@ -48,6 +48,22 @@ def holding(ensemble, loss):
 
 
 @functools.cache
+def stairs():
+    """Return a model with several rules on one variable, one of them an interval, and a 0/1 column; its rows and labels."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"balance": rng.gamma(4.0, 220.0, 900).round(1), "student": rng.integers(0, 2, 900)})
+    odds = np.exp(-5.0 + 0.005 * X["balance"] - 0.7 * X["student"])
+    y = np.where(rng.random(900) < odds / (1.0 + odds), "Yes", "No")
+    text = (
+        "-4.5 if True\n+1.5 if balance >= 700\n+1.25 if balance >= 1000\n+0.9 if balance >= 1200 & balance <= 1500\n"
+        "-0.5 if balance <= 400\n+1.75 if balance >= 1600.5\n-0.75 if student >= 0.5"
+    )
+    model = LLTBoostClassifier(max_rules=1).fit(X, y)
+    model.model_ = replace(model.model_, path=(RuleEnsemble.parse(text, list(X)),), chosen=0)
+    return model, X, y
+
+
+@functools.cache
 def hostile():
     """Return a model whose names and labels are hostile."""
     rng = np.random.default_rng(0)

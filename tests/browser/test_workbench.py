@@ -1,6 +1,7 @@
 """In the browser the workbench counts as the library does: sizes, rules switched off, cases, and the file that comes back."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,16 +10,21 @@ from sklearn.metrics import (
     log_loss,
     mean_poisson_deviance,
     mean_squared_error,
+    precision_score,
     r2_score,
+    recall_score,
     roc_auc_score,
     zero_one_loss,
 )
 
+from obliquerules import RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text import Wording
 
 from ..export.models import MODELS as ODD
-from .models import HOSTILE, KINDS, fitted, holding, hostile
+from .models import HOSTILE, KINDS, fitted, holding, hostile, stairs
 
 pytestmark = pytest.mark.browser
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -137,7 +143,7 @@ def test_a_case_has_the_prediction_of_the_model(kind, workbench):
         assert page.answer() == (prediction, score)
 
 
-def test_a_case_on_a_threshold_a_missing_value_and_rules_that_are_off(workbench):
+def test_a_case_on_a_threshold_and_rules_that_are_off(workbench):
     model, X, y = fitted("logistic")
     page = workbench.open(model, X, y)
     row = X.iloc[7].to_numpy().copy()
@@ -145,20 +151,195 @@ def test_a_case_on_a_threshold_a_missing_value_and_rules_that_are_off(workbench)
     page.toggle(1)
     edited = without(model, X, y, {1})
     assert page.answer()[1] == edited.ensemble_(row[None, :])[0]
-    gone = page.columns()[0]
-    page.type_case({gone: None})
-    row[gone] = np.nan
-    assert page.answer()[1] == edited.ensemble_(row[None, :])[0]
-    assert "a value is missing" in page.text("waterfall")
-    page.find(f"value-{gone}").send_keys("-")
-    assert page.text("case-warning") == "1 field cannot be read as a number, and counts as missing."
-    assert page.answer()[1] == edited.ensemble_(row[None, :])[0]
-    page.find(f"value-{gone}").send_keys("\ue003")  # backspace
-    assert page.text("case-warning") == ""
     single = next(p for rule in edited.ensemble_ for p in rule.condition if len(p.columns) == 1)
     row[single.columns[0]] = single.threshold / single.weights[0]
     page.type_case({single.columns[0]: row[single.columns[0]]})
     assert page.answer()[1] == edited.ensemble_(row[None, :])[0]
+
+
+@every_kind
+def test_a_case_that_lacks_a_value_is_not_scored(kind, workbench):
+    model, X, y = fitted(kind)
+    page = workbench.open(model, X, y)
+    first, second = page.columns()[:2]
+    for typed in (None, "-"):
+        page.type_case({first: None})
+        if typed:
+            page.find(f"value-{first}").send_keys(typed)
+        assert page.text("answer") == "cannot score"
+        assert page.find("answer").get_attribute("data-value") is None
+        assert page.text("case-warning") == f"A number is needed for {X.columns[first]}."
+        assert (page.text("verdict"), page.text("waterfall"), page.text("answer-bar")) == ("", "", "")
+    page.type_case({second: None})
+    assert page.text("case-warning") == f"A number is needed for {X.columns[first]}, {X.columns[second]}."
+    page.type_case({first: 1.0, second: 2.0})
+    assert page.text("case-warning") == ""
+    assert page.answer()
+
+
+def test_only_the_values_that_rules_need_are_asked_for(workbench):
+    model, X, y = stairs()
+    page = workbench.open(model, X, y)
+    page.type_case({0: None})
+    for rule in range(5):
+        page.toggle(rule)
+    assert page.answer()[1] == -4.5 - 0.75 * page.find("value-1").is_selected()
+
+
+def test_a_value_far_outside_the_data_is_remarked_on(workbench):
+    model, X, y = stairs()
+    page = workbench.open(model, X, y)
+    low, high = page.payload["figures"]["ranges"]["0"]
+    assert [low, high] == pytest.approx(np.sort(X["balance"])[[4, -5]], rel=5e-3)
+    for value, far in ((high, False), (high + 0.49 * (high - low), False), (high + 0.51 * (high - low), True), (-9e9, True)):
+        page.type_case({0: value})
+        assert ("balance is far outside the range of the data" in page.text("case-remark")) is far
+        assert page.answer()[1] == model.ensemble_([[value, page.find("value-1").is_selected()]])[0]
+
+
+def test_a_column_of_zeros_and_ones_has_a_tick_box(workbench):
+    model, X, y = stairs()
+    page = workbench.open(model, X, y)
+    assert page.find("value-1").get_attribute("type") == "checkbox"
+    assert page.find("value-1").is_selected() == (X["student"].median() == 1.0)
+    for student in (0, 1, 0):
+        page.type_case({0: 1100.0, 1: student})
+        assert page.answer()[1] == model.ensemble_([[1100.0, student]])[0]
+
+
+def expected_decisions(model, X, y, threshold):
+    """Return what scikit-learn says about the decisions at a threshold, in the words of the page."""
+    event, called = y == model.classes_[1], model.predict_proba(X)[:, 1] > threshold
+    return {
+        "sensitivity": recall_score(event, called),
+        "specificity": recall_score(~event, ~called),
+        "positive predictive value": precision_score(event, called, zero_division=np.nan),
+        "negative predictive value": precision_score(~event, ~called, zero_division=np.nan),
+        "errors": zero_one_loss(event, called),
+        "base rate": event.mean(),
+        "net benefit": (event & called).mean() - (~event & called).mean() * threshold / (1.0 - threshold),
+    }
+
+
+def test_decisions_have_the_figures_of_scikit_learn(workbench):
+    for model, X, y in (fitted("logistic"), stairs()):
+        page = workbench.open(model, X, y, min_count=1)
+        for percent in (50, 3, 12.5, 30, 80):
+            page.decide_at(percent)
+            assert page.decisions() == pytest.approx(expected_decisions(model, X, y, percent / 100), rel=1e-12, nan_ok=True)
+            assert float(page.find("threshold").get_property("value")) == pytest.approx(percent, abs=0.5)
+        page.toggle(1)
+        assert page.decisions() == pytest.approx(
+            expected_decisions(without(model, X, y, {1}), X, y, 0.8), rel=1e-12, nan_ok=True
+        )
+
+
+def test_decisions_on_merged_rows_are_close(workbench):
+    model, X, y = fitted("logistic")
+    page = workbench.open(model, X, y, min_count=5)
+    for percent in (50, 20, 80):
+        page.decide_at(percent)
+        assert page.decisions() == pytest.approx(expected_decisions(model, X, y, percent / 100), abs=0.03)
+    assert "close, but not exact" in page.text("decision-rows")
+    page.toggle(0)
+    assert "exact" not in page.text("decision-rows")
+    assert page.run("return document.getElementById('decision-rows').textContent").startswith("On ")
+
+
+def test_the_threshold_decides_on_the_case(workbench):
+    model, X, y = stairs()
+    page = workbench.open(model, X, y)
+    page.type_case({0: 1100.0, 1: 0})
+    share = 100 * page.answer()[0]
+    page.decide_at(round(share - 1, 1))
+    assert page.text("verdict").startswith("Predicted: 'Yes', with the threshold at ")
+    page.decide_at(round(share + 1, 1))
+    assert page.text("verdict").startswith("Predicted: 'No', with the threshold at ")
+    before = page.decisions()
+    for nonsense in ("0", "100", "-3", ""):
+        page.decide_at(nonsense)
+        assert page.run("return state.threshold") not in (0, 1)
+    page.decide_at(round(share + 1, 1))
+    assert page.decisions() == before
+    page.find("threshold").send_keys("\ue010")  # End
+    assert page.find("threshold-number").get_property("value") == "99.5"
+
+
+def test_errors_stand_beside_those_without_rules(workbench):
+    model, X, y = stairs()
+    page = workbench.open(model, X, y)
+    share = (y == "Yes").mean()
+    assert f"{100 * min(share, 1 - share):.1f} % without rules" in page.text("figures")
+
+
+def band_lines(ensemble):
+    return [[(band.describe(), PLAIN.signed(band.weight)) for band in table.legible] for table in ensemble.band_tables()]
+
+
+def test_band_tables_are_those_of_the_library(workbench):
+    model, X, y = stairs()
+    page = workbench.open(model, X, y)
+    assert page.band_lines() == band_lines(model.ensemble_) != []
+    page.toggle(2)
+    assert page.band_lines() == band_lines(without(model, X, y, {2}).ensemble_)
+    for rule in (0, 1, 3):
+        page.toggle(rule)
+    assert page.band_lines() == []
+    assert not page.find("bands-part").is_displayed()
+
+
+def test_weights_have_odds_ratios_where_there_are_odds(workbench):
+    for kind, factor in (("logistic", "odds"), ("squared", None), ("poisson", "expected count")):
+        model, X, y = fitted(kind)
+        page = workbench.open(model, X, y)
+        assert ("×" in page.text("rules")) == (factor is not None)
+        weight = model.ensemble_[0].weight
+        if factor:
+            assert f"× {factor}" in page.text("rules")
+            assert page.text("rule-0").split("\n")[1] == Wording(None, factor).ratio(weight)
+
+
+def test_the_head_says_what_the_model_is_for(workbench):
+    model, X, y = fitted("logistic")
+    words = {
+        "target": "diagnosis",
+        "data": HOSTILE[0],
+        "date": "May 2026",
+        "intended_use": f"{HOSTILE[1]} {'and so on ' * 30}".strip(),
+    }
+    page = workbench.open(model, X, y, **words)
+    said = ["Target", words["target"], "Event", "'malignant'", "Data", words["data"], "Date", words["date"]]
+    assert page.text("about-model").split("\n") == [*said, "Intended use", words["intended_use"]]
+
+
+@pytest.mark.parametrize("width", [320, 390, 700])
+def test_a_coefficient_stands_on_the_line_of_its_variable(width, workbench):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    workbench.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    model, X, y = fitted("squared")
+    ensemble = RuleEnsemble.parse("\n".join(f"+1 if 1.5 age - 0.{n} bmi + {n} sex >= 3" for n in range(1, 9)), list(X))
+    model = model._with(replace(model.model_, path=(ensemble,), chosen=0, edits=None))
+    model.cv_results_ = None
+    page = workbench.open(model, X, y)
+    assert page.run(BROKEN) == []
+
+
+# The coefficients whose last digit is on another line than the first letter of the variable behind them.
+BROKEN = """
+return [...document.querySelectorAll('.condition b, .why b')].filter((name) => {
+  const before = name.previousSibling;
+  if (!before || before.nodeType !== Node.TEXT_NODE || !/\\d\\s$/.test(before.data)) return false;
+  const end = (node, from, to) => {
+    const range = document.createRange();
+    range.setStart(node, from);
+    range.setEnd(node, to);
+    return range.getClientRects()[0];
+  };
+  const letter = name.querySelector('bdi').firstChild;
+  const digit = end(before, before.length - 2, before.length - 1);
+  return Math.abs(digit.top - end(letter, 0, 1).top) > 3;
+}).map((name) => name.previousSibling.data + name.textContent);
+"""
 
 
 def test_the_waterfall_has_the_words_of_the_explanation(workbench):
@@ -288,7 +469,10 @@ def test_without_rows(workbench):
     assert not page.find("calibration-card").is_displayed()
     page.toggle(0)
     assert page.figure("rules") == str(len(model.ensemble_) - 1)
-    assert page.answer()[1] == model.ensemble_.intercept
+    assert not page.find("decision-card").is_displayed()
+    assert page.text("answer") == "cannot score"
+    page.choose(0)
+    assert page.answer()[1] == model.path_[0].intercept
 
 
 def test_a_size_that_is_not_spoken_for(workbench):
@@ -304,12 +488,12 @@ def test_a_size_that_is_not_spoken_for(workbench):
     assert page.download().edits_ is None
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "bare", "hostile"])
+@pytest.mark.parametrize("kind", [*KINDS, "bare", "hostile", "stairs"])
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_axe_finds_nothing(kind, look, workbench, axe):
     features = [{"name": "prefers-color-scheme", "value": look}]
     workbench.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    model, X, y = hostile() if kind == "hostile" else fitted("logistic" if kind == "bare" else kind)
+    model, X, y = {"hostile": hostile, "stairs": stairs}.get(kind, lambda: fitted("logistic" if kind == "bare" else kind))()
     page = workbench.open(model, *(() if kind == "bare" else (X, y)))
     page.run(axe)  # which the driver may do in spite of the policy
     for width in (1280, 400):

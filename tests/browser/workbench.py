@@ -60,6 +60,10 @@ class Workbench:
         """Fill in the form; a value is left out by None."""
         for column, value in values.items():
             field = self.find(f"value-{column}")
+            if field.get_attribute("type") == "checkbox":
+                if field.is_selected() != (value == 1.0):
+                    field.send_keys(" ")
+                continue
             field.clear()
             if value is not None:
                 field.send_keys(repr(float(value)))
@@ -74,6 +78,22 @@ class Workbench:
         node = self.find("answer")
         return float(node.get_attribute("data-value")), float(node.get_attribute("data-score"))
 
+    def decide_at(self, percent):
+        """Type a threshold."""
+        field = self.find("threshold-number")
+        field.clear()
+        field.send_keys(str(percent))
+
+    def decisions(self):
+        """Return the figures that follow from the threshold, in full; NaN for a share of nothing."""
+        nodes = self.driver.find_elements("css selector", "#decision dd[data-decision]")
+        return {node.get_attribute("data-decision"): float(node.get_attribute("data-value") or "nan") for node in nodes}
+
+    def band_lines(self):
+        """Return the lines of the band tables as they are shown, without odds ratios."""
+        tables = self.driver.find_elements("css selector", "#bands table")
+        return [[_cells(line) for line in table.find_elements("css selector", "tbody tr")] for table in tables]
+
     def download(self):
         """Press the button and return the model that arrives."""
         self.find("download").click()
@@ -85,3 +105,9 @@ class Workbench:
         model = load_model(path)
         path.unlink()
         return model
+
+
+def _cells(line):
+    """Return the words of a band and its sum."""
+    words = line.find_element("css selector", "th").text
+    return words.replace("−", "-"), line.find_element("css selector", ".weight").text.split("×")[0].strip().replace("−", "-")

@@ -19,6 +19,19 @@ def test_with_data(place):
     assert report["figures"]["least"] == 5
 
 
+def test_the_head(place):
+    words = ["--about-data", "80 patients", "--date", "May 2026", "--intended-use", "none"]
+    done = run("report", "model.json", "data.csv", "--target", "state", "-o", "head.html", *words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    about = dict(payload(place / "head.html")["about"])
+    assert (about["Target"], about["Data"], about["Date"], about["Intended use"]) == (
+        "state",
+        "80 patients",
+        "May 2026",
+        "none",
+    )
+
+
 def test_without_data_and_smaller(place):
     assert run("report", "model.json", "-o", "bare.html", "--at", "0", "--max-sizes", "1", cwd=place).returncode == 0
     report = payload(place / "bare.html")

@@ -55,6 +55,15 @@ def test_columns_without_names(tmp_path):
     assert json.loads(payload(tmp_path / "model.html")["file"])["feature_names"] is None
 
 
+def test_the_head_names_the_event_and_what_is_given(tmp_path):
+    model, X, y = fitted("classifier")
+    model.report(tmp_path / "model.html", X, y, target="state", date="2026-05-01")
+    assert payload(tmp_path / "model.html")["about"] == [["Target", "state"], ["Event", "'yes'"], ["Date", "2026-05-01"]]
+    model, _, _ = fitted("squared")
+    model.report(tmp_path / "model.html", data="150 rows", intended_use="none")
+    assert payload(tmp_path / "model.html")["about"] == [["Data", "150 rows"], ["Intended use", "none"]]
+
+
 def test_max_sizes(tmp_path):
     model, X, y = fitted("poisson")
     model.report(tmp_path / "model.html", X, y, max_sizes=2)
@@ -69,6 +78,8 @@ def test_max_sizes(tmp_path):
         ({"min_count": 0}, "min_count must be a whole number of at least 1; got 0."),
         ({"max_sizes": 2.5}, "max_sizes must be a whole number of at least 1; got 2.5."),
         ({"title": "\ud800"}, r"title must be text; got '\\ud800'."),
+        ({"intended_use": 3}, "intended_use must be text; got 3."),
+        ({"date": " "}, "date must be text; got ' '."),
         ({"data_name": ""}, "data_name must be text; got ''."),
         ({"min_count": 151}, "X must have at least min_count=151 rows with weight; got 150."),
         ({"y": None}, "X and y must be given together."),

@@ -9,7 +9,7 @@ TERM = re.compile(r"([+-]?) ?(?:(\d\S*) )?x(\d+) ?")
 
 def read_ensemble(text):
     """Return the ensemble that prints like this."""
-    constant, *rules = [read_rule(line) for line in text.splitlines()]
+    constant, *rules = [read_rule(line) for line in text.splitlines() if not line.startswith("#")]
     assert constant.condition == Conjunction()
     return RuleEnsemble(rules, constant.weight)
 

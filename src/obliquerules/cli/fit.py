@@ -12,6 +12,7 @@ from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_json, command_parser, say, write_json, write_result
 from obliquerules.cli.training import COUNTS, TASKS, TrainingData, add_training, training_data
+from obliquerules.rules.text import rule_lines
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel
@@ -101,5 +102,5 @@ def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "positive": None if model.model_.labels is None else model.model_.labels.values[1],
         "complexity": model.ensemble_.complexity,
         "path": [ensemble.complexity for ensemble in model.path_],
-        "rules": model.to_text().split("\n"),
+        "rules": rule_lines(model.ensemble_),
     }

@@ -10,6 +10,7 @@ from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, command_parser, say
 from obliquerules.cli.training import add_training, complete_rows, roles, target_values, weights
+from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.inspection.report.workbench import write_workbench
 from obliquerules.parameters import check_text, check_whole
@@ -29,6 +30,9 @@ def parser() -> argparse.ArgumentParser:
     add_training(reader, required=False)
     add_output(reader, "the HTML file to write", required=True)
     reader.add_argument("--title", help="the heading of the page")
+    reader.add_argument("--about-data", metavar="TEXT", help="what the model was learned from, for the head of the page")
+    reader.add_argument("--date", metavar="TEXT", help="the date of the model, for the head of the page")
+    reader.add_argument("--intended-use", metavar="TEXT", help="who may use the model for what, for the head of the page")
     reader.add_argument("--data-name", default="rows", help="what the rows are called on the page, such as 'test rows'")
     reader.add_argument(
         "--min-count", type=int, default=5, metavar="N", help="the least number of rows in a group (default: 5)"
@@ -48,10 +52,22 @@ def main(arguments: Sequence[str]) -> None:
     model = read_model(options.model, options.at)
     check_whole("min_count", options.min_count, 1)
     check_whole("max_sizes", options.max_sizes, 1)
+    head = _head(options)
     rows = None if options.data is None else _rows(model, options)
     with writing(options.output):
-        write_workbench(model, options.output, rows, title=options.title, max_sizes=options.max_sizes)
+        write_workbench(model, options.output, rows, head=head, max_sizes=options.max_sizes)
     say(f"Wrote {options.output}, {options.output.stat().st_size / 1000:.0f} kB.")
+
+
+def _head(options: argparse.Namespace) -> Head:
+    """Return what the head of the page says; the target is called as its column is."""
+    return Head(
+        title=options.title,
+        target=options.target,
+        data=options.about_data,
+        date=options.date,
+        intended_use=options.intended_use,
+    )
 
 
 def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:

@@ -23,6 +23,7 @@ from obliquerules.inspection.change_request import room_for, wish_for
 from obliquerules.inspection.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.explanation import Explanation, explain
 from obliquerules.inspection.importance import Importances, variable_importance
+from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.inspection.report.workbench import write_workbench
 from obliquerules.inspection.rule_table import RuleTable, rule_table
@@ -52,7 +53,7 @@ from obliquerules.rows.reading import (
     read_weights,
 )
 from obliquerules.rows.sample import Sample
-from obliquerules.rules import Block, Labels, Model, RuleEnsemble
+from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.model import Origin
@@ -134,8 +135,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
         origin = self._origin(growth.n_iter, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
-        ranges = task.sample.ranges(sorted({column for ensemble in growth.path for column in ensemble.used_columns}))
-        self.model_ = Model(growth.path, chosen, loss, labels, origin=origin, ranges=ranges)
+        path = tuple(member.ordered() for member in growth.path)
+        ranges = task.sample.ranges(sorted({column for ensemble in path for column in ensemble.used_columns}))
+        self.model_ = Model(path, chosen, loss, labels, origin=origin, ranges=ranges)
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
@@ -329,6 +331,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         check_is_fitted(self)
         return self.model_.to_text(format, exact=exact)
+
+    def band_tables(self) -> tuple[BandTable, ...]:
+        """Return what the rules on one variable alone add up to; see `RuleEnsemble.band_tables`."""
+        check_is_fitted(self)
+        return self.model_.ensemble.band_tables()
 
     def export(self, to: str, X: Any = None, *, contributions: bool = False, **options: Any) -> Export:
         """Return `ensemble_` in another language, after verifying that it computes the same.
@@ -608,6 +615,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         *,
         sample_weight: Any = None,
         title: str | None = None,
+        target: str | None = None,
+        data: str | None = None,
+        date: str | None = None,
+        intended_use: str | None = None,
         data_name: str = "rows",
         min_count: int = 5,
         max_sizes: int = 12,
@@ -615,8 +626,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Write the workbench of this model: one HTML file to read it, score cases, and see what happens without a rule.
 
         The file works in any browser, without a network or other files. It has a slider along the path, the rules at each size,
-        calibration, and a form that explains the prediction for a case. Rules can be switched off, which updates the figures,
-        and the edited model can be downloaded as a file for `load_model`.
+        calibration, for classifiers a threshold to choose with what follows from it, and a form that explains the prediction
+        for a case. Rules can be switched off, which updates the figures, and the edited model can be downloaded as a file for
+        `load_model`.
 
         The file contains no row. Figures come from one table that counts rows by the conditions that hold, in groups of at
         least ``min_count`` rows. Rows with rare combinations of conditions are merged with others of similar predictions. They
@@ -631,6 +643,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         sample_weight : array of shape (n_samples,), optional
         title : str, optional
             The heading of the page.
+        target, data, date, intended_use : str, optional
+            What the head of the page says: what is predicted, what it was learned from, when, and who may use it for what. The
+            class that the scores speak of is named in any case.
         data_name : str, default="rows"
             The name of the rows on the page, such as ``"test rows"``.
         min_count : int, default=5
@@ -656,9 +671,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_is_fitted(self)
         check_whole("min_count", min_count, 1)
         check_whole("max_sizes", max_sizes, 1)
+        head = Head(title=title, target=target, data=data, date=date, intended_use=intended_use)
         rows = self._report_rows(X, y, sample_weight, data_name, int(min_count))
         results = getattr(self, "cv_results_", None)
-        write_workbench(self.model_, path, rows, title=title, max_sizes=int(max_sizes), cv_results=results)
+        write_workbench(self.model_, path, rows, head=head, max_sizes=int(max_sizes), cv_results=results)
 
     def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> MeasuredRows | None:
         """Return the rows on which a report measures the model."""

@@ -1,5 +1,6 @@
 """The model: propositions, conjunctions, rules and ensembles as immutable values that need nothing but NumPy."""
 
+from obliquerules.rules.bands import BandTable
 from obliquerules.rules.columns import Block, Column
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.decimals.rounding import Rounding
@@ -12,6 +13,7 @@ from obliquerules.rules.rule import Rule
 from obliquerules.rules.simplify import simplify
 
 __all__ = [
+    "BandTable",
     "Block",
     "Column",
     "Conjunction",

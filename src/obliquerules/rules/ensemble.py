@@ -11,6 +11,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.bands import BandTable, band_tables, in_order
 from obliquerules.rules.columns import Block, as_matrix
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.decimals.rounding import HasValue, Rounding, round_ensemble
@@ -142,6 +143,28 @@ class RuleEnsemble:
         """Return an ensemble with the same score for every X that is no harder to read; see `simplify`."""
         return simplify(self)
 
+    def ordered(self) -> RuleEnsemble:
+        r"""Return the ensemble with the rules on one variable alone next to each other, in order of their thresholds.
+
+        They stand where the first of them was; all other rules stay in their order. Because scores are added in the order of
+        rules, a score may change in its last digits. What a fit returns is ordered.
+
+        Examples
+        --------
+        >>> from obliquerules import RuleEnsemble
+        >>> print(RuleEnsemble.parse("+1 if x0 >= 5\n+2 if x1 + x0 >= 3\n+3 if x0 >= 4").ordered())
+        +0 if True
+        +3 if x0 >= 4
+        +1 if x0 >= 5
+        +2 if x1 + x0 >= 3
+        # x0 alone: below 4 +0, to below 5 +3, from 5 +4
+        """
+        return self.with_rules(in_order(self.rules))
+
+    def band_tables(self) -> tuple[BandTable, ...]:
+        """Return what the rules on one variable alone add up to, for each variable that two or more rules use alone."""
+        return band_tables(self)
+
     def rounded(
         self,
         X: ArrayLike,
@@ -212,7 +235,8 @@ class RuleEnsemble:
         format : {"plain", "markdown", "latex", "sentences"}, default="plain"
             ``"plain"``: one line for each rule, as ``print`` shows it and `parse` reads it. ``"markdown"``: a table.
             ``"latex"``: a tabular. ``"sentences"``: one sentence for each rule; those of an estimator say
-            more, because it knows what the score means.
+            more, because it knows what the score means, and its Markdown has a column of odds ratios. All but ``"latex"`` end
+            with the `band_tables`; in plain text, they are lines that begin with ``#``.
         exact : bool, default=False
             Write every number in full. Otherwise numbers of more than seven digits, as the weights of rules are before
             `rounded`, are written with four.
@@ -237,7 +261,8 @@ class RuleEnsemble:
         Parameters
         ----------
         text : str
-            One rule in each line. A first line whose condition is ``True`` is the constant; without one it is zero.
+            One rule in each line. A first line whose condition is ``True`` is the constant; without one it is zero. Lines that
+            begin with ``#`` are skipped.
         feature_names : sequence of str, optional
             The names of all columns, each once. In the text, a name stands in quotes, as in JSON, if it could be taken for
             something else. Without names, columns are x0, x1, and so on.

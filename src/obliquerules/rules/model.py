@@ -15,7 +15,7 @@ from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.style import column_names
-from obliquerules.rules.text import Wording, ensemble_text
+from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
 
 Vector = NDArray[np.float64]
 
@@ -177,6 +177,9 @@ class Model:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return ensemble_html(self.ensemble, self.wording)
 
     def to_text(self, kind: str = "plain", *, exact: bool = False) -> str:
         """Return the ensemble that predicts as text, with sentences that say what the score means."""

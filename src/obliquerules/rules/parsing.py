@@ -35,10 +35,10 @@ class Inequality(NamedTuple):
 
 
 def read_lines(text: str, read: Callable[[str], Read]) -> list[Read]:
-    """Return what is read from each line that is not blank; an error says in which line it is."""
+    """Return what is read from each line that is neither blank nor a remark after ``#``; an error says in which line it is."""
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
+        if line.strip() and not line.lstrip().startswith("#"):
             try:
                 found.append(read(line))
             except ValueError as error:

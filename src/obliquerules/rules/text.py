@@ -1,20 +1,25 @@
-"""Text: an ensemble as plain lines, a Markdown or LaTeX table, sentences, or HTML."""
+"""Text: an ensemble as plain lines, a Markdown or LaTeX table, sentences, or HTML, with its band tables."""
 
 from __future__ import annotations
 
 import html
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from obliquerules.rules.bands import Band, BandTable, band_tables
 from obliquerules.rules.decimals.numbers import rounded_to
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN, Style
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
+
+# The cells of a line, and a heading with its lines.
+Row = tuple[str, ...]
+Table = tuple[Row, list[Row]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,10 @@ class Wording:
     def total(self) -> str:
         """What the constant and the weights of rules add up to."""
         return f"logarithm of the {self.factor}" if self.score is None else self.score
+
+    def ratio(self, weight: float) -> str:
+        """Return what a rule multiplies by, such as the ratio of odds with the rule and without it."""
+        return f"\N{MULTIPLICATION SIGN} {_factor(weight)}"
 
     def start(self, constant: str, weight: float) -> str:
         """Return the sentence on the constant."""
@@ -68,20 +77,45 @@ def ensemble_text(ensemble: RuleEnsemble, kind: str, *, exact: bool = False, wor
     return write(ensemble, style.in_full() if exact else style, Wording() if wording is None else wording)
 
 
+def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
+    """Return the constant and the rules, one line each."""
+    return [rule.describe(ensemble.feature_names, style) for rule in _with_constant(ensemble)]
+
+
 def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
     return (Rule(ensemble.intercept), *ensemble.rules)
 
 
 def _plain(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001  # one signature for all formats
-    return "\n".join(rule.describe(ensemble.feature_names, style) for rule in _with_constant(ensemble))
+    tables = [f"# {table.describe(style)}" for table in band_tables(ensemble)]
+    return "\n".join([*rule_lines(ensemble, style), *tables])
 
 
-def _markdown(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
-    lines = [
-        f"| {style.signed(rule.weight)} | {rule.condition.describe(ensemble.feature_names, style)} |"
-        for rule in _with_constant(ensemble)
-    ]
-    return "\n".join(["| weight | if |", "| ---: | :--- |", *lines])
+def _markdown(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
+    return "\n\n".join(_markdown_table(*table) for table in _tables(ensemble, style, wording))
+
+
+def _markdown_table(heading: Row, lines: Iterable[Row]) -> str:
+    sides = (*("---:" for _ in heading[:-1]), ":---")
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heading, sides, *lines))
+
+
+def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Table]:
+    """Return the table of rules and the band tables as text; what stands on the left is what is added."""
+    names, ratios = ensemble.feature_names, () if wording.factor is None else (wording.factor,)
+    start = [(style.signed(ensemble.intercept), *(_factor(ensemble.intercept) for _ in ratios), "True")]
+    rules = [(*_amounts(rule.weight, style, wording), rule.condition.describe(names, style)) for rule in ensemble]
+    return [(("weight", *ratios, "if"), start + rules), *(_bands(table, style, wording) for table in band_tables(ensemble))]
+
+
+def _bands(table: BandTable, style: Style, wording: Wording) -> Table:
+    ratios = () if wording.factor is None else (wording.factor,)
+    lines = [(*_amounts(band.weight, style, wording), band.describe(style)) for band in table.legible]
+    return ("in all", *ratios, f"{style.name(table.name)} alone"), lines
+
+
+def _amounts(weight: float, style: Style, wording: Wording) -> Row:
+    return style.signed(weight), *(() if wording.factor is None else (wording.ratio(weight),))
 
 
 def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
@@ -98,18 +132,36 @@ def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
         change = wording.change(style.write(abs(rule.weight)), rule.weight)
         when = f"If {rule.condition.describe(ensemble.feature_names, style)}" if rule.condition.propositions else "Always"
         lines.append(f"{when}, {change}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *(_band_sentence(table, style, wording) for table in band_tables(ensemble))])
 
 
-def ensemble_html(ensemble: RuleEnsemble) -> str:
-    """Return the ensemble as an HTML table; names are escaped."""
-    lines = [
-        f'<tr><td style="text-align: right">{HTML.signed(rule.weight)}</td>'
-        f'<td style="text-align: left">{rule.condition.describe(ensemble.feature_names, HTML)}</td></tr>'
-        for rule in _with_constant(ensemble)
-    ]
-    heading = '<thead><tr><th>weight</th><th style="text-align: left">if</th></tr></thead>'
-    return "\n".join(["<table>", heading, "<tbody>", *lines, "</tbody>", "</table>"])
+def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
+    def told(band: Band) -> str:
+        ratio = "" if wording.factor is None else f" ({wording.factor} {wording.ratio(band.weight)})"
+        return f"{style.signed(band.weight)}{ratio} {band.describe(style)}"
+
+    name = style.name(table.name)
+    return f"Together, the rules on {name} alone add to the {wording.total}: {', '.join(map(told, table.legible))}."
+
+
+def ensemble_html(ensemble: RuleEnsemble, wording: Wording | None = None) -> str:
+    """Return the ensemble and its band tables as HTML; names are escaped."""
+    tables = _tables(ensemble, HTML, Wording() if wording is None else wording)
+    return "\n".join(_html_table(*table) for table in tables)
+
+
+def _html_table(heading: Row, lines: Iterable[Row]) -> str:
+    body = [_html_row(line, "td") for line in lines]
+    return "\n".join(["<table>", f"<thead>{_html_row(heading, 'th')}</thead>", "<tbody>", *body, "</tbody>", "</table>"])
+
+
+def _html_row(cells: Row, tag: str) -> str:
+    sides = (*("right" for _ in cells[:-1]), "left")
+    return f"<tr>{''.join(_html_cell(*cell, tag) for cell in zip(cells, sides, strict=True))}</tr>"
+
+
+def _html_cell(text: str, side: str, tag: str) -> str:
+    return f'<{tag} style="text-align: {side}">{text}</{tag}>'
 
 
 def _markdown_name(name: str) -> str:
@@ -150,7 +202,16 @@ LATEX = Style(
 SENTENCE = Style(
     times=" times ", plus=" plus ", minus=" minus ", at_least=" is at least ", at_most=" is at most ", both=" and "
 )
-HTML = Style(name=html.escape, at_least=" &ge; ", at_most=" &le; ", both=" &amp; ")
+# A line never ends between a coefficient and its variable.
+HTML = Style(
+    name=html.escape,
+    times="&nbsp;",
+    plus=" +&nbsp;",
+    minus=" -&nbsp;",
+    at_least=" &ge;&nbsp;",
+    at_most=" &le;&nbsp;",
+    both=" &amp; ",
+)
 
 FORMATS: dict[str, tuple[Style, Callable[[RuleEnsemble, Style, Wording], str]]] = {
     "plain": (PLAIN, _plain),

@@ -18,6 +18,7 @@ from sklearn.metrics import (
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
 from obliquerules.losses import LOSSES, area_under_curve
 from obliquerules.rows.reading import read_target
+from obliquerules.rules.decimals.numbers import rounded_to
 
 from .counting import group_scores, holding, mean_loss
 from .reading import payload
@@ -136,6 +137,26 @@ def test_no_value_of_a_row_is_in_the_file(kind, least, tmp_path):
     assert not [value for value in X.to_numpy().ravel() if repr(float(value)) in text]
     if kind == "squared" and least > 1:
         assert not [value for value in y if repr(float(value)) in text]
+
+
+@pytest.mark.parametrize("least", [1, 12])
+def test_ranges_leave_out_the_outermost_rows_and_are_short(least, tmp_path):
+    model, X, y = fitted("squared")
+    figures = written(model, tmp_path, X, y, min_count=least)["figures"]
+    rank = max(5, least)
+    for column, ends in figures["ranges"].items():
+        assert ends == [rounded_to(value, 3) for value in np.sort(X.iloc[:, int(column)])[[rank - 1, -rank]]]
+    assert set(figures["ranges"]) == set(figures["medians"])
+    few = written(model, tmp_path, X[:9], y[:9], min_count=1)["figures"]
+    assert set(few["ranges"].values()) == {None}
+
+
+def test_a_column_is_binary_if_zeros_and_ones_occur_and_nothing_else(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"ticked": rng.integers(0, 2, 200), "count": rng.integers(0, 3, 200)})
+    model = TGBRegressor(max_rules=4, complexity_penalty=0.0).fit(X, X["ticked"] + 2.0 * X["count"])
+    assert written(model, tmp_path, X, X["count"])["figures"]["binary"] == [0]
+    assert written(model, tmp_path, X.assign(ticked=0), X["count"])["figures"]["binary"] == []
 
 
 def test_figures_on_all_rows_are_short(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,10 @@ import numpy as np
 
 from obliquerules.inspection.report.figures import figures
 from obliquerules.inspection.report.groups import conditions_of, spread_sizes
+from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
 from obliquerules.rules import Conjunction, Model, Proposition, RuleEnsemble
+from obliquerules.rules.bands import Cut, interval, only_column
 from obliquerules.rules.documents.encoding import encode_edits, encode_origin
 from obliquerules.rules.documents.fields import header
 from obliquerules.rules.style import Style, plain_name
@@ -22,19 +25,21 @@ UNNAMED = Style(name=str)
 
 
 def payload(
-    model: Model, title: str, rows: MeasuredRows | None, most_sizes: int, cv_results: Mapping[str, Vector] | None
+    model: Model, head: Head, rows: MeasuredRows | None, most_sizes: int, cv_results: Mapping[str, Vector] | None
 ) -> dict[str, Any]:
     """Return the data of the page, with the results of cross-validation if it chose the size."""
     ensembles, present = model.ensembles, model.present
     sizes = spread_sizes(ensembles, present, most_sizes)
     conditions = conditions_of(ensembles)
     return {
-        "title": title,
+        "title": head.heading(model),
+        "about": head.lines(model),
         "loss": model.loss.name,
         "words": _words(model),
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
         "quoted": _quoted(model.feature_names),
         "conditions": [[_proposition(proposition) for proposition in condition] for condition in conditions],
+        "intervals": _intervals(conditions),
         "ensembles": [_ensemble(ensemble, conditions) for ensemble in ensembles],
         "edits": None if model.edits is None else encode_edits(model.edits, model),
         "sizes": sizes,
@@ -49,6 +54,7 @@ def _words(model: Model) -> dict[str, Any]:
     return {
         "score": model.wording.total,
         "plural": model.wording.plural,
+        "factor": model.wording.factor,
         "mean": model.mean_name,
         "target": model.target_name,
         "labels": None if model.labels is None else [model.labels.word(0), model.labels.word(1)],
@@ -66,6 +72,21 @@ def _proposition(proposition: Proposition) -> list[Any]:
     pieces = UNNAMED.inequality(marked, proposition.weights, proposition.threshold).split(MARK)
     text = [int(piece) if index % 2 else piece for index, piece in enumerate(pieces)]
     return [list(proposition.columns), list(proposition.weights), proposition.threshold, text]
+
+
+def _intervals(conditions: Sequence[Conjunction]) -> dict[int, list[Any]]:
+    """Return for each condition on one variable alone its column, and the cuts between which it holds."""
+    alone = {index: condition for index, condition in enumerate(conditions) if only_column(condition) is not None}
+    ends = {index: interval(condition) for index, condition in alone.items()}
+    return {
+        index: [only_column(alone[index]), _end(low), _end(high)]
+        for index, (low, high) in ends.items()
+        if low.value < math.inf and high.value > -math.inf  # others never hold
+    }
+
+
+def _end(cut: Cut) -> list[Any] | None:
+    return [cut.value, cut.above] if math.isfinite(cut.value) else None
 
 
 def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction]) -> list[Any]:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from importlib.metadata import version
 
+from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
 from obliquerules.inspection.report.page import page
 from obliquerules.inspection.report.payload import payload
-from obliquerules.parameters import check_text
 from obliquerules.rules import Model
 from obliquerules.rules.whole_files import write_text
 
@@ -19,17 +19,10 @@ def write_workbench(
     path: str | os.PathLike[str],
     rows: MeasuredRows | None = None,
     *,
-    title: str | None = None,
+    head: Head | None = None,
     max_sizes: int = 12,
     cv_results: Mapping[str, Vector] | None = None,
 ) -> None:
     """Write the workbench of a model; see `RuleModel.report`."""
-    if title is not None:
-        check_text("title", title)
-    data = payload(model, _default_title(model) if title is None else title, rows, max_sizes, cv_results)
+    data = payload(model, Head() if head is None else head, rows, max_sizes, cv_results)
     write_text(path, page(data, version("obliquerules")))
-
-
-def _default_title(model: Model) -> str:
-    words = model.mean_name
-    return f"{words[0].upper()}{words[1:]}, by rules"

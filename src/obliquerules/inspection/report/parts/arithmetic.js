@@ -32,6 +32,7 @@ const INVERSE_LINKS = {
   squared: (f) => f,
   poisson: (f) => Math.exp(Math.min(f, LARGEST_EXPONENT)),
 };
+const LINKS = { logistic: (mean) => Math.log(mean / (1 - mean)), squared: (mean) => mean, poisson: (mean) => Math.log(mean) };
 const inverseLink = INVERSE_LINKS[data.loss];
 
 function conditionComplexity(condition) {

@@ -7,17 +7,31 @@ function usedColumns() {
 
 function renderForm() {
   const fields = usedColumns().map((column) => {
-    const input = element("input", {
-      type: "number",
-      step: "any",
-      inputmode: "decimal",
-      id: `value-${column}`,
-      value: state.values.get(String(column)) ?? "",
-    });
-    for (const event of ["input", "change"]) input.addEventListener(event, () => typeValue(column, input.value));
-    return element("label", { for: `value-${column}` }, element("span", {}, nameElement(column)), input);
+    const input = isBinary(column) ? tickBox(column) : numberField(column);
+    return element("label", { for: input.id }, element("span", {}, nameElement(column)), input);
   });
   byId("case").replaceChildren(...(fields.length ? fields : ["At this size the model is a constant: no value is asked for."]));
+}
+
+function numberField(column) {
+  const input = element("input", {
+    type: "number",
+    step: "any",
+    inputmode: "decimal",
+    required: "",
+    id: `value-${column}`,
+    value: state.values.get(String(column)) ?? "",
+  });
+  for (const event of ["input", "change"]) input.addEventListener(event, () => typeValue(column, input.value));
+  return input;
+}
+
+/** A variable of zeros and ones is ticked or not. */
+function tickBox(column) {
+  const input = element("input", { type: "checkbox", class: "tick", id: `value-${column}` });
+  input.checked = state.values.get(String(column)) === "1";
+  input.addEventListener("change", () => typeValue(column, input.checked ? "1" : "0"));
+  return input;
 }
 
 function typeValue(column, text) {
@@ -25,31 +39,75 @@ function typeValue(column, text) {
   renderCase();
 }
 
-/** Return the value of a column as it was typed; NaN if nothing was. */
+/** Return the value of a column as it was typed; NaN if there is none, or it cannot be read. */
 function caseValue(column) {
   const text = state.values.get(String(column)) ?? "";
   return text.trim() === "" ? NaN : Number(text);
 }
 
 function renderCase() {
-  const off = switchedOff();
-  const total = score(current(), off, (condition) => conditionHolds(condition, caseValue));
+  const lacking = neededColumns().filter((column) => !Number.isFinite(caseValue(column)));
+  say("answer-caption", withCapital(visible(data.words.mean)));
+  byId("result").classList.toggle("unscored", lacking.length > 0);
+  byId("case-warning").replaceChildren(...(lacking.length ? listed("A number is needed for ", lacking.map(nameElement)) : []));
+  byId("case-remark").replaceChildren(...listed("", neededColumns().filter(isFarOutside).map(outsideRemark)));
+  if (lacking.length) renderUnscored();
+  else renderScored(score(current(), switchedOff(), (condition) => conditionHolds(condition, caseValue)));
+}
+
+/** Without every value that its rules need, a case has no score. */
+function renderUnscored() {
+  const answer = byId("answer");
+  answer.textContent = "cannot score";
+  for (const name of ["data-value", "data-score"]) answer.removeAttribute(name);
+  say("verdict", "");
+  for (const id of ["answer-bar", "waterfall"]) byId(id).replaceChildren();
+}
+
+function renderScored(total) {
   const prediction = inverseLink(total);
   const answer = byId("answer");
   answer.textContent = data.loss === "logistic" ? percent(prediction) : pretty(readable(prediction));
   answer.setAttribute("data-value", String(prediction));
   answer.setAttribute("data-score", String(total));
-  say("answer-caption", withCapital(visible(data.words.mean)));
-  say("verdict", data.words.labels ? `Predicted: ${visible(data.words.labels[total > 0 ? 1 : 0])}` : "");
-  if (data.loss === "logistic")
-    byId("answer-bar").replaceChildren(bar(["track", 0, 100], ["plus", 0, 100 * prediction], ["zero", 49.8, 50.2]));
+  say("verdict", data.words.labels ? verdictWords(total) : "");
+  if (data.loss === "logistic") byId("answer-bar").replaceChildren(gauge(prediction));
   renderWaterfall(total);
-  say("case-warning", warningWords());
 }
 
-function warningWords() {
-  const wrong = document.querySelectorAll("#case input:invalid").length;
-  return wrong ? `${counted(wrong, "field")} cannot be read as a number, and counts as missing.` : "";
+function verdictWords(total) {
+  const label = data.words.labels[isPositive({ score: total }) ? 1 : 0];
+  return `Predicted: ${visible(label)}, with the threshold at ${readable(100 * state.threshold)}\u00a0%`;
+}
+
+function gauge(prediction) {
+  const mark = 100 * state.threshold;
+  return bar(["track", 0, 100], ["plus", 0, 100 * prediction], ["zero", mark - 0.2, mark + 0.2]);
+}
+
+/** Return the columns of the rules that are on. */
+function neededColumns() {
+  const on = current().rules.filter((_, index) => !switchedOff().has(index));
+  const needed = new Set(on.flatMap(({ condition }) => data.conditions[condition].flatMap(([used]) => used)));
+  return usedColumns().filter((column) => needed.has(column));
+}
+
+/** Far outside: beyond the range of the rows by more than half its width. */
+function isFarOutside(column) {
+  const range = figures?.ranges[column];
+  if (!range || isBinary(column)) return false;
+  const [low, high] = range;
+  return caseValue(column) < low - (high - low) / 2 || caseValue(column) > high + (high - low) / 2;
+}
+
+function outsideRemark(column) {
+  const range = figures.ranges[column].map((end) => pretty(readable(end))).join(" to ");
+  return element("span", {}, nameElement(column), ` is far outside the range of the data, about ${range}`);
+}
+
+/** Return a sentence that lists nodes. */
+function listed(start, nodes) {
+  return nodes.length ? [start, ...nodes.flatMap((node, index) => (index ? [", ", node] : [node])), "."] : [];
 }
 
 /** One line for each amount that is added, on one scale, and the total; behind them the rules that add nothing. */
@@ -124,7 +182,6 @@ function marginNodes(propositions, first) {
 function told(proposition) {
   const [columns, weights, threshold] = proposition;
   const projection = project(proposition, caseValue);
-  if (Number.isNaN(projection)) return "a value is missing";
   const value = columns.length === 1 ? caseValue(columns[0]) : Math.sign(weights[0]) * projection;
   const margin = pretty(readable(Math.abs(projection - threshold)));
   return `it is ${pretty(readable(value))}, ${projection >= threshold ? "met" : "missed"} by ${margin}`;

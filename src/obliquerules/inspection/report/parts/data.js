@@ -11,11 +11,17 @@ const ensembles = data.ensembles.map(([intercept, weights, conditions]) => ({
 const allGroups = figures ? decodedGroups(figures) : [];
 const toldGroups = allGroups.filter(({ holds }) => holds);
 const restRows = sum(allGroups, ({ holds, rows }) => (holds ? 0 : rows));
-const state = { size: data.present, off: new Map(), values: new Map(Object.entries(startValues())), paper: false };
+const state = { size: data.present, off: new Map(), values: new Map(Object.entries(startValues())), paper: false, threshold: 0.5 };
 
 function startValues() {
   const medians = figures ? figures.medians : {};
-  return Object.fromEntries(Object.entries(medians).map(([column, value]) => [column, String(value)]));
+  // Half of the rows of a 0/1 column may be ones: a tick box has no middle.
+  const value = (column, median) => (isBinary(Number(column)) ? Math.floor(median) : median);
+  return Object.fromEntries(Object.entries(medians).map(([column, median]) => [column, String(value(column, median))]));
+}
+
+function isBinary(column) {
+  return figures !== null && figures.binary.includes(column);
 }
 
 /** Return the groups of rows, each with the conditions that hold; null in place of them where that is not told. */

@@ -30,7 +30,17 @@ function nameElement(column) {
 }
 
 function propositionNodes([, , , pieces]) {
-  return pieces.map((piece) => (typeof piece === "number" ? nameElement(piece) : pretty(piece)));
+  return pieces.map((piece) => (typeof piece === "number" ? nameElement(piece) : unbroken(pretty(piece))));
+}
+
+/** A line may end before a sign, but not between it and a coefficient, or between a coefficient and its variable. */
+function unbroken(text) {
+  return text.replace(/^ ([+−]) /, " $1\u00a0").replace(/ $/, "\u00a0");
+}
+
+/** Return a weight and, where there is such a thing, what it multiplies the odds or the expected count by. */
+function weightNodes(weight) {
+  return [pretty(signed(weight)), data.words.factor ? element("small", {}, `×\u00a0${factor(weight)}`) : null];
 }
 
 /** Return a condition as nodes, its propositions joined by "and". */

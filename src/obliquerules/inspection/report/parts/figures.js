@@ -18,8 +18,14 @@ function measured() {
     const onAll = now && !restRows ? value : figures.measures[position()][index];
     const shown = off.size ? value : onAll;
     const text = shown === null ? "–" : pretty(measure.write(shown));
-    return { ...measure, value, before: whole && measure.of(whole), text };
+    return { ...measure, value, before: whole && measure.of(whole), text, constant: constantMeasure(measure) };
   });
+}
+
+/** Return a measure of the best constant on the same rows, null where that says nothing. */
+function constantMeasure({ of: measure, compared }) {
+  const value = compared ? measure(scoredByConstant(switchedOff().size ? toldGroups : allGroups)) : null;
+  return Number.isFinite(value) ? value : null;
 }
 
 function allRowsWords() {
@@ -49,14 +55,17 @@ function basisWords() {
   return groupsHere() ? `on ${rowsWords()}${restRows ? ", without rare combinations" : ""}` : unspokenWords();
 }
 
-function figureTile({ name, short, text, value, before, write }) {
-  const change = switchedOff().size && before !== undefined && before !== null ? `${pretty(write(before))} with all rules` : "";
+function figureTile({ name, short, text, value, before, constant, write }) {
+  const remarks = [
+    switchedOff().size && Number.isFinite(before) ? `${pretty(write(before))} with all rules` : "",
+    Number.isFinite(constant) ? `${pretty(write(constant))} without rules` : "",
+  ];
   return element(
     "div",
     {},
     element("dt", { title: short ? name : null }, short ?? name),
     element("dd", { "data-measure": short ?? name, "data-value": value ?? null }, text),
-    change ? element("dd", { class: "change" }, change) : null,
+    ...remarks.filter(Boolean).map((remark) => element("dd", { class: "change" }, remark)),
   );
 }
 

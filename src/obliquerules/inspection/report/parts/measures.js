@@ -41,11 +41,15 @@ function areaUnderCurve(scored) {
   return pairs > 0 ? ordered / pairs : null;
 }
 
+/** Return groups of rows as the best constant scores them. */
+function scoredByConstant(groups) {
+  const mean = sum(groups, (g) => g.target) / sum(groups, (g) => g.weight);
+  return groups.map((g) => ({ ...g, score: LINKS[data.loss](mean) }));
+}
+
 /** Return what share of the loss of the best constant the rules take away. */
 function explained(scored) {
-  const mean = sum(scored, (g) => g.target) / sum(scored, (g) => g.weight);
-  const constant = data.loss === "poisson" ? Math.log(mean) : mean;
-  const least = meanLoss(scored.map((g) => ({ ...g, score: constant })));
+  const least = meanLoss(scoredByConstant(scored));
   const share = 1 - meanLoss(scored) / least;
   return least > 0 && Number.isFinite(share) ? share : null;
 }
@@ -62,16 +66,16 @@ function mergedByScore(scored) {
 
 const MEASURES = {
   logistic: [
-    { name: "log loss", of: meanLoss, write: readable },
-    { name: "errors", of: errorRate, write: percent },
+    { name: "log loss", of: meanLoss, write: readable, compared: true },
+    { name: "errors", of: errorRate, write: percent, compared: true },
     { name: "area under the ROC curve", short: "AUC", of: areaUnderCurve, write: readable },
   ],
   squared: [
-    { name: "root mean squared error", short: "RMSE", of: (scored) => Math.sqrt(2 * meanLoss(scored)), write: readable },
+    { name: "root mean squared error", short: "RMSE", of: (scored) => Math.sqrt(2 * meanLoss(scored)), write: readable, compared: true },
     { name: "variance explained", short: "R²", of: explained, write: percent },
   ],
   poisson: [
-    { name: "mean Poisson deviance", short: "mean deviance", of: (scored) => 2 * meanLoss(scored), write: readable },
+    { name: "mean Poisson deviance", short: "mean deviance", of: (scored) => 2 * meanLoss(scored), write: readable, compared: true },
     { name: "deviance explained", of: explained, write: percent },
   ],
 }[data.loss];

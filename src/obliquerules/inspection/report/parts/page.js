@@ -2,6 +2,9 @@
 
 function renderWords() {
   say("estimator", file.estimator);
+  byId("about-model").replaceChildren(
+    ...data.about.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, text))),
+  );
   say(
     "lead",
     `The ${visible(data.words.mean)}, from rules that can be read and checked. Choose a size, switch rules off, score a case.`,
@@ -19,8 +22,17 @@ function renderWords() {
     `The ${visible(data.words.score)} ${data.words.plural ? "are" : "is"} the sum of what these add. ` +
       "Switch a rule off to see what the model is without it; the other weights stay as they are.",
   );
+  if (data.words.labels) say("decision-note", decisionNote());
   say("take-note", "The file holds this model at this size, without the rules that are off. In Python, load_model reads it.");
   say("about", aboutWords());
+}
+
+function decisionNote() {
+  const event = visible(data.words.labels[1]);
+  return (
+    `A case is called ${event} where the probability of that is above the threshold. The net benefit is the share of ` +
+    "rows rightly called so, less the share wrongly called so times the odds of the threshold."
+  );
 }
 
 function aboutWords() {
@@ -46,7 +58,9 @@ function render({ form = false, focus = null } = {}) {
   renderSize();
   renderFigures();
   redraw();
+  renderDecision();
   renderRules();
+  renderBands();
   if (form) renderForm();
   renderCase();
   if (focus) byId(focus).focus();
@@ -61,6 +75,9 @@ function start() {
   renderWords();
   render({ form: true });
   byId("size").addEventListener("input", (event) => chooseSize(Number(event.target.value)));
+  for (const id of ["threshold", "threshold-number"]) {
+    byId(id).addEventListener("input", (event) => chooseThreshold(event.target.value, id));
+  }
   byId("all-on").addEventListener("click", () => {
     state.off.delete(state.size);
     render({ focus: "rules-heading" });

@@ -15,7 +15,7 @@ function renderRules() {
     "tr",
     {},
     ...headings.map(([kind, text]) =>
-      text ? element("th", { class: kind, scope: "col" }, text) : element("td", { class: kind }),
+      text ? element("th", { class: kind, scope: "col" }, text, kind === "weight" ? ratioHeading() : null) : element("td", { class: kind }),
     ),
   );
   const constant = ruleRow({ weight: ensemble.intercept, condition: null }, -1, largest);
@@ -24,12 +24,17 @@ function renderRules() {
   byId("all-on").hidden = !switchedOff().size;
 }
 
+/** Name what stands below a weight. */
+function ratioHeading() {
+  return data.words.factor ? element("small", {}, `×\u00a0${data.words.factor}`) : null;
+}
+
 function ruleRow(rule, index, largest) {
   const off = switchedOff().has(index);
   const id = index < 0 ? "constant" : `rule-${index}`;
   const cells = [
     element("td", { class: "switch" }, ...(index < 0 ? [] : [ruleSwitch(index, id, off)])),
-    element("td", { class: "weight" }, pretty(signed(rule.weight))),
+    element("td", { class: "weight" }, ...(index < 0 ? [pretty(signed(rule.weight))] : weightNodes(rule.weight))),
     element("td", { class: "adds" }, index < 0 ? "" : weightBar(rule.weight, largest)),
     element(
       "th",
@@ -56,7 +61,10 @@ function weightBar(weight, largest) {
 
 function coverageNodes({ condition }) {
   const share = condition === null ? 1 : figures.coverage[condition];
-  if (share === null) return [element("span", { title: `It would tell about fewer than ${figures.least} rows.` }, "–")];
+  if (share === null) {
+    const why = `It would tell about fewer than ${figures.least} rows.`;
+    return [element("span", { class: "withheld", title: why }, "not shown")];
+  }
   return [
     element("div", { class: "share" }, bar(["track", 0, 100], ["share", 0, 100 * share]), element("span", {}, percent(share))),
   ];

@@ -28,6 +28,11 @@ function withExponent(number, digits) {
   return `${short}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
 }
 
+/** Write the exponential of a weight in three digits. */
+function factor(weight) {
+  return readable(Number(Math.exp(Math.max(-700, Math.min(weight, 700))).toPrecision(3)));
+}
+
 function signed(number) {
   const text = readable(number);
   return text.startsWith("-") ? text : `+${text}`;

@@ -1,0 +1,77 @@
+// Band tables: what the rules on one variable alone add up to, by its value.
+
+const START = [-Infinity, false];
+const END = [Infinity, true];
+// A sum that is smaller than the largest by this factor is what rounding has left of zero.
+const ROUNDING = 1e-12;
+
+function compareCuts([value, above], [otherValue, otherAbove]) {
+  return value === otherValue ? above - otherAbove : value < otherValue ? -1 : 1;
+}
+
+/** Return the rules that are on and hold on one variable alone, by its column. */
+function staircases() {
+  const found = new Map();
+  current().rules.forEach(({ weight, condition }, index) => {
+    if (switchedOff().has(index) || !data.intervals[condition]) return;
+    const [column, low, high] = data.intervals[condition];
+    found.set(column, [...(found.get(column) ?? []), { weight, low: low ?? START, high: high ?? END }]);
+  });
+  return [...found].filter(([, stairs]) => stairs.length > 1);
+}
+
+/** Return the bands of a staircase, each with the sum of its rules from left to right; equal neighbours are one. */
+function bandsOf(stairs) {
+  const inner = stairs.flatMap(({ low, high }) => [low, high]).filter(([value]) => Number.isFinite(value));
+  const edges = [START, ...inner.sort(compareCuts), END].filter((cut, index, all) => !index || compareCuts(all[index - 1], cut));
+  const bands = [];
+  edges.slice(1).forEach((high, index) => {
+    const low = edges[index];
+    const holding = stairs.filter((stair) => compareCuts(stair.low, low) <= 0 && compareCuts(high, stair.high) <= 0);
+    const weight = sum(holding, (stair) => stair.weight);
+    if (bands.at(-1)?.weight === weight) bands.at(-1).high = high;
+    else bands.push({ low, high, weight });
+  });
+  return bands;
+}
+
+/** Say which values are in a band, in the words of the library. */
+function bandWords({ low: [from, afterFrom], high: [to, withTo] }) {
+  if (from === to) return `exactly ${readable(from)}`;
+  const first = `${afterFrom ? "above" : "from"} ${readable(from)}`;
+  if (to === Infinity) return from === -Infinity ? "any value" : first;
+  if (from === -Infinity) return `${withTo ? "up to" : "below"} ${readable(to)}`;
+  return `${first} ${withTo ? "to" : "to below"} ${readable(to)}`;
+}
+
+function renderBands() {
+  const tables = staircases().map(([column, stairs]) => bandTable(column, bandsOf(stairs)));
+  byId("bands-part").hidden = !tables.length;
+  byId("bands").replaceChildren(...tables);
+}
+
+function bandTable(column, bands) {
+  const largest = Math.max(...bands.map(({ weight }) => Math.abs(weight)), Number.MIN_VALUE);
+  const headings = [
+    element("th", { scope: "col", class: "value" }, nameElement(column), " alone"),
+    element("th", { scope: "col", class: "weight" }, "in all", ratioHeading()),
+    element("td", { class: "adds" }),
+  ];
+  return element(
+    "table",
+    { class: "bands" },
+    element("thead", {}, element("tr", {}, ...headings)),
+    element("tbody", {}, ...bands.map((band) => bandRow(band, largest))),
+  );
+}
+
+function bandRow(band, largest) {
+  const weight = Math.abs(band.weight) < ROUNDING * largest ? 0 : band.weight;
+  return element(
+    "tr",
+    {},
+    element("th", { scope: "row", class: "value" }, pretty(bandWords(band))),
+    element("td", { class: "weight" }, ...weightNodes(weight)),
+    element("td", { class: "adds" }, weightBar(weight, largest)),
+  );
+}
