@@ -87,6 +87,20 @@ def test_any_model_on_any_rows(kind, data):
     assert export(Model.of(ensemble, loss), to, X, **options).verification.rows > len(X)
 
 
+def test_a_threshold_of_a_conjunction_that_differs_is_refused():
+    target = find_target("python")
+    ours, theirs = (
+        Source(
+            Model.of(
+                RuleEnsemble.parse(f"+1 if True\n-2 if a - 1.5 b >= {threshold} & c >= 4", ["a", "b", "c"]), LOSSES["squared"]
+            )
+        )
+        for threshold in (0.28, 0.28 + 1e-16)
+    )
+    with pytest.raises(ExportError, match="its score is"):
+        target._verified(ours, target.write(theirs), np.empty((0, 3)))
+
+
 @pytest.mark.parametrize("kind", RUNNING)
 def test_a_product_that_differs_is_refused(kind):
     to, options = RUNNING[kind]

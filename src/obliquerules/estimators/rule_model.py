@@ -355,8 +355,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         contributions : bool, default=False
             Also output the contribution of each rule to the score.
         **options
-            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for ``"c"``
-            and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelTarget`. ``exact`` for ``"latex"``.
+            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for
+            ``"c"`` and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelTarget`. ``exact`` for ``"latex"``.
 
         Returns
         -------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.export.source import LARGEST, Source
+from obliquerules.rules import Rule
 from obliquerules.rules.proposition import Proposition
 
 Matrix = NDArray[np.float64]
@@ -79,7 +80,8 @@ def telling_rows(source: Source) -> Matrix:
     rows = [np.zeros(source.n_columns)]
     for rule in source.ensemble:
         for proposition in rule.condition:
-            rows += _rows_at(proposition, source, generator)
+            for row in _rows_at(proposition, source, generator):
+                rows += [row, _meeting_others(row, proposition, rule)] if len(rule.condition) > 1 else [row]
     for column in source.columns:
         for value in EXTREMES:
             row = rows[generator.integers(len(rows))].copy()
@@ -117,6 +119,20 @@ def _rows_at(proposition: Proposition, source: Source, generator: np.random.Gene
         for value in _neighbours(hit):
             row[moved] = value
             yield row.copy()
+
+
+def _meeting_others(row: Matrix, proposition: Proposition, rule: Rule) -> Matrix:
+    """Return a row whose other propositions hold, so that the rule fires or not by this one, as far as columns differ."""
+    row = row.copy()
+    for other in rule.condition:
+        free = [pair for pair in zip(other.columns, other.weights, strict=True) if pair[0] not in proposition.columns]
+        if other is not proposition and free:
+            column, weight = free[0]
+            row[column] = 0.0
+            with np.errstate(all="ignore"):
+                needed = float((other.threshold - other.project(row[None, :])[0]) / weight)
+            row[column] = needed + math.copysign(1.0 + abs(needed), weight)
+    return row
 
 
 def _neighbours(value: float) -> Iterator[float]:
