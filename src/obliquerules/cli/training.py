@@ -175,9 +175,11 @@ def _remarks(data: DataFile, X: Block) -> tuple[str, ...]:
 
 def _like_identifiers(name: str, values: NDArray[np.float64]) -> bool:
     """Say whether numbers are whole, all different, and either called like identifiers or without a gap."""
-    if not (values == np.rint(values)).all() or len(np.unique(values)) < max(len(values), 3):
+    gaps = np.ptp(values) - (len(values) - 1)
+    # Too close together, they cannot all be different; this saves most columns the sorting.
+    if len(values) < 3 or gaps < 0.0 or not (values == np.rint(values)).all() or len(np.unique(values)) < len(values):
         return False
-    return ID_NAME.fullmatch(name) is not None or bool(np.ptp(values) == len(values) - 1)
+    return bool(gaps == 0.0) or ID_NAME.fullmatch(name) is not None
 
 
 def _without(block: Block, names: Collection[str]) -> Block:
@@ -247,7 +249,7 @@ def _target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace
     distinct = sorted(set(labels.tolist()))
     if len(distinct) == 1:
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
-    inferred, why = _inferred(column, values, distinct)
+    inferred, why = _inferred(column, values, rows, distinct)
     task, why = (inferred, why) if options.task is None else (options.task, "you said so")
     if task != CLASSIFICATION:
         return task, why, _numbers(data, options.target, "target")[rows]
@@ -259,12 +261,12 @@ def _target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace
     return task, why, labels
 
 
-def _inferred(column: Column, values: NDArray[Any], distinct: Sequence[Any]) -> tuple[str, str]:
+def _inferred(column: Column, values: NDArray[Any], rows: NDArray[np.bool_], distinct: Sequence[Any]) -> tuple[str, str]:
     if len(distinct) == 2:
         return CLASSIFICATION, f"it has two different values, {distinct[0]!r} and {distinct[1]!r}"
-    if as_numbers(column, values) is None:
+    if (numbers := as_numbers(column, values)) is None:
         return CLASSIFICATION, f"it holds {kind_of(column, values)}"
-    return _numeric(values[~is_missing(values)], len(distinct))
+    return _numeric(numbers[rows], len(distinct))
 
 
 def _numeric(values: NDArray[np.float64], n_distinct: int) -> tuple[str, str]:
