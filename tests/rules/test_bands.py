@@ -13,7 +13,7 @@ from obliquerules.rules import Labels
 from obliquerules.rules.bands import band_tables, only_column
 from obliquerules.rules.doubles import least_reaching
 
-from .strategies import any_finite, ensembles, ordinary
+from .strategies import any_finite, ensembles, few, ordinary
 
 # Many of them on the same column, on the same thresholds.
 weights = st.sampled_from([1.0, -1.0, 1.0, -1.0, 3.0, -0.1, 1e-300, 1e300]) | any_finite.filter(lambda weight: weight != 0.0)
@@ -58,6 +58,7 @@ def test_a_table_adds_up_to_what_its_rules_add(ensemble, values):
         assert table(tried).tolist() == added(ensemble, table.column, tried).tolist()
 
 
+@few
 @given(on_columns(3, ordinary))
 def test_bands_follow_each_other_and_differ(ensemble):
     for table in band_tables(ensemble):
@@ -67,6 +68,7 @@ def test_bands_follow_each_other_and_differ(ensemble):
             assert lower.weight != upper.weight
 
 
+@few
 @given(on_columns(3, ordinary))
 def test_there_is_a_table_for_each_variable_that_two_rules_use_alone(ensemble):
     alone = [only_column(rule.condition) for rule in ensemble]
@@ -111,6 +113,7 @@ def test_rules_on_several_variables_are_in_no_table():
     assert RuleEnsemble.parse("+1 if x0 >= 2\n+2 if x0 + x1 <= 5\n+1 if x0 >= 2 & x1 >= 3\n+1 if x1 >= 2").band_tables() == ()
 
 
+@few
 @given(ensembles() | on_columns(3, ordinary))
 def test_ordered_ensembles_have_the_same_rules_with_staircases_in_order(ensemble):
     ordered = ensemble.ordered()

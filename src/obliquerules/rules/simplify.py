@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.doubles import least_reaching
 from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.rule import Rule
 
@@ -67,18 +68,8 @@ def _unit_weight(proposition: Proposition) -> Proposition:
     # Around zero the sign of a product too small for a double would decide: such a condition stays as it is.
     if weight == 1.0 or threshold == 0.0:
         return proposition
-    bound = threshold / weight
-    # Multiplication rounds monotonically, so the bound sought, the least x with weight * x >= threshold, is a few steps away.
-    for _ in range(8):
-        if not math.isfinite(bound):
-            return proposition
-        if weight * bound < threshold:
-            bound = math.nextafter(bound, math.inf)
-        elif weight * math.nextafter(bound, -math.inf) >= threshold:
-            bound = math.nextafter(bound, -math.inf)
-        else:
-            return proposition.with_numbers((unit,), bound)
-    return proposition  # subnormal products: many x round to the same one
+    bound = least_reaching(weight, threshold)
+    return proposition.with_numbers((unit,), bound) if math.isfinite(bound) else proposition
 
 
 def _leading_weight_near_one(proposition: Proposition) -> Proposition:

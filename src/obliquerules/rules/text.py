@@ -101,21 +101,31 @@ def _markdown_table(heading: Row, lines: Iterable[Row]) -> str:
 
 
 def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Table]:
-    """Return the table of rules and the band tables as text; what stands on the left is what is added."""
-    names, ratios = ensemble.feature_names, () if wording.factor is None else (wording.factor,)
-    start = [(style.signed(ensemble.intercept), *(_factor(ensemble.intercept) for _ in ratios), "True")]
-    rules = [(*_amounts(rule.weight, style, wording), rule.condition.describe(names, style)) for rule in ensemble]
-    return [(("weight", *ratios, "if"), start + rules), *(_bands(table, style, wording) for table in band_tables(ensemble))]
+    """Return the table of rules and the band tables as text."""
+    heading = _row(wording, "weight", wording.factor, "if")
+    start = _row(wording, style.signed(ensemble.intercept), _factor(ensemble.intercept), "True")
+    rules = [
+        _row(
+            wording,
+            style.signed(rule.weight),
+            wording.ratio(rule.weight),
+            rule.condition.describe(ensemble.feature_names, style),
+        )
+        for rule in ensemble
+    ]
+    return [(heading, [start, *rules]), *(_bands(table, style, wording) for table in band_tables(ensemble))]
 
 
 def _bands(table: BandTable, style: Style, wording: Wording) -> Table:
-    ratios = () if wording.factor is None else (wording.factor,)
-    lines = [(*_amounts(band.weight, style, wording), band.describe(style)) for band in table.legible]
-    return ("in all", *ratios, f"{style.name(table.name)} alone"), lines
+    heading = _row(wording, "in all", wording.factor, f"{style.name(table.name)} alone")
+    return heading, [
+        _row(wording, style.signed(band.weight), wording.ratio(band.weight), band.describe(style)) for band in table.legible
+    ]
 
 
-def _amounts(weight: float, style: Style, wording: Wording) -> Row:
-    return style.signed(weight), *(() if wording.factor is None else (wording.ratio(weight),))
+def _row(wording: Wording, amount: str, ratio: str | None, condition: str) -> Row:
+    """Return the cells of a line, with the ratio where there is something that rules multiply."""
+    return (amount, condition) if wording.factor is None else (amount, str(ratio), condition)
 
 
 def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
