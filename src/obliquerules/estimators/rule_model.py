@@ -29,7 +29,7 @@ from obliquerules.inspection.rule_table import RuleTable, rule_table
 from obliquerules.inspection.stability import Stability, stability
 from obliquerules.inspection.variables import Numbers
 from obliquerules.losses import Loss
-from obliquerules.method import Method, Task
+from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import (
     Parameter,
     check_jobs,
@@ -132,17 +132,17 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
-        self.model_ = Model(growth.path, chosen, loss, labels, origin=self._origin(growth.n_iter))
+        self.model_ = Model(growth.path, chosen, loss, labels, origin=self._origin(growth))
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
 
-    def _origin(self, n_iter: int) -> Origin:
-        """Return what a model file says about the fit."""
-        given = self.get_params(deep=False)
+    def _origin(self, growth: Growth) -> Origin:
+        """Return what a model file says about the fit, with the values that it has found for parameters."""
+        given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers.
         parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
-        return Origin(type(self).__name__, parameters, n_iter, hasattr(self, "feature_names_in_"))
+        return Origin(type(self).__name__, parameters, growth.n_iter, hasattr(self, "feature_names_in_"))
 
     def _training_data(self, X: Any, y: Any) -> tuple[Block, NDArray[Any]]:
         """Return inputs and targets, and set the attributes that describe the columns."""
