@@ -9,7 +9,7 @@ SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper docs clean
+.PHONY: demo test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real docs clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -64,6 +64,9 @@ bench: $(VENV)/installed  ## speed ratios; see benchmarks/README.md
 paper: $(VENV)/compared  ## the paper's protocol, ours and peers beside the paper's (OBLIQUERULES_DATA names the data directory)
 	$(BIN)/python -m obliquerules.benchmark --jobs -1 --time-limit 300 -o build/paper
 
+real: $(VENV)/real  ## twelve real data sets: defaults, chosen sizes and rivals; resumes where it was stopped
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/real.py
+
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -92,6 +95,11 @@ $(VENV)/documented: $(VENV)/installed
 
 $(VENV)/compared: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[bench,plots]'
+	touch $@
+
+# Only their data files are used: with all that they depend on, such as PyTorch, they would take gigabytes.
+$(VENV)/real: $(VENV)/compared
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps 'ISLP>=0.4' 'lifelines>=0.28' 'statsmodels>=0.14'
 	touch $@
 
 $(VENV)/browser: $(VENV)/dependencies

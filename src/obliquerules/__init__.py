@@ -13,7 +13,7 @@ if typing.TYPE_CHECKING:
     )
     from obliquerules.estimators.loading import load_model
     from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
-    from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
+    from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
     from obliquerules.rules import Conjunction, Model, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.documents.fields import ModelFileError
     from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
@@ -36,7 +36,9 @@ __all__ = [
     "Rule",
     "RuleEnsemble",
     "TGBClassifier",
+    "TGBClassifierCV",
     "TGBRegressor",
+    "TGBRegressorCV",
     "l1_logistic_path",
     "load_model",
 ]
@@ -49,7 +51,7 @@ _HOMES = {
     "estimators.lltboost": ("LLTBoostClassifier", "LLTBoostClassifierCV", "LLTBoostRegressor", "LLTBoostRegressorCV"),
     "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
     "estimators.loading": ("load_model",),
-    "estimators.tgb": ("TGBClassifier", "TGBRegressor"),
+    "estimators.tgb": ("TGBClassifier", "TGBClassifierCV", "TGBRegressor", "TGBRegressorCV"),
     "rules": ("Conjunction", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.documents.fields": ("ModelFileError",),
     "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),

@@ -77,12 +77,15 @@ class Growth:
         The position of the ensemble that predicts; -1 for the last.
     notes : dict
         Further fitted attributes of the estimator, by name.
+    parameters : dict
+        The values of parameters for which learning has found one, by name.
     """
 
     path: tuple[RuleEnsemble, ...]
     n_iter: int
     chosen: int = -1
     notes: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,17 +1,20 @@
 """Cross-validation as a method: the path and the choice of the estimators, around any method that boosts."""
 
 import pickle
-from dataclasses import dataclass
+import warnings
 
 import joblib
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from obliquerules import LLTBoostClassifierCV, LLTBoostRegressorCV
-from obliquerules.boosting.cross_validated import CrossValidated, FoldRisks, LLTBoostCV, fold_risks, parameters_of
+from obliquerules.boosting.cross_validated import REPETITIONS, RIDGES, TGBCV, LLTBoostCV, fold_losses
 from obliquerules.boosting.lltboost import LLTBoost
-from obliquerules.boosting.tgb import TGB
 
 from .tasks import LOSS_NAMES, data, estimator_of, task_of
 
@@ -85,12 +88,25 @@ def test_only_the_fit_to_all_rows_is_reported(capsys):
     assert reported.count("the best constant") == 1
 
 
-def test_workers_in_other_processes_find_the_same_risks():
+def test_workers_in_other_processes_find_the_same_losses():
     X, y, weight = data("classes")
     train, test = np.arange(80), np.arange(80, 120)
-    here = (LLTBoost(max_rules=2, max_variables=2), task_of("classes", X, y, weight), train, test)
+    task, sizes = task_of("classes", X, y, weight), np.array([0, 3, 5])
+    here = (LLTBoost(max_rules=2, max_variables=2), task, train, test, sizes, RIDGES)
     there = pickle.loads(pickle.dumps(here))
-    np.testing.assert_array_equal(fold_risks(*there).risk, fold_risks(*here).risk)
+    np.testing.assert_array_equal(fold_losses(*there).loss, fold_losses(*here).loss)
+
+
+def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity():
+    X, y, _ = data("numbers")
+    task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2)
+    train, test = np.arange(80), np.arange(80, 120)
+    path = method.grow(task.on(train)).path
+    sizes = np.arange(path[-1].complexity + 3)
+    found = fold_losses(method, task, train, test, sizes, [method.ridge]).loss[0]
+    for complexity, losses in zip(sizes, found, strict=True):
+        member = [ensemble for ensemble in path if ensemble.complexity <= complexity][-1]
+        np.testing.assert_array_equal(losses, task.loss.value(y[test], member(X[test])))
 
 
 def test_the_number_of_workers_does_not_matter():
@@ -104,41 +120,106 @@ def test_the_number_of_workers_does_not_matter():
 
 def test_the_path_is_that_of_the_plain_method():
     X, y, _ = data("counts")
-    method, task = LLTBoostCV(**SMALL), task_of("counts", X, y)
+    method, task = LLTBoostCV(**SMALL, ridge=4.0), task_of("counts", X, y)
     assert type(method.plain) is LLTBoost
     assert method.plain.plain == method.plain
     assert method.grow(task).path == method.plain.grow(task).path
-
-
-@dataclass(frozen=True, kw_only=True)
-class TGBCV(CrossValidated, TGB):
-    """TGB whose size is chosen by cross-validation."""
-
-    @property
-    def plain(self):
-        return TGB(**parameters_of(TGB, self))
 
 
 @every_kind
 @pytest.mark.parametrize("selection", ["objective", "information"])
 def test_any_boosting_method_can_be_cross_validated(kind, selection):
     X, y, weight = data(kind)
-    method, task = TGBCV(max_rules=3, selection=selection, cv=3, random_state=0), task_of(kind, X, y, 4.0 * weight)
+    method = TGBCV(max_rules=3, selection=selection, cv=3, random_state=0, ridge=4.0)
+    task = task_of(kind, X, y, 4.0 * weight)
     growth = method.grow(task)
     assert growth.path == method.plain.grow(task).path
     results = growth.notes["cv_results_"]
-    best = results["mean_test_risk"].argmin()
-    within = results["mean_test_risk"] <= results["mean_test_risk"][best] + results["standard_error"][best]
-    assert growth.chosen == np.flatnonzero(within)[0]
+    within = results["difference"] <= results["difference_standard_error"]
+    assert growth.path[growth.chosen].complexity == results["complexity"][within][0] == growth.notes["complexity_"]
     assert growth.notes["search_complete_"]
 
 
-def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity():
-    fold = FoldRisks(np.array([0, 3, 7]), np.array([9.0, 5.0, 1.0]))
-    assert fold.at(np.array([0, 2, 3, 6, 7, 20])).tolist() == [9.0, 9.0, 5.0, 5.0, 1.0, 1.0]
+# Ridges
 
 
-@pytest.mark.parametrize(("name", "value"), [("cv", 1), ("cv", "five"), ("n_jobs", 0), ("one_standard_error", 1)])
+@every_kind
+def test_the_path_is_refitted_with_the_ridge_that_was_chosen(kind):
+    X, y, weight = data(kind)
+    task = task_of(kind, X, y, weight)
+    growth = LLTBoostCV(**SMALL | {"max_rules": 4, "ridge": "auto"}).grow(task)
+    assert growth.parameters == {"ridge": growth.notes["ridge_"]}
+    assert growth.notes["ridge_"] in RIDGES
+    plain = LLTBoost(max_rules=4, max_propositions=2, max_variables=2, ridge=growth.notes["ridge_"])
+    for ensemble in growth.path:
+        start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
+        again = plain.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=bool))
+        np.testing.assert_allclose(start, again, rtol=1e-6, atol=1e-8)
+
+
+def test_a_noisy_target_gets_a_larger_ridge_and_a_clear_signal_does_not():
+    X, noisy = load_diabetes(return_X_y=True)
+    clear = np.where(X[:, 2] > 0.0, 1.0, -1.0)
+    ridges = [TGBCV(ridge="auto").grow(task_of("numbers", X, y)).notes["ridge_"] for y in (clear, noisy)]
+    assert ridges[0] == 4.0 < ridges[1]
+
+
+# Repetitions
+
+
+def test_folds_are_repeated_until_the_choice_is_stable():
+    X, y, _ = data("numbers")
+    n_folds = [
+        sum(name.startswith("split") for name in growth.notes["cv_results_"])
+        for growth in (TGBCV(cv=3, max_rules=r).grow(task_of("numbers", X, y)) for r in (1, 4))
+    ]
+    assert n_folds[0] == 6
+    assert set(n_folds) <= {3 * repetitions for repetitions in range(2, REPETITIONS + 1)}
+
+
+@every_kind
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 2**31), state=st.sampled_from([None, 0, 7]))
+def test_the_order_of_rows_does_not_matter_and_a_row_given_twice_has_weight_two(kind, seed, state):
+    X, y, _ = data(kind, n_rows=60)
+    rng = np.random.default_rng(seed)
+    times = rng.integers(1, 3, len(y))
+    order = rng.permutation(int(times.sum()))
+    method = TGBCV(max_rules=2, max_propositions=1, cv=3, random_state=state)
+    weighted = method.grow(task_of(kind, X, y, 1.0 * times))
+    repeated = method.grow(task_of(kind, X.repeat(times, axis=0)[order], y.repeat(times)[order]))
+    assert (weighted.path, weighted.chosen) == (repeated.path, repeated.chosen)
+    for name, values in weighted.notes["cv_results_"].items():
+        np.testing.assert_array_equal(values, repeated.notes["cv_results_"][name])
+
+
+def test_without_a_seed_the_folds_are_the_same_each_time():
+    X, y, _ = data("classes")
+    one, two, other = (
+        TGBCV(max_rules=3, random_state=state).grow(task_of("classes", X, y)).notes["cv_results_"] for state in (None, None, 1)
+    )
+    np.testing.assert_array_equal(one["split0_test_risk"], two["split0_test_risk"])
+    assert (one["split0_test_risk"] != other["split0_test_risk"]).any()
+
+
+# The end of the path
+
+
+def test_a_risk_that_still_falls_asks_for_more_rules():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    task = task_of("numbers", X, np.floor(2.0 * X[:, 0]))
+    with pytest.warns(ConvergenceWarning, match="raise max_rules"):
+        few = TGBCV(max_rules=2).grow(task)
+    assert few.notes["best_complexity_"] == few.notes["complexity_"] == few.path[-1].complexity
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TGBCV(max_rules=5).grow(task_of("numbers", X, np.where(X[:, 0] > 0.0, 1.0, -1.0) + rng.normal(size=200)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("cv", 1), ("cv", "five"), ("n_jobs", 0), ("one_standard_error", 1), ("ridge", "none"), ("ridge", -1.0)]
+)
 def test_bad_parameters_are_named(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be"):
         LLTBoostCV(**{name: value})

@@ -13,7 +13,9 @@ from obliquerules import (
     LTRNetClassifier,
     LTRNetRegressor,
     TGBClassifier,
+    TGBClassifierCV,
     TGBRegressor,
+    TGBRegressorCV,
 )
 
 # So that a fit takes a hundredth of a second.
@@ -29,6 +31,8 @@ ESTIMATORS = [
     TGBClassifier(),
     TGBRegressor(),
     TGBRegressor(loss="poisson"),
+    TGBClassifierCV(max_rules=2, max_propositions=1, cv=3),
+    TGBRegressorCV(max_rules=2, max_propositions=1, cv=3),
     TGBClassifier(objective="gradient", selection="information"),
     TGBRegressor(objective="second-order", selection="validation"),
     TGBClassifier(max_rules=2, max_propositions=2, search="exact", max_nodes=10**6),

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV, load_model
-from obliquerules.boosting.cross_validated import FoldRisks
 from obliquerules.losses import LOSSES
 from obliquerules.rows.sample import Sample
 
@@ -43,11 +42,12 @@ def test_smallest_within_one_standard_error_of_the_best(model: Any) -> None:
     fitted = clone(model).fit(*data())
     results = fitted.cv_results_
     best = results["mean_test_risk"].argmin()
-    limit = results["mean_test_risk"][best] + results["standard_error"][best]
+    within = results["mean_test_risk"] <= results["mean_test_risk"][best] + results["difference_standard_error"]
     assert fitted.best_complexity_ == results["complexity"][best]
-    assert fitted.complexity_ == results["complexity"][results["mean_test_risk"] <= limit].min() == fitted.ensemble_.complexity
+    assert fitted.complexity_ == results["complexity"][within].min() == fitted.ensemble_.complexity
     assert fitted.ensemble_ in fitted.path_
-    assert results["complexity"].tolist() == [ensemble.complexity for ensemble in fitted.path_]
+    assert set(results["complexity"].tolist()) <= {ensemble.complexity for ensemble in fitted.path_}
+    assert results["complexity"][0] == 0
 
 
 @ALL
@@ -63,37 +63,58 @@ def test_noise_gets_no_rule() -> None:
 
 @ALL
 def test_path_is_that_of_the_plain_estimator(model: Any) -> None:
-    fitted = clone(model).fit(*data())
+    fitted = clone(model).set_params(ridge=2.0).fit(*data())
     plain = LLTBoostClassifier if model is CLASSIFIER else LLTBoostRegressor
-    parameters = {name: value for name, value in model.get_params().items() if name in plain().get_params()}
+    parameters = {name: value for name, value in fitted.get_params().items() if name in plain().get_params()}
     assert fitted.path_ == plain(**parameters).fit(*data()).path_
-
-
-def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity() -> None:
-    fold = FoldRisks(np.array([0, 3, 7]), np.array([9.0, 5.0, 1.0]))
-    assert fold.at(np.array([0, 2, 3, 6, 7, 20])).tolist() == [9.0, 9.0, 5.0, 5.0, 1.0, 1.0]
 
 
 @ALL
 @pytest.mark.parametrize("weighted", [False, True])
 def test_risks_are_those_of_plain_fits_to_the_training_rows(model: Any, weighted: bool) -> None:
     X, y = data()
-    weight = np.random.default_rng(1).integers(0, 3, len(y)) * 1.0 if weighted else None
+    weight = np.random.default_rng(1).integers(0, 3, len(y)) * 1.0 if weighted else np.ones(len(y))
     folds = KFold(3)
-    fitted = clone(model).set_params(cv=folds).fit(X, y, weight)
+    fitted = clone(model).set_params(cv=folds, ridge=4.0).fit(X, y, weight)
     plain = LLTBoostClassifier() if model is CLASSIFIER else LLTBoostRegressor(loss=model.loss)
     loss = LOSSES["logistic"] if model is CLASSIFIER else LOSSES[model.loss]
     plain.set_params(max_rules=3, max_variables=2)
+    results = fitted.cv_results_
+    losses = np.empty((len(results["complexity"]), len(y)))
     for k, (train, test) in enumerate(folds.split(X)):
-        plain.fit(X[train], y[train], None if weight is None else weight[train])
-        expected = [
-            np.average(loss.value(y[test], plain.at(c).ensemble_(X[test])), weights=None if weight is None else weight[test])
-            for c in fitted.cv_results_["complexity"].tolist()
-        ]
-        np.testing.assert_allclose(fitted.cv_results_[f"split{k}_test_risk"], expected, rtol=1e-12)
-    risks = np.array([fitted.cv_results_[f"split{k}_test_risk"] for k in range(3)])
-    np.testing.assert_allclose(fitted.cv_results_["mean_test_risk"], risks.mean(axis=0))
-    np.testing.assert_allclose(fitted.cv_results_["standard_error"], risks.std(axis=0, ddof=1) / np.sqrt(3))
+        plain.fit(X[train], y[train], weight[train])
+        for size, complexity in enumerate(results["complexity"].tolist()):
+            losses[size, test] = loss.value(y[test], plain.at(complexity).ensemble_(X[test]))
+        expected = np.average(losses[:, test], axis=1, weights=weight[test])
+        np.testing.assert_allclose(results[f"split{k}_test_risk"], expected, rtol=1e-12)
+    mean = np.average(losses, axis=1, weights=weight)
+    np.testing.assert_allclose(results["mean_test_risk"], mean, rtol=1e-12)
+    best = mean.argmin()
+    excess = losses - losses[best]
+    spread = (weight * (excess - (mean - mean[best])[:, None])) ** 2
+    np.testing.assert_allclose(results["difference"], mean - mean[best], atol=1e-12)
+    np.testing.assert_allclose(results["difference_standard_error"], np.sqrt(spread.sum(axis=1)) / weight.sum(), atol=1e-12)
+
+
+def test_rows_count_as_often_as_they_are_tested() -> None:
+    X, y = data(n_rows=60)
+    rows = np.arange(60)
+    # The first rows are tested twice, and the last are not tested.
+    overlapping = [(rows[rows >= 20], rows[:20]), (rows[rows < 40], rows[40:55]), (rows[rows >= 30], rows[:30])]
+    fitted = clone(REGRESSOR).set_params(cv=overlapping, ridge=4.0).fit(X, y)
+    first, second, third = (fitted.cv_results_[f"split{k}_test_risk"] for k in range(3))
+    assert fitted.n_repetitions_ == 1
+    # Each of 45 rows counts once: the third fold alone says what rows 20 to 29 lose.
+    only_third = (30 * third - 20 * _risk_of_first_rows(overlapping[2], X, y, fitted)) / 10
+    twice = (first + _risk_of_first_rows(overlapping[2], X, y, fitted)) / 2
+    np.testing.assert_allclose(fitted.cv_results_["mean_test_risk"], (20 * twice + 10 * only_third + 15 * second) / 45)
+
+
+def _risk_of_first_rows(split: Any, X: np.ndarray, y: np.ndarray, fitted: Any) -> np.ndarray:
+    """Return the risk of the first 20 rows at each size, without the test rows of a split."""
+    plain = LLTBoostRegressor(max_rules=3, max_variables=2).fit(X[split[0]], y[split[0]])
+    sizes = fitted.cv_results_["complexity"].tolist()
+    return np.array([np.mean((y[:20] - plain.at(c).predict(X[:20])) ** 2) / 2 for c in sizes])
 
 
 # Folds
@@ -150,6 +171,17 @@ def test_splits_may_be_given_as_pairs() -> None:
 
 
 @ALL
+def test_the_file_says_which_ridge_was_chosen(model: Any, tmp_path: Path) -> None:
+    X, y = data()
+    fitted = clone(model).fit(X, y)
+    assert (fitted.ridge, fitted.ridge_ >= 4.0) == ("auto", True)
+    saved(fitted, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded.ridge == fitted.ridge_
+    assert loaded.edit(X, y).refit().ensemble == fitted.edit(X, y).refit().ensemble
+
+
+@ALL
 @pytest.mark.parametrize("cv", [3, None, KFold(3)], ids=["number", "default", "splitter"])
 def test_saved_model_predicts_alike(model: Any, cv: Any, tmp_path: Path) -> None:
     X, y = data()
@@ -174,6 +206,7 @@ def test_saved_model_predicts_alike(model: Any, cv: Any, tmp_path: Path) -> None
         *(("cv", value) for value in (1, 0, -3, 2.5, "five", True, KFold, len)),
         *(("n_jobs", value) for value in (0, 1.0, "all", True)),
         *(("one_standard_error", value) for value in (1, None, "yes")),
+        *(("ridge", value) for value in (-1.0, None, "most", True)),
     ],
     ids=str,
 )

@@ -13,7 +13,9 @@ from obliquerules import (
     LTRNetClassifier,
     LTRNetRegressor,
     TGBClassifier,
+    TGBClassifierCV,
     TGBRegressor,
+    TGBRegressorCV,
     load_model,
 )
 
@@ -27,7 +29,9 @@ MODELS = {
     "LTRNetClassifier": LTRNetClassifier(**NET),
     "LTRNetRegressor": LTRNetRegressor(loss="poisson", **NET),
     "TGBClassifier": TGBClassifier(max_rules=2, random_state=0),
+    "TGBClassifierCV": TGBClassifierCV(max_rules=2, cv=2, random_state=0),
     "TGBRegressor": TGBRegressor(max_rules=2, random_state=0),
+    "TGBRegressorCV": TGBRegressorCV(max_rules=2, cv=2, loss="poisson", random_state=0),
 }
 # What each parameter is set to after the fit; everything else becomes one more.
 OTHERS = {"loss": {"squared": "poisson", "poisson": "squared"}, "selection": {}, "objective": {}, "search": {}}

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.boosting import Boosting
+from obliquerules.boosting.choice import Choice, choose, sizes_to_compare
+from obliquerules.boosting.folds import Rows, Split, check_split, given_splits, splits_by_content
+from obliquerules.boosting.held_out import FoldLosses, HeldOut
 from obliquerules.boosting.lltboost import LLTBoost
+from obliquerules.boosting.tgb import TGB
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import check_folds, declared, flag, gives_splits, jobs, seed, verbosity
-from obliquerules.rows.reading import read_weights
+from obliquerules.parameters import check_folds, check_real, declared, flag, gives_splits, jobs, seed, verbosity
 from obliquerules.rules import RuleEnsemble
 
-Vector = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Split = tuple[Rows, Rows]
-
 DEFAULT_FOLDS = 5
+# The largest number of repetitions of the folds.
+REPETITIONS = 6
+AUTO = "auto"
+# The ridges that are compared if one is to be chosen; the first is that of growth.
+RIDGES = (4.0, 16.0, 64.0)
+
+STILL_FALLS = "The largest size is better than every smaller one by more than a standard error: raise max_rules."
+
+Path = tuple[RuleEnsemble, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class FoldRisks:
-    """The risk, on the rows of one fold, of each member of the path grown on the other rows."""
-
-    complexity: NDArray[np.intp]
-    risk: Vector
-
-    def at(self, complexity: NDArray[np.intp]) -> Vector:
-        """Return for each given complexity the risk of the largest member of at most that complexity."""
-        return self.risk[np.searchsorted(self.complexity, complexity, side="right") - 1]
+def check_ridge(name: str, value: Any) -> None:
+    """Raise unless the value is a finite number of at least 0, or "auto"."""
+    if isinstance(value, str) and value == AUTO:
+        return
+    try:
+        check_real(name, value, 0.0)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a finite number of at least 0, or '{AUTO}'; got {value!r}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,19 +55,34 @@ class CrossValidated(ABC):
     its members are evaluated on those rows.
     """
 
-    random_state: Any = seed('Assigns the rows to folds; for ``"validation"`` also draws the held-out rows of each fit.')
+    ridge: Any = declared(
+        AUTO,
+        'float or "auto"',
+        "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
+        "and on none where another rule fires, gets about half the weight that it would have without the penalty. "
+        '``"auto"``: rules are grown with a ridge of 4 and their weights refitted with 16 and 64; 4 is kept unless the risk of '
+        "another is the least, by more than one standard error of the difference.",
+        check_ridge,
+    )
+    random_state: Any = seed(
+        "Assigns the rows to folds, by their content: None gives the same folds each time, and so does the same number. For "
+        '``"validation"`` also draws the held-out rows of each fit.'
+    )
     verbose: int = verbosity("If not zero, report each rule of the fit to all rows on standard error.")
     cv: Any = declared(
         DEFAULT_FOLDS,
         "int, splitter or iterable",
         "The number of folds, which are stratified by class and keep equal rows together; with fewer distinct rows than that, "
-        "each of them is a fold. Or a splitter of scikit-learn, or an iterable of pairs of training and test rows, used as "
-        f"given. None means {DEFAULT_FOLDS}.",
+        f"each of them is a fold. Rows are assigned to folds anew until the choice is stable, at most {REPETITIONS} times. "
+        "Or a splitter of scikit-learn, or an iterable of pairs of training and test rows, used as given, once. "
+        f"None means {DEFAULT_FOLDS}.",
         check_folds,
     )
     n_jobs: int | None = jobs("The number of parallel workers, as joblib understands it. The model does not depend on it.")
     one_standard_error: bool = flag(
-        True, "Choose the smallest size whose risk is within one standard error of the least. If False, that of the least risk."
+        True,
+        "Choose the smallest size whose risk is above the least by no more than one standard error of the difference. If "
+        "False, that of the least risk.",
     )
 
     @property
@@ -69,45 +92,70 @@ class CrossValidated(ABC):
 
     def grow(self, task: Task) -> Growth:
         """Grow the path on all rows and without those of each fold, and choose a member."""
-        plain, rng = self.plain, check_random_state(self.random_state)
-        task, splits = self._splits(task, int(rng.randint(2**31 - 1)))
-        # Seeds drawn here, not in the workers, are the same for any number of workers.
-        methods = [plain.reseeded(int(rng.randint(2**31 - 1))) for _ in splits]
-        folds = joblib.Parallel(n_jobs=self.n_jobs)(
-            joblib.delayed(fold_risks)(method, task, *split) for method, split in zip(methods, splits, strict=True)
-        )
-        return self._chosen(plain.grow(task), folds)
+        # Not the global generator for None: then the content of the rows alone decides.
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        if not gives_splits(self.cv):
+            # A row given twice is a row of weight 2 here too, and no model is tested on a copy of a training row.
+            task = dataclasses.replace(task, X=task.sample.X, y=task.sample.y, weight=task.sample.weight)
+        repetitions = self._repetitions(task, rng)
+        first = next(repetitions)  # bad folds are refused before anything is grown
+        growth = self.plain.grow(task)
+        members = members_to_compare(growth.path, task)
+        complexity = complexities(growth.path)[members]
+        held_out = self._held_out(task, first, complexity, rng)
+        while not (choice := self._choice(held_out)).settled and (splits := next(repetitions, None)) is not None:
+            held_out += self._held_out(task, splits, complexity, rng)
+        return self._chosen(task, growth, members, held_out, choice)
 
-    def _splits(self, task: Task, seed: int) -> tuple[Task, list[Split]]:
-        """Return the task, and the training and test rows of each fold.
-
-        If ``cv`` is a number, equal rows are merged first, so that a row given twice is a row of weight 2 here too, and no
-        model is tested on a copy of a training row.
-        """
+    def _repetitions(self, task: Task, rng: np.random.RandomState) -> Iterator[list[Split]]:
+        """Yield the splits of each repetition."""
         if gives_splits(self.cv):
-            return task, given_splits(self.cv, task)
-        sample = task.sample
-        strata = task.loss.strata(sample.y)
-        check_strata(strata)
-        n_folds = min(DEFAULT_FOLDS if self.cv is None else int(self.cv), len(strata))
-        fold = sample.folds(strata, n_folds, seed)
-        splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
-        return dataclasses.replace(task, X=sample.X, y=sample.y, weight=sample.weight), splits
+            repetitions = iter([given_splits(self.cv, task)])
+        else:
+            salts = (int(rng.randint(2**31 - 1)) for _ in range(REPETITIONS))
+            repetitions = splits_by_content(task, DEFAULT_FOLDS if self.cv is None else int(self.cv), salts)
+        for splits in repetitions:
+            for split in splits:
+                check_split(task, *split)
+            yield splits
 
-    def _chosen(self, growth: Growth, folds: list[FoldRisks]) -> Growth:
+    def _held_out(self, task: Task, splits: list[Split], complexity: NDArray[np.intp], rng: np.random.RandomState) -> HeldOut:
+        """Return the held-out losses of one repetition at each of some complexities."""
+        # Seeds drawn here, not in the workers, are the same for any number of workers.
+        methods = [self.plain.reseeded(int(rng.randint(2**31 - 1))) for _ in splits]
+        folds = joblib.Parallel(n_jobs=self.n_jobs)(
+            joblib.delayed(fold_losses)(method, task, *split, complexity, self._ridges)
+            for method, split in zip(methods, splits, strict=True)
+        )
+        return HeldOut.of(list(folds), task.weight)
+
+    @property
+    def _ridges(self) -> tuple[float, ...]:
+        """The ridges to compare."""
+        return RIDGES if self.ridge == AUTO else (float(self.ridge),)
+
+    def _choice(self, held_out: HeldOut) -> Choice:
+        return choose(held_out, self._ridges.index(self.plain.ridge), 1.0 if self.one_standard_error else 0.0)
+
+    def _chosen(self, task: Task, growth: Growth, members: list[int], held_out: HeldOut, choice: Choice) -> Growth:
         """Return the growth with the chosen member, and the results by which it was chosen."""
-        complexity = complexities(growth.path)
-        results = cv_results(complexity, folds)
-        mean = results["mean_test_risk"]
-        best = int(mean.argmin())
-        tolerance = results["standard_error"][best] if self.one_standard_error else 0.0
-        chosen = int(np.flatnonzero(mean <= mean[best] + tolerance)[0])
+        if choice.still_falls and growth.n_iter == self.plain.max_rules:
+            warnings.warn(STILL_FALLS, ConvergenceWarning, stacklevel=2)
+        ridge, complexity = self._ridges[choice.ridge], complexities(growth.path)[members]
         notes = {
-            "cv_results_": results,
-            "best_complexity_": int(complexity[best]),
-            "complexity_": int(complexity[chosen]),
+            "cv_results_": cv_results(complexity, held_out, choice),
+            "best_complexity_": int(complexity[choice.best]),
+            "complexity_": int(complexity[choice.chosen]),
+            "n_repetitions_": len(held_out.repetitions),
+            "ridge_": ridge,
         }
-        return dataclasses.replace(growth, chosen=chosen, notes={**growth.notes, **notes})
+        return dataclasses.replace(
+            growth,
+            path=with_ridge(growth.path, task, self.plain, ridge),
+            chosen=members[choice.chosen],
+            notes={**growth.notes, **notes},
+            parameters={"ridge": ridge} if self.ridge == AUTO else {},
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,75 +168,73 @@ class LLTBoostCV(CrossValidated, LLTBoost):
         return LLTBoost(**parameters_of(LLTBoost, self))
 
 
+@dataclass(frozen=True, kw_only=True)
+class TGBCV(CrossValidated, TGB):
+    """TGB whose size is chosen by cross-validation."""
+
+    @property
+    def plain(self) -> TGB:
+        """TGB with the same parameters."""
+        return TGB(**parameters_of(TGB, self))
+
+
 def parameters_of(kind: type[Method], method: Method) -> dict[str, Any]:
-    """Return the parameters of a kind of method, with the values that another method has for them."""
-    return {one.name: getattr(method, one.name) for one in dataclasses.fields(kind)}
+    """Return the parameters of a kind of method, with the values that another method has for them, unless they are "auto"."""
+    values = {one.name: getattr(method, one.name) for one in dataclasses.fields(kind)}
+    return {name: value for name, value in values.items() if not (isinstance(value, str) and value == AUTO)}
 
 
-def check_strata(strata: NDArray[np.intp]) -> None:
-    """Raise if a stratum has too few rows to be split into folds."""
-    counts = np.unique(strata, return_counts=True)[1]
-    if (fewest := int(counts.min())) < 2:
-        whose = "in each class" if len(counts) > 1 else "in all"
-        raise ValueError(f"cv needs at least 2 different rows with weight {whose}; got {fewest} sample.")
+def members_to_compare(path: Path, task: Task) -> list[int]:
+    """Return the positions of the members of a path among which to choose."""
+    losses = [task.loss.risk(task.y, ensemble(task.X), task.weight) for ensemble in path]
+    return sizes_to_compare(complexities(path), np.array(losses))
 
 
-def given_splits(cv: Any, task: Task) -> list[Split]:
-    """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
-    rows = np.arange(len(task.y))
-    try:
-        splits = [(rows[train], rows[test]) for train, test in check_cv(cv).split(task.X, task.y)]
-    except (TypeError, ValueError, IndexError) as error:
-        raise ValueError(f"cv cannot split the {len(rows)} rows: {error}") from error
-    if len(splits) < 2:
-        raise ValueError(f"cv must give at least 2 splits, to tell how far risks vary; got {len(splits)}.")
-    return splits
+def fold_losses(
+    method: Boosting, task: Task, train: Rows, test: Rows, complexity: NDArray[np.intp], ridges: Sequence[float]
+) -> FoldLosses:
+    """Fit the method to the training rows of a fold and evaluate it on the test rows.
 
-
-def fold_risks(method: Boosting, task: Task, train: Rows, test: Rows) -> FoldRisks:
-    """Fit the method to the training rows of a fold and evaluate each member of its path on the test rows."""
-    judged = task.on(test)
-    if not (judged.weight > 0.0).any():
-        raise ValueError("cv gives a fold that has no test row with weight.")
-    learned = task.on(train)
-    try:
-        check_learnable(learned)
-    except ValueError as error:
-        raise ValueError(f"cv gives a fold on whose training rows no model can be fitted: {error}") from error
+    At a given complexity, that is the largest member of its path of at most this complexity, refitted at each ridge.
+    """
+    learned, judged = task.on(train), task.on(test)
     path = method.grow(learned).path
-    return FoldRisks(complexities(path), np.array([risk(ensemble, judged) for ensemble in path]))
+    members = tuple(path[at] for at in np.searchsorted(complexities(path), complexity, side="right") - 1)
+    losses = [
+        [judged.loss.value(judged.y, ensemble(judged.X)) for ensemble in with_ridge(members, learned, method, ridge)]
+        for ridge in ridges
+    ]
+    return FoldLosses(test, np.array(losses))
 
 
-def check_learnable(task: Task) -> None:
-    """Raise if there are no rows that have weight, or if they cannot be learned from."""
-    if len(task.y) == 0:
-        raise ValueError("there are none.")
-    counted = task.y[read_weights(task.weight, len(task.y)) > 0.0]
-    if task.labels is not None and len(np.unique(counted)) < 2:
-        only = task.labels.values[int(counted[0])]
-        raise ValueError(f"y holds one class only ({only!r}) among the rows that have weight; a classifier needs two classes.")
-    complaint = task.loss.complaint(counted)
-    if complaint is not None:
-        raise ValueError(f"y {complaint} (loss='{task.loss.name}').")
+def with_ridge(path: Path, task: Task, method: Boosting, ridge: float) -> Path:
+    """Return a path that the method has grown, with its weights refitted if the ridge is not that of the method."""
+    if ridge == method.ridge:
+        return path
+    other = dataclasses.replace(method, ridge=ridge)
+    return tuple(refitted(ensemble, task, other) for ensemble in path)
 
 
-def cv_results(complexity: NDArray[np.intp], folds: list[FoldRisks]) -> dict[str, NDArray[Any]]:
-    """Return the risk at each complexity: mean, standard deviation and standard error over the folds, and that of each fold."""
-    risks = np.array([fold.at(complexity) for fold in folds])
-    deviation = risks.std(axis=0, ddof=1)
+def refitted(ensemble: RuleEnsemble, task: Task, method: Boosting) -> RuleEnsemble:
+    """Return an ensemble with the weights that a method gives it."""
+    start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
+    weights = method.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=np.bool_))
+    return ensemble.with_weights(weights[1:].tolist(), float(weights[0]))
+
+
+def cv_results(complexity: NDArray[np.intp], held_out: HeldOut, choice: Choice) -> dict[str, NDArray[Any]]:
+    """Return what is known of each size at the chosen ridge; see the estimators for what the names mean."""
+    ridge, risk, folds = choice.ridge, held_out.risk[choice.ridge], [fold[choice.ridge] for fold in held_out.folds]
     return {
         "complexity": complexity,
-        "mean_test_risk": risks.mean(axis=0),
-        "std_test_risk": deviation,
-        "standard_error": deviation / np.sqrt(len(folds)),
-    } | {f"split{k}_test_risk": risk for k, risk in enumerate(risks)}
+        "mean_test_risk": risk,
+        "std_test_risk": np.std(folds, axis=0, ddof=1),
+        "standard_error": held_out.standard_error(ridge),
+        "difference": risk - risk[choice.best],
+        "difference_standard_error": held_out.standard_error(ridge, less=(ridge, choice.best)),
+    } | {f"split{k}_test_risk": fold for k, fold in enumerate(folds)}
 
 
-def risk(ensemble: RuleEnsemble, task: Task) -> float:
-    """Return the mean loss of an ensemble."""
-    return float(np.average(task.loss.value(task.y, ensemble(task.X)), weights=task.weight))
-
-
-def complexities(path: tuple[RuleEnsemble, ...]) -> NDArray[np.intp]:
+def complexities(path: Path) -> NDArray[np.intp]:
     """Return the complexity of each member of a path."""
     return np.array([ensemble.complexity for ensemble in path])

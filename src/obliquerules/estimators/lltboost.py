@@ -80,25 +80,37 @@ class LLTBoostRegressor(RuleRegressor):
 class LLTBoostClassifierCV(RuleClassifier):
     """`LLTBoostClassifier` whose size is chosen by cross-validation.
 
-    One path is grown on all rows. To choose the member that predicts, a path is also grown without the rows of each fold, and
-    evaluated on those rows. At a given complexity, the risk of a fold is that of its largest member of at most this complexity.
-    The member with the least mean risk is the best; the smallest member whose mean risk is within one standard error of the
-    best is chosen.
+    One path is grown on all rows. To choose the member that predicts, a path is also grown without the rows of each fold. A row
+    is held against the path that was grown without it: at a given complexity, its loss is that under the largest member of at
+    most this complexity. The size with the least mean loss, the risk, is the best; chosen is the smallest size whose risk is
+    above that by no more than one standard error of the difference, which is paired row by row.
+
+    Of sizes that differ by little, chance decides which has the least risk. So only some are compared: corners of the convex
+    hull of complexity and training loss, each larger than the one before by a fifth or more. Rows are assigned to folds anew
+    until the choice is stable: until each difference is further from one standard error than it varies with the folds.
+
+    A ``ConvergenceWarning`` says that ``max_rules`` should be raised if the largest size is better than every smaller one by
+    more than a standard error.
 
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        Grown on all rows, as by `LLTBoostClassifier`.
+        Grown on all rows, as by `LLTBoostClassifier`; with ``ridge="auto"``, refitted with ``ridge_``.
     ensemble_ : RuleEnsemble
         The chosen member.
     complexity_ : int
         Its complexity.
     best_complexity_ : int
-        The complexity of the member with the least mean risk.
+        The complexity of the best size.
+    ridge_ : float
+        The ridge, chosen or given.
+    n_repetitions_ : int
+        How often rows were assigned to folds.
     cv_results_ : dict of str to array
-        Each array has an entry for each member of the path. ``complexity``; ``mean_test_risk``, the mean loss averaged over the
-        folds; ``std_test_risk``, its standard deviation between folds; ``standard_error``, the standard deviation divided by
-        the square root of the number of folds; ``split0_test_risk`` and so on, the risk on each fold. Not saved to files.
+        Each array has an entry for each size that was compared. ``complexity``; ``mean_test_risk``, the mean held-out loss of
+        the rows, each averaged over the times that it was tested; ``standard_error``, its standard error; ``difference``, the
+        risk less that of the best size, and ``difference_standard_error``; ``split0_test_risk`` and so on, the risk on each
+        fold, repetition by repetition, and ``std_test_risk``, their standard deviation. Not saved to files.
     classes_ : array of shape (2,)
     n_iter_ : int
     n_features_in_ : int
@@ -107,9 +119,9 @@ class LLTBoostClassifierCV(RuleClassifier):
 
     Notes
     -----
-    Training sets of different folds share most of their rows, so the risks of the folds are not independent, and the standard
-    error is only a rule of thumb. The risk of the chosen member in `cv_results_` is slightly optimistic, because the choice
-    depends on it.
+    Rows are tested by models whose training rows are mostly the same, so their losses are not quite independent, and the
+    standard error is only a rule of thumb. The risk of the chosen member in `cv_results_` is slightly optimistic, because the
+    choice depends on it.
 
     Examples
     --------
@@ -131,7 +143,8 @@ class LLTBoostRegressorCV(RuleRegressor):
     ----------
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
-    complexity_, best_complexity_ : int
+    complexity_, best_complexity_, n_repetitions_ : int
+    ridge_ : float
     cv_results_ : dict of str to array
     n_iter_ : int
     n_features_in_ : int

@@ -17,7 +17,7 @@ from obliquerules.estimators.lltboost import (
 )
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.rule_model import RuleModel
-from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
+from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
 from obliquerules.rules.decoding import decode_content, decode_model
 from obliquerules.rules.documents.fields import Field, ModelFileError, read_document
 
@@ -32,7 +32,9 @@ ESTIMATORS: dict[str, type[RuleModel]] = {
         LTRNetClassifier,
         LTRNetRegressor,
         TGBClassifier,
+        TGBClassifierCV,
         TGBRegressor,
+        TGBRegressorCV,
     )
 }
 

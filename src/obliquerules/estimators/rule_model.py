@@ -30,7 +30,7 @@ from obliquerules.inspection.rule_table import RuleTable, rule_table
 from obliquerules.inspection.stability import Stability, stability
 from obliquerules.inspection.variables import Numbers
 from obliquerules.losses import Loss
-from obliquerules.method import Method, Task
+from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import (
     Parameter,
     check_jobs,
@@ -134,7 +134,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
-        origin = self._origin(growth.n_iter, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
+        origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
         path = tuple(member.ordered() for member in growth.path)
         ranges = task.sample.ranges(sorted({column for ensemble in path for column in ensemble.used_columns}))
         self.model_ = Model(path, chosen, loss, labels, origin=origin, ranges=ranges)
@@ -142,14 +142,14 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             setattr(self, name, value)
         return self
 
-    def _origin(self, n_iter: int, *, by_hand: bool) -> Origin:
-        """Return what a model file says about the fit."""
-        given = self.get_params(deep=False)
+    def _origin(self, growth: Growth, *, by_hand: bool) -> Origin:
+        """Return what a model file says about the fit, with the values that it has found for parameters."""
+        given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers.
         parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
         # Left out where it is not given, so that releases that do not know it read the file.
         parameters = tuple(one for one in parameters if one != ("positive", None))
-        return Origin(type(self).__name__, parameters, n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
+        return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
     def _training_data(self, X: Any, y: Any, names: Sequence[str] | None) -> tuple[Block, NDArray[Any]]:
         """Return inputs and targets, and set the attributes that describe the columns."""

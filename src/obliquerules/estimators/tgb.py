@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from obliquerules.boosting.cross_validated import TGBCV
 from obliquerules.boosting.tgb import TGB
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
@@ -74,3 +75,64 @@ class TGBRegressor(RuleRegressor):
     """
 
     method_class = TGB
+
+
+class TGBClassifierCV(RuleClassifier):
+    """`TGBClassifier` whose size is chosen by cross-validation; see `LLTBoostClassifierCV` for how.
+
+    Attributes
+    ----------
+    path_ : tuple of RuleEnsemble
+    ensemble_ : RuleEnsemble
+    complexity_, best_complexity_, n_repetitions_ : int
+    ridge_ : float
+    cv_results_ : dict of str to array
+        As for `LLTBoostClassifierCV`.
+    search_complete_ : bool
+        Whether every exact search of the fit to all rows was completed.
+    classes_ : array of shape (2,)
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        As for `TGBClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from obliquerules import TGBClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = TGBClassifierCV().fit(X, y)
+    >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
+    True
+    """
+
+    method_class = TGBCV
+
+
+class TGBRegressorCV(RuleRegressor):
+    """`TGBRegressor` whose size is chosen by cross-validation; see `LLTBoostClassifierCV` for how.
+
+    Attributes
+    ----------
+    path_ : tuple of RuleEnsemble
+    ensemble_ : RuleEnsemble
+    complexity_, best_complexity_, n_repetitions_ : int
+    ridge_ : float
+    cv_results_ : dict of str to array
+    search_complete_ : bool
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        As for `TGBClassifierCV`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from obliquerules import TGBRegressorCV
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TGBRegressorCV().fit(X, y)
+    >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
+    True
+    """
+
+    method_class = TGBCV

@@ -37,9 +37,9 @@ def test_the_cross_validated_curve_is_that_of_the_choice(kind):
     display = RiskComplexityDisplay.from_estimator(model)
     assert display.cross_validated.mean.tolist() == model.cv_results_["mean_test_risk"].tolist()
     assert (display.chosen, display.cross_validated.best) == (model.complexity_, model.best_complexity_)
-    assert display.chosen_risk == display.cross_validated.mean[display.complexity == display.chosen][-1]
-    within = display.cross_validated.mean <= display.cross_validated.limit
-    assert display.complexity[within].min() == display.chosen
+    drawn = display.cross_validated
+    assert display.chosen_risk == drawn.mean[drawn.complexity == display.chosen][0]
+    assert drawn.complexity[drawn.mean <= drawn.limit].min() == display.chosen
     assert clipped(display) == []
     assert f"this model: complexity {model.complexity_}" in written(display)
 

@@ -27,24 +27,22 @@ LOOKS = {
 
 @dataclass(frozen=True, eq=False)
 class CrossValidatedRisk:
-    """The cross-validated risk of each member of a path.
+    """The cross-validated risk of each size that was compared.
 
     Attributes
     ----------
-    mean, standard_error : array of shape (n_members,)
+    complexity : array of shape (n_sizes,)
+    mean, limit : array of shape (n_sizes,)
+        The risk, and the least risk plus one standard error of the difference to it: sizes whose risk is not above their limit
+        are as good as the best.
     best : int
-        The complexity of the member with the least mean.
+        The complexity of the size with the least risk.
     """
 
+    complexity: NDArray[np.intp]
     mean: Vector
-    standard_error: Vector
+    limit: Vector
     best: int
-
-    @property
-    def limit(self) -> float:
-        """The risk that is one standard error above the least."""
-        least = int(self.mean.argmin())
-        return float(self.mean[least] + self.standard_error[least])
 
 
 @dataclass(eq=False)
@@ -111,8 +109,9 @@ class RiskComplexityDisplay:
     ) -> RiskComplexityDisplay:
         """Draw the risk of each size of a fitted model.
 
-        If the model chose its size by cross-validation, the cross-validated risk is drawn with a band of one standard error.
-        Other curves need data. A model loaded from a file has no results of cross-validation.
+        If the model chose its size by cross-validation, the cross-validated risk of the sizes that were compared is drawn, with
+        a band above the least risk that is one standard error of the difference high: the chosen size is the smallest whose risk
+        is in the band. Other curves need data. A model loaded from a file has no results of cross-validation.
 
         Parameters
         ----------
@@ -167,21 +166,11 @@ class RiskComplexityDisplay:
         return self
 
     def _draw_cross_validated(self, risk: CrossValidatedRisk) -> None:
-        ax = self.ax_
-        ax.fill_between(
-            self.complexity,
-            risk.mean - risk.standard_error,
-            risk.mean + risk.standard_error,
-            color=drawing.PALE_BLUE,
-            linewidth=0.0,
-            label="within one standard error",
-            zorder=0,
-        )
-        ax.plot(
-            self.complexity, risk.mean, color=drawing.BLUE, marker="o", markersize=4, linewidth=1.4, label="cross-validated"
-        )
-        ax.axhline(risk.limit, color=drawing.GREY, linewidth=0.8, linestyle="-.", label="one standard error above the least")
-        least = float(risk.mean.min())
+        ax, least = self.ax_, float(risk.mean.min())
+        band = {"color": drawing.PALE_BLUE, "linewidth": 0.0, "zorder": 0}
+        ax.fill_between(risk.complexity, least, risk.limit, label="within one standard error of the least", **band)
+        line = {"color": drawing.BLUE, "marker": "o", "markersize": 4, "linewidth": 1.4}
+        ax.plot(risk.complexity, risk.mean, label="cross-validated", **line)
         ax.plot([risk.best], [least], "D", color=drawing.BLUE, markersize=7, label=f"least: complexity {risk.best}", zorder=3)
 
     def _mark(self, label: str) -> None:
@@ -194,10 +183,12 @@ class RiskComplexityDisplay:
 
 
 def _cross_validated(estimator: Any) -> CrossValidatedRisk | None:
-    results: Mapping[str, Vector] | None = getattr(estimator, "cv_results_", None)
+    results: Mapping[str, Any] | None = getattr(estimator, "cv_results_", None)
     if results is None:
         return None
-    return CrossValidatedRisk(results["mean_test_risk"], results["standard_error"], estimator.best_complexity_)
+    mean = results["mean_test_risk"]
+    limit = mean.min() + results["difference_standard_error"]
+    return CrossValidatedRisk(results["complexity"], mean, limit, estimator.best_complexity_)
 
 
 def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
@@ -218,5 +209,7 @@ def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any) -> V
 
 def _risk_of_the_model(model: Model, cross_validated: CrossValidatedRisk | None, given: dict[str, Data]) -> float | None:
     if cross_validated is not None and model.ensemble in model.path:
-        return float(cross_validated.mean[model.path.index(model.ensemble)])
+        compared = cross_validated.complexity == model.ensemble.complexity
+        if compared.any():
+            return float(cross_validated.mean[compared][0])
     return float(_risks(model, [model.ensemble], *list(given.values())[-1])[0]) if given else None

@@ -99,7 +99,13 @@ def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction]) -> list
 
 
 def _cross_validated(model: Model, results: Mapping[str, Vector]) -> dict[str, Any]:
-    """Return the cross-validated risk, with one standard error on either side, as the page shows it."""
+    """Return the cross-validated risk, with one standard error on either side, as the page shows it.
+
+    Each curve has a height for each member of the path, null where its size was not compared.
+    """
     mean, error = results["mean_test_risk"], results["standard_error"]
     curves = {"mean": mean, "low": np.maximum(mean - error, 0.0), "high": mean + error}
-    return {name: model.loss.shown_risk(curve).tolist() for name, curve in curves.items()}
+    shown = {name: model.loss.shown_risk(curve).tolist() for name, curve in curves.items()}
+    position = {int(complexity): index for index, complexity in enumerate(results["complexity"])}
+    at = [position.get(ensemble.complexity) for ensemble in model.path]
+    return {name: [None if index is None else heights[index] for index in at] for name, heights in shown.items()}

@@ -1,0 +1,74 @@
+"""Folds: the training and test rows of a cross-validation, checked before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from obliquerules.method import Task
+from obliquerules.rows.reading import read_weights
+
+Rows = NDArray[np.intp]
+Split = tuple[Rows, Rows]
+
+
+def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
+    """Yield the splits of one repetition after another; the rows of the task are distinct and not of weight zero.
+
+    Folds are stratified by class. The fold of a row depends on its content and the salt, not on its position.
+    """
+    strata = task.loss.strata(task.y)
+    check_strata(strata)
+    n_folds = min(n_folds, len(strata))
+    # If each row is a fold, there is only one way to assign them.
+    for salt in islice(salts, 1 if n_folds == len(strata) else None):
+        fold = task.sample.folds(strata, n_folds, salt)
+        yield [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+
+def check_strata(strata: NDArray[np.intp]) -> None:
+    """Raise if a stratum has too few rows to be split into folds."""
+    counts = np.unique(strata, return_counts=True)[1]
+    if (fewest := int(counts.min())) < 2:
+        whose = "in each class" if len(counts) > 1 else "in all"
+        raise ValueError(f"cv needs at least 2 different rows with weight {whose}; got {fewest} sample.")
+
+
+def given_splits(cv: Any, task: Task) -> list[Split]:
+    """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
+    rows = np.arange(len(task.y))
+    try:
+        splits = [(rows[train], np.unique(rows[test])) for train, test in check_cv(cv).split(task.X, task.y)]
+    except (TypeError, ValueError, IndexError) as error:
+        raise ValueError(f"cv cannot split the {len(rows)} rows: {error}") from error
+    if len(splits) < 2:
+        raise ValueError(f"cv must give at least 2 splits, to tell how far risks vary; got {len(splits)}.")
+    return splits
+
+
+def check_split(task: Task, train: Rows, test: Rows) -> None:
+    """Raise if no model can be fitted to the training rows, or judged by the test rows."""
+    if not (task.weight[test] > 0.0).any():
+        raise ValueError("cv gives a fold that has no test row with weight.")
+    try:
+        check_learnable(task.on(train))
+    except ValueError as error:
+        raise ValueError(f"cv gives a fold on whose training rows no model can be fitted: {error}") from error
+
+
+def check_learnable(task: Task) -> None:
+    """Raise if there are no rows that have weight, or if they cannot be learned from."""
+    if len(task.y) == 0:
+        raise ValueError("there are none.")
+    counted = task.y[read_weights(task.weight, len(task.y)) > 0.0]
+    if task.labels is not None and len(np.unique(counted)) < 2:
+        only = task.labels.values[int(counted[0])]
+        raise ValueError(f"y holds one class only ({only!r}) among the rows that have weight; a classifier needs two classes.")
+    complaint = task.loss.complaint(counted)
+    if complaint is not None:
+        raise ValueError(f"y {complaint} (loss='{task.loss.name}').")
