@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, RuleEnsemble, TGBClassifier
+from obliquerules.rows.sample import Sample
 
 KINDS = ("logistic", "squared", "poisson")
 HOSTILE = (
@@ -59,7 +60,8 @@ def stairs():
         "-0.5 if balance <= 400\n+1.75 if balance >= 1600.5\n-0.75 if student >= 0.5"
     )
     model = LLTBoostClassifier(max_rules=1).fit(X, y)
-    model.model_ = replace(model.model_, path=(RuleEnsemble.parse(text, list(X)),), chosen=0)
+    ranges = Sample.of(X.to_numpy(float), np.zeros(len(X)), np.ones(len(X))).ranges([0, 1])
+    model.model_ = replace(model.model_, path=(RuleEnsemble.parse(text, list(X)),), chosen=0, ranges=ranges)
     return model, X, y
 
 

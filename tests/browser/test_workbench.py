@@ -189,11 +189,10 @@ def test_only_the_values_that_rules_need_are_asked_for(workbench):
 def test_a_value_far_outside_the_data_is_remarked_on(workbench):
     model, X, y = stairs()
     page = workbench.open(model, X, y)
-    low, high = page.payload["figures"]["ranges"]["0"]
-    assert [low, high] == pytest.approx(np.sort(X["balance"])[[4, -5]], rel=5e-3)
+    low, high = page.payload["ranges"]["0"]
     for value, far in ((high, False), (high + 0.49 * (high - low), False), (high + 0.51 * (high - low), True), (-9e9, True)):
         page.type_case({0: value})
-        assert ("balance is far outside the range of the data" in page.text("case-remark")) is far
+        assert ("balance is far outside what the rules were learned from" in page.text("case-remark")) is far
         assert page.answer()[1] == model.ensemble_([[value, page.find("value-1").is_selected()]])[0]
 
 

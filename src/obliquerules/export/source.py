@@ -58,9 +58,7 @@ class Source:
     @property
     def columns(self) -> tuple[int, ...]:
         """The columns that occur in rules, in ascending order."""
-        return tuple(
-            sorted({column for rule in self.ensemble for proposition in rule.condition for column in proposition.columns})
-        )
+        return self.ensemble.used_columns
 
     @property
     def n_columns(self) -> int:

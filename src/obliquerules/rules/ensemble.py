@@ -103,11 +103,6 @@ class RuleEnsemble:
         return self.with_rules(Rule(rule.weight, Conjunction(map(change, rule.condition))) for rule in self.rules)
 
     @property
-    def used_columns(self) -> tuple[int, ...]:
-        """The columns that occur in rules, in ascending order."""
-        return tuple(sorted({column for rule in self.rules for test in rule.condition for column in test.columns}))
-
-    @property
     def complexity(self) -> int:
         """The number of rules, propositions and non-zero weights, C(f) in the paper; the constant is free."""
         return sum(rule.complexity for rule in self.rules)

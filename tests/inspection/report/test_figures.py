@@ -18,7 +18,6 @@ from sklearn.metrics import (
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
 from obliquerules.losses import LOSSES, area_under_curve
 from obliquerules.rows.reading import read_target
-from obliquerules.rules.decimals.numbers import rounded_to
 
 from .counting import group_scores, holding, mean_loss
 from .reading import payload
@@ -139,16 +138,11 @@ def test_no_value_of_a_row_is_in_the_file(kind, least, tmp_path):
         assert not [value for value in y if repr(float(value)) in text]
 
 
-@pytest.mark.parametrize("least", [1, 12])
-def test_ranges_leave_out_the_outermost_rows_and_are_short(least, tmp_path):
+def test_the_usual_ranges_of_training_are_in_the_file(tmp_path):
     model, X, y = fitted("squared")
-    figures = written(model, tmp_path, X, y, min_count=least)["figures"]
-    rank = max(5, least)
-    for column, ends in figures["ranges"].items():
-        assert ends == [rounded_to(value, 3) for value in np.sort(X.iloc[:, int(column)])[[rank - 1, -rank]]]
-    assert set(figures["ranges"]) == set(figures["medians"])
-    few = written(model, tmp_path, X[:9], y[:9], min_count=1)["figures"]
-    assert set(few["ranges"].values()) == {None}
+    ranges = written(model, tmp_path, X, y)["ranges"]
+    assert ranges == {str(one.column): [one.low, one.high] for one in model.model_.ranges}
+    assert ranges
 
 
 def test_a_column_is_binary_if_zeros_and_ones_occur_and_nothing_else(tmp_path):

@@ -20,9 +20,6 @@ Vector = NDArray[np.float64]
 # The digits of figures on all rows: in full, they would reveal something about the few rows that are in no group.
 FIGURE_DIGITS = 4
 MEDIAN_DIGITS = 3
-RANGE_DIGITS = 3
-# The range of a variable ends at the fifth smallest and the fifth largest value, so that it is not about a single row.
-RANGE_RANK = 5
 COVERAGE_DECIMALS = 3
 
 
@@ -46,7 +43,6 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
             for ensemble in model.ensembles
         ],
         "medians": {str(column): _median(rows.X[:, column]) for column in used},
-        "ranges": {str(column): _range(rows.X[:, column], max(RANGE_RANK, rows.least)) for column in used},
         "binary": [column for column in used if np.array_equal(np.unique(rows.X[:, column]), [0.0, 1.0])],
     }
 
@@ -148,12 +144,6 @@ class SafeShares:
 def _median(values: Vector) -> float:
     """Return the median in few digits, so that it is not the value of a row."""
     return rounded_to(float(np.median(values)), MEDIAN_DIGITS)
-
-
-def _range(values: Vector, rank: int) -> list[float] | None:
-    """Return the smallest and the largest value but for a few, in few digits; None if there are too few rows."""
-    ascending = np.sort(values)
-    return None if len(values) < 2 * rank else [rounded_to(float(end), RANGE_DIGITS) for end in ascending[[rank - 1, -rank]]]
 
 
 def _short(value: float | None) -> float | None:

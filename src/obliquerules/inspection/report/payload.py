@@ -40,6 +40,7 @@ def payload(
         "quoted": _quoted(model.feature_names),
         "conditions": [[_proposition(proposition) for proposition in condition] for condition in conditions],
         "intervals": _intervals(conditions),
+        "ranges": {one.column: [one.low, one.high] for one in model.ranges},
         "ensembles": [_ensemble(ensemble, conditions) for ensemble in ensembles],
         "edits": None if model.edits is None else encode_edits(model.edits, model),
         "sizes": sizes,

@@ -92,17 +92,17 @@ function neededColumns() {
   return usedColumns().filter((column) => needed.has(column));
 }
 
-/** Far outside: beyond the range of the rows by more than half its width. */
+/** Far outside: beyond the usual range in training by more than half its width. */
 function isFarOutside(column) {
-  const range = figures?.ranges[column];
+  const range = data.ranges[column];
   if (!range || isBinary(column)) return false;
   const [low, high] = range;
   return caseValue(column) < low - (high - low) / 2 || caseValue(column) > high + (high - low) / 2;
 }
 
 function outsideRemark(column) {
-  const range = figures.ranges[column].map((end) => pretty(readable(end))).join(" to ");
-  return element("span", {}, nameElement(column), ` is far outside the range of the data, about ${range}`);
+  const range = data.ranges[column].map((end) => pretty(readable(end))).join(" to ");
+  return element("span", {}, nameElement(column), ` is far outside what the rules were learned from, nearly all from ${range}`);
 }
 
 /** Return a sentence that lists nodes. */
