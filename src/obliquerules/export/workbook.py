@@ -126,7 +126,8 @@ def _frame(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
     )
     yield (
         "xl/workbook.xml",
-        f'{HEAD}<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><bookViews><workbookView/></bookViews><sheets>{named}</sheets><calcPr fullCalcOnLoad="1"/></workbook>',
+        f'{HEAD}<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><bookViews><workbookView/></bookViews><sheets>{named}</sheets>'
+        '<calcPr fullCalcOnLoad="1"/></workbook>',
     )
     related = [("worksheet", f"worksheets/sheet{number}.xml") for number in numbers]
     yield "xl/_rels/workbook.xml.rels", _relations([*related, ("styles", "styles.xml")])
