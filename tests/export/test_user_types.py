@@ -6,6 +6,7 @@ import sqlite3
 from decimal import Decimal
 
 import duckdb
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,7 +117,8 @@ def test_types_are_those_of_the_frame(make):
     assert 'data."visits"::float8' in query
     assert 'CAST(data."flag" AS DOUBLE)' in model.export("sql", X).content
     assert 'CAST(data."visits"' not in model.export("sql", X).content
-    assert model.export("frame", X).content(X) is not None
+    scored = nw.from_native(model.export("frame", X).content(X))
+    assert scored["score"].to_list() == model.decision_function(X).tolist()
 
 
 def test_nullable_integers_and_decimals_of_frames_can_be_fitted_and_exported():

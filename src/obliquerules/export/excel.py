@@ -77,12 +77,10 @@ class ExcelLanguage(TextLanguage):
         """Return a cell."""
         return f"{self._letters[column]}{FIRST_ROW}"
 
-    def scorable(self, source: Source) -> str | None:
-        """Return whether all inputs are numbers that can be computed with; the criteria have no decimal point or comma."""
-        if not source.columns:
-            return None
+    def count_given(self, source: Source) -> str:
+        """Return how many inputs are numbers that can be computed with; the criteria have no decimal point or comma."""
         limit = f"{source.largest_input:.0E}"
-        return f'COUNTIFS({self.inputs},">=-{limit}",{self.inputs},"<={limit}")={len(source.columns)}'
+        return f'COUNTIFS({self.inputs},">=-{limit}",{self.inputs},"<={limit}")' if source.columns else "0"
 
     @property
     def inputs(self) -> str:
@@ -230,58 +228,59 @@ def about_sheet(source: Source) -> Sheet:
     return Sheet("About", ((Cell("How to use this workbook", style="heading"),), *lines), (120.0,))
 
 
-# ---- the sheet Score: inputs, whether all are there, rules, score, prediction, class ----
+# ---- the sheet Score: inputs, how many are given, rules, score, prediction, class ----
 
 
 def headings(source: Source) -> list[str]:
     """Return the headings of the sheet Score."""
     rules = [f"rule_{index}" for index in range(len(source.ensemble))]
     outputs = ["score", source.model.mean_name, *(["class"] if source.model.labels is not None else [])]
-    return [*source.used_names, "complete", *rules, *outputs]
+    return [*source.used_names, f"given of {len(source.columns)}", *rules, *outputs]
 
 
 def row_formulas(source: Source) -> tuple[list[str], list[float]]:
     """Return the formulas of the first row, and the numbers that they take from the sheet Rules."""
-    language, n_inputs, n_rules = ExcelLanguage(source), len(source.columns), len(source.ensemble)
-    complete, *rules, score = [f"{letters(n_inputs + index)}{FIRST_ROW}" for index in range(n_rules + 2)]
+    language, n_inputs = ExcelLanguage(source), len(source.columns)
+    given, *rules, score = [f"{letters(n_inputs + index)}{FIRST_ROW}" for index in range(len(source.ensemble) + 2)]
     missing = f'IF(COUNTA({language.inputs})=0,"","{CANNOT_SCORE}")' if n_inputs else '""'
-
-    def scored(formula: str, otherwise: str) -> str:
-        return f"IF(${complete},{formula},{otherwise})"
-
-    formulas = [language.scorable(source) or "TRUE"]
-    for index, rule in enumerate(source.ensemble):
-        tests = [language.proposition(source, proposition) for proposition in rule.condition]
-        weight = weight_cell(index)
-        formulas.append(scored(f"IF({language.both(tests)},{weight},0)" if tests else weight, '""'))
-    formulas.append(scored("+".join([weight_cell(-1), *rules]), missing))
-    formulas.append(scored(language.prediction(source, score), score))
+    scored = [(_rule_formula(language, source, index), '""') for index in range(len(source.ensemble))]
+    scored += [("+".join([weight_cell(-1), *rules]), missing), (language.prediction(source, score), score)]
     if source.model.labels is not None:
         row = class_row(source)
-        formulas.append(scored(f"IF({score}>0,Rules!$B${row + 1},Rules!$B${row})", score))
+        scored.append((f"IF({score}>0,Rules!$B${row + 1},Rules!$B${row})", score))
+    formulas = [f"IF(${given}={n_inputs},{formula},{otherwise})" for formula, otherwise in scored]
+    _check_length(formulas)
+    return [language.count_given(source), *formulas], language.long
+
+
+def _rule_formula(language: ExcelLanguage, source: Source, index: int) -> str:
+    """Return what a rule adds to the score of a row that can be scored."""
+    tests = [language.proposition(source, proposition) for proposition in source.ensemble[index].condition]
+    return f"IF({language.both(tests)},{weight_cell(index)},0)" if tests else weight_cell(index)
+
+
+def _check_length(formulas: Sequence[str]) -> None:
     longest = max(map(len, formulas)) + 1
     if longest > MOST_CHARACTERS:
         raise ValueError(
             f"A formula of {longest} characters is needed, where Excel takes {MOST_CHARACTERS}: export a smaller model."
         )
-    return formulas, language.long
 
 
 def row_values(source: Source, X: Matrix) -> NDArray[np.object_]:
     """Return what the cells of some rows hold: None for an empty one."""
+    n_inputs, n_rules, used = len(source.columns), len(source.ensemble), X[:, list(source.columns)]
     values = np.full((len(X), len(headings(source))), "", dtype=object)
-    n_inputs, used = len(source.columns), X[:, list(source.columns)]
     values[:, :n_inputs] = used
     values[:, :n_inputs][~np.isfinite(used)] = None
-    scorable = source.scorable(X)
-    values[:, n_inputs] = scorable
+    values[:, n_inputs] = (np.abs(used) <= source.largest_input).sum(axis=1)
+    scorable, last = source.scorable(X), values[:, n_inputs + 1 + n_rules :]
     outputs = source.with_contributions().outputs(X[scorable])
-    values[scorable, n_inputs + 1 : n_inputs + 1 + len(source.ensemble)] = outputs[:, 2:]
-    last = values[:, n_inputs + 1 + len(source.ensemble) :]
+    values[scorable, n_inputs + 1 : n_inputs + 1 + n_rules] = outputs[:, 2:]
     last[~scorable & np.isfinite(used).any(axis=1)] = CANNOT_SCORE
     last[scorable, :2] = outputs[:, :2]
     if source.model.labels is not None:
-        last[scorable, 2] = source.model.decisions(outputs[:, 0])
+        last[scorable, 2] = source.model.decisions(outputs[:, 0]).tolist()
     return values
 
 
@@ -292,7 +291,8 @@ def score_sheet(source: Source, formulas: Sequence[str], values: NDArray[np.obje
     for number, row in enumerate(values.tolist(), start=FIRST_ROW):
         inputs = [Cell(value, style="input") for value in row[:n_inputs]]
         computed = zip(map(_as_cached, row[n_inputs:]), formulas, strict=True)
-        rows.append((*inputs, *[Cell(value, moved(formula, number)) for value, formula in computed]))
+        given, *outputs = [(value, moved(formula, number)) for value, formula in computed]
+        rows.append((*inputs, Cell(*given, "count"), *[Cell(*output, "output") for output in outputs]))
     return Sheet("Score", tuple(rows), tuple(max(10.0, min(24.0, 2.0 + len(name))) for name in headings(source)))
 
 
@@ -335,7 +335,7 @@ def _copied(rules: dict[str, Cell]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _outputs(source: Source, computed: list[list[Any]]) -> Matrix:
-    """Return score, prediction and contributions from the columns of the sheet: complete, rules, score and prediction.
+    """Return score, prediction and contributions from the columns of the sheet: given, rules, score and prediction.
 
     A row with a class that does not belong to its score is not scored.
     """

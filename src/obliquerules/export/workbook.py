@@ -23,19 +23,22 @@ HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 # The earliest date that a ZIP file can hold: the same sheets give the same bytes.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 # The position of each style among the formats in STYLE_SHEET.
-STYLES = {"plain": 0, "heading": 1, "input": 2}
+STYLES = {"plain": 0, "heading": 1, "input": 2, "output": 3, "count": 4}
 STYLE_SHEET = (
     f'{HEAD}<styleSheet xmlns="{MAIN}">'
+    '<numFmts count="2"><numFmt numFmtId="164" formatCode="0.0####"/><numFmt numFmtId="165" formatCode="0;;"/></numFmts>'
     '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>'
     '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>'
     '<fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill>'
     '<fill><patternFill patternType="solid"><fgColor rgb="FFFFF8DC"/></patternFill></fill></fills>'
     '<borders count="1"><border/></borders>'
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
-    '<cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
+    '<cellXfs count="5"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
     '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1" applyAlignment="1">'
     '<alignment wrapText="1" vertical="top"/></xf>'
-    '<xf numFmtId="0" fontId="0" fillId="2" borderId="0" xfId="0" applyFill="1"/></cellXfs>'
+    '<xf numFmtId="0" fontId="0" fillId="2" borderId="0" xfId="0" applyFill="1"/>'
+    '<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
+    '<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>'
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
 
@@ -123,7 +126,8 @@ def _frame(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
     )
     yield (
         "xl/workbook.xml",
-        f'{HEAD}<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{named}</sheets><calcPr fullCalcOnLoad="1"/></workbook>',
+        f'{HEAD}<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><bookViews><workbookView/></bookViews><sheets>{named}</sheets>'
+        '<calcPr fullCalcOnLoad="1"/></workbook>',
     )
     related = [("worksheet", f"worksheets/sheet{number}.xml") for number in numbers]
     yield "xl/_rels/workbook.xml.rels", _relations([*related, ("styles", "styles.xml")])
