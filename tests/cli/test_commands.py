@@ -141,9 +141,9 @@ def test_closest_finds_what_the_library_finds(place):
     model = load_model(place / "model.json")
     done = run("closest", "model.json", "data.csv", "--row", "4", "--fixed", "age", "--tolerance", "0.05", cwd=place)
     assert done.stdout == f"{model.closest_change(X.iloc[4], X, fixed=['age'], tolerance=0.05)}\n"
-    bounds = ("--lower", "pulse=60", "--upper", "age=70", "--cost", "pulse=2", "--whole", "age", "--above", "0.5")
+    bounds = ("--lower", "pulse=30", "--upper", "age=90", "--cost", "pulse=2", "--whole", "age", "--above", "0.5")
     told = json.loads(run("closest", "model.json", "data.csv", "--row", "0", *bounds, "--json", cwd=place).stdout)
-    given = {"lower": {"pulse": 60}, "upper": {"age": 70}, "cost": {"pulse": 2}, "whole": ["age"]}
+    given = {"lower": {"pulse": 30}, "upper": {"age": 90}, "cost": {"pulse": 2}, "whole": ["age"]}
     found = model.closest_change(X.iloc[0], X, above=0.5, **given)
     assert told["changes"] == found.to_dicts()
     assert (told["before"], told["after"], told["proven"]) == (found.before, found.after, found.proven)
