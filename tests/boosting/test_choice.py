@@ -56,7 +56,15 @@ def test_another_ridge_must_be_better_by_more_than_its_standard_error():
         worse, better = with_excess(gain, 1.0)[0]
         assert better_ridge(held_out(np.array([[worse], [better]])), 0)[0] == ridge
     worse, better = with_excess(1.1, 1.0)[0]
-    assert better_ridge(held_out(np.array([[better], [worse]])), 0) == (0, True)
+    assert better_ridge(held_out(np.array([[better], [worse]])), 0)[0] == 0
+
+
+def test_a_single_ridge_is_certain_and_of_several_only_repetitions_make_sure():
+    worse, better = with_excess(5.0, 1.0)[0]
+    assert better_ridge(held_out(np.array([[worse]])), 0) == (0, True)
+    two = np.array([[worse], [better]])
+    assert better_ridge(held_out(two), 0) == (1, False)
+    assert better_ridge(held_out(two, two), 0) == (1, True)
 
 
 @given(arrays(np.float64, (1, 3, 12), elements=losses), st.integers(1, 5), st.randoms())

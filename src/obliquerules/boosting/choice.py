@@ -57,17 +57,17 @@ def choose(held_out: HeldOut, default: int, tolerance: float) -> Choice:
 
 
 def better_ridge(held_out: HeldOut, default: int) -> tuple[int, bool]:
-    """Return the ridge of the least risk if that is below the default's by more than a standard error, or the default.
+    """Return the best of the other ridges if its risk is below the default's by more than a standard error, or the default.
 
-    Each ridge is judged at its best size. Also return whether the partition of the rows hardly matters for that.
+    Each ridge is judged at its best size. Also return whether that hardly depends on the partition of the rows.
     """
-    best = held_out.risk.argmin(axis=1).tolist()
-    ridge = int(held_out.risk.min(axis=1).argmin())
-    if ridge == default:
+    best, least = held_out.risk.argmin(axis=1).tolist(), held_out.risk.min(axis=1)
+    others = [ridge for ridge in range(len(least)) if ridge != default]
+    if not others:
         return default, True
-    other = (default, best[default])
-    gain = held_out.risk[other] - held_out.risk[ridge, best[ridge]]
-    error, doubt = (of(ridge, less=other)[best[ridge]] for of in (held_out.standard_error, held_out.partition_error))
+    ridge, kept = min(others, key=lambda other: least[other]), (default, best[default])
+    gain = least[default] - least[ridge]
+    error, doubt = (of(ridge, less=kept)[best[ridge]] for of in (held_out.standard_error, held_out.partition_error))
     return ridge if gain > error else default, bool(abs(gain - error) >= doubt)
 
 

@@ -110,8 +110,8 @@ class RiskComplexityDisplay:
         """Draw the risk of each size of a fitted model.
 
         If the model chose its size by cross-validation, the cross-validated risk of the sizes that were compared is drawn, with
-        a band above the least risk that is one standard error of the difference high: the chosen size is the smallest whose
-        risk is in the band. Other curves need data. A model loaded from a file has no results of cross-validation.
+        a band that reaches from the least risk up by one standard error of the difference: the chosen size is the smallest
+        whose risk is in the band. Other curves need data. A model loaded from a file has no results of cross-validation.
 
         Parameters
         ----------
