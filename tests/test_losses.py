@@ -198,3 +198,15 @@ def test_classes_are_strata_and_numbers_have_none():
         "poisson": [0, 0, 0],
     }
     assert all(loss.strata(y).dtype == np.intp for loss in LOSSES.values())
+
+
+@given(st.floats(1e-6, 1e6), st.integers(1, 10**6))
+def test_counts_have_the_dispersion_that_their_deviance_shows(total, n):
+    loss, dispersion = LOSSES["poisson"], 2.0 * total / n
+    # Profiled over the dispersion, D / phi + n log(phi) is least at phi = D / n, or at 1 if that is less.
+    grid = np.array([1.0, 1.01 * dispersion, 0.99 * dispersion, dispersion, 2.0, 100.0])
+    possible = grid[grid >= 1.0]
+    least = (2.0 * total / possible + n * np.log(possible)).min()
+    assert loss.profile_deviance(total, n) == pytest.approx(least, rel=1e-9)
+    if dispersion <= 1.0:
+        assert loss.profile_deviance(total, n) == 2.0 * total

@@ -81,8 +81,11 @@ class Loss(ABC):
     def __hash__(self) -> int:
         return hash(type(self))
 
-    def deviance(self, total: float, n: float) -> float:  # noqa: ARG002  # one signature for all losses
-        """Return -2 log likelihood, but for a constant, of n rows whose losses add up to ``total``."""
+    def profile_deviance(self, total: float, n: float) -> float:  # noqa: ARG002  # one signature for all losses
+        """Return -2 log likelihood, but for a constant, of n rows whose losses add up to ``total``.
+
+        If the distribution has a dispersion, such as the variance of a normal one, it is the most likely one.
+        """
         return 2.0 * total
 
     def best_constant(self, y: Vector, weight: Vector) -> float:
@@ -130,7 +133,7 @@ class SquaredLoss(Loss):
     score_name = "prediction"
     risk_name = "half the mean squared error"
 
-    def deviance(self, total: float, n: float) -> float:
+    def profile_deviance(self, total: float, n: float) -> float:
         # Of a normal distribution whose variance is fitted too; a perfect fit counts as one at the limit of rounding.
         return n * float(np.log(max(2.0 * total / n, np.finfo(np.float64).tiny)))
 
@@ -190,6 +193,11 @@ class PoissonLoss(Loss):
     factor_name = "expected count"
     mean_name = "expected count"
     risk_name = "half the mean Poisson deviance"
+
+    def profile_deviance(self, total: float, n: float) -> float:
+        # Extended quasi-likelihood: counts vary more than a Poisson distribution says, hardly ever less.
+        dispersion = max(1.0, 2.0 * total / n)
+        return 2.0 * total / dispersion + n * float(np.log(dispersion))
 
     def link(self, mean: float) -> float:
         return float(np.log(max(mean, np.finfo(np.float64).tiny)))

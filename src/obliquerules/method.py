@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
@@ -21,6 +21,7 @@ from obliquerules.rules.labels import Labels
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,5 +137,17 @@ class Method(ABC):
 
 def firing_patterns(ensemble: RuleEnsemble, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return the distinct firing patterns of the rules, after a column of ones, and the pattern of each row."""
-    fires, pattern = np.unique(ensemble.fires(X), axis=0, return_inverse=True)
-    return np.column_stack([np.ones(len(fires)), fires]), pattern.ravel()
+    return patterns_of(ensemble.fires(X).T, len(X))
+
+
+def patterns_of(fires: Sequence[Mask] | Mask, n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct patterns of rules that fire on these rows, after a column of ones, and the pattern of each row."""
+    pattern = np.zeros(n_rows, dtype=np.intp)
+    design = np.ones((1, 1))
+    for fired in fires:
+        # Rule by rule, pattern p becomes 2p + 1 where the rule fires and 2p elsewhere; then only those that occur are kept.
+        finer = 2 * pattern + fired
+        occurs = np.bincount(finer, minlength=2 * len(design)) > 0
+        pattern = (np.cumsum(occurs) - 1)[finer]
+        design = np.column_stack([np.repeat(design, 2, axis=0), np.tile([0.0, 1.0], len(design))])[occurs]
+    return np.ascontiguousarray(design), pattern

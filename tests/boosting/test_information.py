@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import mean_poisson_deviance
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.boosting.greedy import ONE_FOR_BOTH_SIGNS, GreedyLearner
@@ -160,3 +161,20 @@ def test_the_order_of_rows_and_the_seed_do_not_matter(make):
     order = rng.permutation(200)
     paths = [make(max_rules=4, random_state=seed).fit(X[rows], y[rows]).path_ for seed, rows in ((0, slice(None)), (1, order))]
     assert paths[0] == paths[1]
+
+
+def overdispersed(n_rows=1500, mean=50.0, dispersion=10.0):
+    """Return inputs, negative binomial counts and their expectations."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 5))
+    expected = mean * np.exp(0.7 * (X[:, 0] + X[:, 1] > 0.5) - 0.6 * (X[:, 2] > 0.3))
+    return X, rng.poisson(rng.gamma(expected / (dispersion - 1.0), dispersion - 1.0)) * 1.0, expected
+
+
+def test_what_varies_more_than_a_poisson_distribution_is_not_learned_as_rules(monkeypatch):
+    X, counts, expected = overdispersed()
+    model = LLTBoostRegressor(loss="poisson", max_rules=4).fit(X, counts)
+    monkeypatch.setattr(type(LOSSES["poisson"]), "profile_deviance", lambda _, total, n: 2.0 * total)  # noqa: ARG005
+    fooled = LLTBoostRegressor(loss="poisson", max_rules=4).fit(X, counts)
+    assert model.ensemble_.complexity < fooled.ensemble_.complexity
+    assert mean_poisson_deviance(expected, model.predict(X)) < mean_poisson_deviance(expected, fooled.predict(X))

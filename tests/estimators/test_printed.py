@@ -69,7 +69,7 @@ def test_names_that_look_like_something_else_survive():
 @pytest.mark.parametrize("name", SAMPLES)
 def test_thresholds_are_in_the_middle_half_of_a_gap_between_training_rows(name):
     X, y = SAMPLES[name]()
-    for proposition in {p for ensemble in fitted(X, y).path_ for rule in ensemble for p in rule.condition}:
+    for proposition in {p for ensemble in fitted(X, y, exact="rows").path_ for rule in ensemble for p in rule.condition}:
         projections = proposition.project(X)
         below, above = (
             projections[projections < proposition.threshold].max(),
@@ -77,6 +77,14 @@ def test_thresholds_are_in_the_middle_half_of_a_gap_between_training_rows(name):
         )
         assert (np.abs(projections - proposition.threshold) > 1e-9 * np.abs(projections)).all()
         assert below + 0.25 * (above - below) <= proposition.threshold <= above - 0.25 * (above - below)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_threshold_is_close_to_a_training_row(name):
+    X, y = SAMPLES[name]()
+    for proposition in {p for ensemble in fitted(X, y).path_ for rule in ensemble for p in rule.condition}:
+        projections = proposition.project(X)
+        assert (np.abs(projections - proposition.threshold) > 1e-9 * np.abs(projections)).all()
 
 
 @pytest.mark.skipif("OBLIQUERULES_DATA" not in os.environ, reason="needs the paper's data sets: OBLIQUERULES_DATA is not set")

@@ -12,11 +12,12 @@ from sklearn.utils import check_random_state
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import boost
-from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import real, seed, verbosity, whole
+from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import RuleEnsemble, Shortening
 
@@ -33,13 +34,13 @@ class Pair(Generic[Boosted]):
         Creates the learner from the method and the rows to learn from.
     selection : callable
         Creates the selection from the method.
-    holds_out : bool
-        Whether the selection needs held-out rows.
+    as_in_the_paper : bool
+        Whether the selection is the paper's: it needs held-out rows, and conditions stay as they were learned.
     """
 
     learner: Callable[[Boosted, Sample], Learner]
     selection: Callable[[Boosted], Selection]
-    holds_out: bool = False
+    as_in_the_paper: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +72,7 @@ class Boosting(Method):
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. Scaling by "
         "the curvature of the loss at the best constant makes this mean the same for every loss.",
     )
+    exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
     verbose: int = verbosity("If not zero, report each rule on standard error.")
 
@@ -82,7 +84,7 @@ class Boosting(Method):
     def problem(self, task: Task) -> Problem:
         """Return the problem to grow rules on."""
         sample, loss = task.sample, task.loss
-        fraction = self.validation_fraction if self.pair.holds_out else 0.0
+        fraction = self.validation_fraction if self.pair.as_in_the_paper else 0.0
         # Always drawn, so that later draws do not depend on the selection.
         lot = int(check_random_state(self.random_state).randint(2**31 - 1))
         held_out = sample.hold_out(loss.strata(sample.y), fraction, lot)
@@ -91,18 +93,15 @@ class Boosting(Method):
 
     def grow(self, task: Task) -> Growth:
         """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path."""
-        learner, selection, record = self.pair.learner(self, task.sample), self.pair.selection(self), Record()
-        # No row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
-        shortening = Shortening(task.sample.X)
-
-        def readable(stage: Stage) -> RuleEnsemble:
-            return shortening.ensemble(stage.ensemble(task.feature_names))
-
+        pair, record = self.pair, Record()
+        learner, selection, shortening = pair.learner(self, task.sample), pair.selection(self), Shortening(task.sample.X)
         for stage in boost(self.problem(task), learner, selection, self.max_rules, record):
             if self.verbose:
-                task.report(self._progress(readable(stage)))
-        path = tuple(readable(stage) for stage in selection.path(record))
-        return Growth(path, len(record.grown) - 1, notes=self.notes(record))
+                task.report(self._progress(shortening.ensemble(stage.ensemble(task.feature_names))))
+        path = [stage.ensemble(task.feature_names) for stage in selection.path(record)]
+        ridge = self.penalty(task.loss, task.sample.y, task.sample.weight)
+        exact = "rows" if pair.as_in_the_paper else self.exact
+        return Growth(readable_path(path, task, ridge, exact), len(record.grown) - 1, notes=self.notes(record))
 
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""

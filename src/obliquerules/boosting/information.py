@@ -11,8 +11,8 @@ from obliquerules.boosting.record import Record
 
 # The number of candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
 REFITTED = 10
-# The largest number of rules at which an ensemble is revised: in small ensembles a better rule is worth most and costs least.
-REVISED = 4
+# The numbers of rules at which an ensemble is revised: in small ensembles a better rule is worth most and costs least.
+REVISED = frozenset((2, 3, 4, 7, 10, 15, 22, 33, 50))
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class InformationSelection:
     """Take what lowers -2 log likelihood + complexity_penalty * log(n) * C(f), after refitting all weights.
 
     With complexity_penalty = 1 and C the number of parameters this would be the Bayesian information criterion. For the
-    squared loss the likelihood is that of a normal distribution whose variance is fitted too, n log(mean squared error); n is
+    squared loss the likelihood is that of a normal distribution whose variance is fitted too, n log(mean squared error). For
+    counts whose deviance D exceeds n it is the extended quasi-likelihood with its dispersion fitted too, n + n log(D / n); n is
     the sum of the row weights. No rows are held out.
 
     Parameters
@@ -37,7 +38,7 @@ class InformationSelection:
 
     def _criterion(self, stage: Stage, loss: float, complexity: float) -> float:
         n = stage.problem.size
-        return stage.problem.loss.deviance(loss, n) + self.complexity_penalty * math.log(n) * complexity
+        return stage.problem.loss.profile_deviance(loss, n) + self.complexity_penalty * math.log(n) * complexity
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
@@ -62,8 +63,8 @@ class InformationSelection:
         return longer.score < shorter.score
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
-        """Relearn each earlier rule of a small ensemble, given all the others, and keep what lowers the criterion."""
-        if len(stage.conditions) > REVISED:
+        """Relearn each earlier rule, given all the others, and keep what lowers the criterion; at some sizes only."""
+        if len(stage.conditions) not in REVISED:
             return stage
         for index in range(len(stage.conditions) - 1):
             others = stage.without(index)

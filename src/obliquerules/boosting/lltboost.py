@@ -27,7 +27,7 @@ def as_in_the_paper(method: LLTBoost, sample: Sample) -> GreedyLearner:
 # By the value of ``selection``.
 PAIRS: dict[str, Pair[LLTBoost]] = {
     "information": Pair(from_pool, by_information),
-    "validation": Pair(as_in_the_paper, by_validation, holds_out=True),
+    "validation": Pair(as_in_the_paper, by_validation, as_in_the_paper=True),
 }
 SELECTIONS = tuple(PAIRS)
 

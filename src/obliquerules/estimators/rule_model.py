@@ -406,9 +406,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.rule_table(X, y))
         rule  weight  complexity  coverage  mean contribution  mean of y  condition
-              +104.6           0   100.0 %             +104.6      152.1  True
-           0  +37.79           3    30.5 %             +11.54      200.1  bp >= 101.5
-           1  +78.67           4    45.7 %             +35.96        203  bmi + 7 s5 >= 59.425
+              +104.4           0   100.0 %             +104.4      152.1  True
+           0  +38.08           3    30.5 %             +11.63      200.1  bp >= 101.5
+           1  +78.56           4    45.9 %             +36.08      202.7  bmi + 7 s5 >= 59.4
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -434,12 +434,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.explain(X[:1]))
-        Predicted: 183.3
-          +104.6  to start with
-          +78.67  because bmi + 7 s5 >= 59.425 (it is 66.1186, met by 6.694)
-          +183.3  in all, the prediction
+        Predicted: 183
+          +104.4  to start with
+          +78.56  because bmi + 7 s5 >= 59.4 (it is 66.1186, met by 6.719)
+            +183  in all, the prediction
         Not counted, because a condition is not met:
-          +37.79  if bp >= 101.5 (it is 101, missed by 0.5)
+          +38.08  if bp >= 101.5 (it is 101, missed by 0.5)
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         return explain(self.model_, self._read(X))
@@ -467,9 +467,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.variable_importance(X))
         importance  rules  variable
-             24.98      1  bmi
-             19.74      1  s5
-             16.03      1  bp
+             25.04      1  bmi
+              19.6      1  s5
+             16.16      1  bp
         (7 other variables in no rule)
         """
         matrix = self._read(X)
@@ -533,9 +533,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
-        The prediction is 183.3. To make it less than 150, change
-          bmi:  32.1 -> 25.4  (-6.7, 1.518 standard deviations)
-        That is a distance of 1.518 standard deviations in all; none of less than 1.515 within the given ranges does it.
+        The prediction is 183. To make it less than 150, change
+          bmi:  32.1 -> 25.3  (-6.8, 1.541 standard deviations)
+        That is a distance of 1.541 standard deviations in all; none of less than 1.521 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)

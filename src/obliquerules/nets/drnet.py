@@ -197,7 +197,7 @@ def _better_described(learned: Sequence[tuple[RuleSet, RuleEnsemble]], task: Tas
     n = float(np.add.reduce(task.sample.weight))
 
     def criterion(one: tuple[RuleSet, RuleEnsemble]) -> float:
-        return task.loss.deviance(n * _risk(one[1], task), n) + math.log(n) * one[1].complexity
+        return task.loss.profile_deviance(n * _risk(one[1], task), n) + math.log(n) * one[1].complexity
 
     with_rules = [one for one in learned if len(one[1])]
     return min(with_rules, key=criterion)[0].described if with_rules else None

@@ -25,7 +25,7 @@ from obliquerules.nets.extraction import (
 from obliquerules.nets.soft_rules import Architecture, Penalties, SoftRules, Units, descend
 from obliquerules.nets.training import Callback, EarlyStopping, Floats, NetworkParameters, one_thread
 from obliquerules.parameters import check_penalties, falling_penalties, jobs, option, real, seed, verbosity, whole
-from obliquerules.rules import Shortening
+from obliquerules.readable import exactness, readable_path
 
 DISCRETIZATIONS = ("refit", "paper")
 
@@ -66,6 +66,7 @@ class LTRNet(Method):
         12.0,
         'For ``"refit"``: penalty on squared rule weights, not on the constant, measured in rows as in `LLTBoostClassifier`.',
     )
+    exact: str = exactness('With ``discretization="paper"``, always.')
     random_state: int | np.random.RandomState | None = seed(
         "Draws the starts. On another processor, or with another BLAS, the same seed may give another model."
     )
@@ -84,10 +85,9 @@ class LTRNet(Method):
         rows = TrainingRows(sample.X, sample.y, sample.weight, loss, self.penalty(loss, sample.y, sample.weight))
         trained = self._trained(rows, task.report if self.verbose else None)
         path = frontier([without_rules(rows), *(draft for drafts, _ in trained for draft in drafts)])
-        # No row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
-        shortening = Shortening(sample.X)
-        ensembles = (shortening.ensemble(draft.ensemble(rows, task.feature_names)) for draft in path)
-        return Growth(tuple(ensembles), n_iter=max(n_steps for _, n_steps in trained))
+        ensembles = [draft.ensemble(rows, task.feature_names) for draft in path]
+        exact = "rows" if self.discretization == "paper" else self.exact
+        return Growth(readable_path(ensembles, task, rows.ridge, exact), n_iter=max(n_steps for _, n_steps in trained))
 
     def penalties(self) -> list[float]:
         """Return the L1 penalties, from the largest to the smallest."""

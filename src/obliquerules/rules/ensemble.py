@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from obliquerules.rules.bands import BandTable, band_tables, in_order
 from obliquerules.rules.columns import Block, as_matrix
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.decimals.rounding import HasValue, Rounding, round_ensemble
+from obliquerules.rules.decimals.coarsening import HasValue
+from obliquerules.rules.decimals.rounding import Rounding, round_ensemble
 from obliquerules.rules.documents.encoding import ensemble_content
 from obliquerules.rules.documents.fields import write_document
 from obliquerules.rules.parsing import Reader, read_lines

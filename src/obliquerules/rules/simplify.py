@@ -33,7 +33,7 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
     intercept = ensemble.intercept
     rules: list[Rule] = []
     for rule in ensemble.rules:
-        condition = _strictest(_canonical(proposition) for proposition in rule.condition)
+        condition = strictest(_canonical(proposition) for proposition in rule.condition)
         if condition is None or rule.weight == 0.0:
             continue
         if not condition.propositions and not rules and math.isfinite(intercept + rule.weight):
@@ -43,7 +43,7 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
     return ensemble.with_rules(rules, intercept)
 
 
-def _strictest(propositions: Iterable[Proposition]) -> Conjunction | None:
+def strictest(propositions: Iterable[Proposition]) -> Conjunction | None:
     """Keep the highest threshold in each direction; None if two directions contradict each other, so that no row meets both."""
     highest: dict[Direction, float] = {}
     for proposition in propositions:

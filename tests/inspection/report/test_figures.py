@@ -194,7 +194,8 @@ def covered_rows(model, X, report):
     conditions = list(dict.fromkeys(rule.condition for ensemble in model.path_ for rule in ensemble))
     shares = {int(index): share for index, share in report["figures"]["coverage"].items()}
     for index, share in shares.items():
-        assert share is None or share == round(conditions[index](X).mean(), 3)
+        # A share of 0.3515 may be rounded either way.
+        assert share is None or abs(share - conditions[index](X).mean()) < 0.000501
     return {index: conditions[index](X) for index, share in shares.items() if share is not None}
 
 

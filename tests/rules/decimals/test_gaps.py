@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules.rules import Proposition, Shortening
-from obliquerules.rules.decimals.gaps import Projections, middle_half, real_gaps, slack_of
+from obliquerules.rules.decimals.gaps import Projections, clear_threshold, middle_half, real_gaps, slack_of
 
 numbers = st.lists(st.integers(-1000, 1000), min_size=2, max_size=10)
 
@@ -78,3 +78,12 @@ def test_the_middle_half_and_the_shortest_threshold_do_not_know_of_outliers(far)
     condition = Proposition([0], [1.0], 1212.125)
     assert middle_half(projected(condition, X), condition(X)) == (1189.0, 1211.0)
     assert Shortening(X).proposition(condition) == Proposition([0], [1.0], 1200.0)
+
+
+def test_a_wanted_threshold_is_taken_where_no_row_is_close():
+    column = Projections.of_column(np.array([0.0, 10.0, 20.0, 30.0]))
+    assert clear_threshold(column, [10.0, 12.0, 5.0]) == 12.0
+    assert clear_threshold(column, [10.000000001, 20.0]) == 5.0  # in the middle half of the gap below, from 2.5 to 7.5
+    assert clear_threshold(column, [0.0]) == 5.0  # there is no gap below
+    assert clear_threshold(Projections.of_column(np.array([7.0])), [7.0]) is None
+    assert clear_threshold(column, []) is None

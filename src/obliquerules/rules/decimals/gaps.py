@@ -10,6 +10,8 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.rules.decimals.numbers import shortest_decimal, significant_digits
+
 # By how much, relative to its terms, a projection may differ when another engine adds them in another order.
 SAME_PROJECTION = 1e-9
 # Terms count as at least this share of the lower quartile of all rows: smaller ones may be the rounding of a subtraction.
@@ -117,3 +119,26 @@ def middle_half(projections: Projections, above: NDArray[np.bool_]) -> tuple[flo
         return interval
     clear = (under.values + 2.0 * under.slack < interval[0]).all() and (over.values - 2.0 * over.slack > interval[1]).all()
     return interval if clear else None
+
+
+def clear_threshold(projections: Projections, wanted: Sequence[float]) -> float | None:
+    """Return the first of the thresholds that is clear of all rows or, if none is, a short one in a gap next to the first.
+
+    Clear is more than twice the slack of a row away from it. The shortest number in the middle half of the gap below is taken,
+    or of the one above if that is shorter; None if there is neither. Rows whose projection is missing are ignored.
+    """
+    if not wanted:
+        return None
+    for threshold in wanted:
+        if _is_clear(projections, np.abs(projections.values - threshold)):
+            return threshold
+    near = np.abs(projections.values - wanted[0]) <= 2.0 * projections.slack
+    over = projections.values > wanted[0]
+    gaps = (middle_half(projections, over | near), middle_half(projections, over & ~near))
+    return min((shortest_decimal(*gap) for gap in gaps if gap is not None), key=significant_digits, default=None)
+
+
+def _is_clear(projections: Projections, distance: Vector) -> bool:
+    if projections.surely_apart(float(np.fmin.reduce(distance, initial=math.inf)), 1.0):
+        return True
+    return not (distance <= 2.0 * projections.slack).any()

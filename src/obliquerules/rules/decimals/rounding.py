@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.decimals.coarsening import HasValue, Targets, coarsened, exponent
 from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
 
@@ -23,14 +24,6 @@ SCORE_TOLERANCE = 5e-3
 LOSS_TOLERANCE = 1e-3
 
 Vector = NDArray[np.float64]
-
-
-class HasValue(Protocol):
-    """What rounding needs of a loss."""
-
-    def value(self, y: Vector, score: Vector) -> Vector:
-        """Return the loss of each score."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -65,9 +58,7 @@ class Yardstick:
 
     exact: RuleEnsemble
     X: NDArray[np.float64]
-    y: Vector | None
-    loss: HasValue | None
-    weight: Vector | None
+    targets: Targets | None
     tolerance: float
 
     @cached_property
@@ -82,12 +73,7 @@ class Yardstick:
 
     def mean_loss(self, ensemble: RuleEnsemble) -> float | None:
         """Return the mean loss; None if there is nothing to measure it with."""
-        if self.y is None or self.loss is None:
-            return None
-        value = self.loss.value(self.y, ensemble(self.X))
-        weight = np.ones(len(value)) if self.weight is None else self.weight
-        # Added in the order of their size, the losses round alike in whatever order the rows come.
-        return _total(weight * value) / _total(weight)
+        return None if self.targets is None else self.targets.mean(ensemble(self.X))
 
     def rise(self, ensemble: RuleEnsemble) -> float:
         """Return the rise of the mean loss; infinite if there is nothing to measure it with."""
@@ -145,13 +131,13 @@ def round_ensemble(
         raise ValueError(f"digits must be a whole number from 1 to {ALL_DIGITS}; got {digits!r}.")
     if not 0.0 <= tolerance < math.inf or (tolerance > 0.0 and loss is None):
         raise ValueError(f"tolerance must be a number that is not negative, and needs y and loss; got {tolerance!r}.")
-    yardstick = Yardstick(
-        ensemble, X, _vector(y, "y", len(X)), loss, _vector(sample_weight, "sample_weight", len(X)), tolerance
-    )
+    targets = _targets(_vector(y, "y", len(X)), _vector(sample_weight, "sample_weight", len(X)), loss)
+    yardstick = Yardstick(ensemble, X, targets, tolerance)
     shortening = Shortening(X, integers=integers)
-    rounded = shortening.ensemble(ensemble)
-    if tolerance > 0.0:
-        rounded = _coarsened(rounded, yardstick, shortening)
+    if targets is None or tolerance == 0.0:
+        rounded = shortening.ensemble(ensemble)
+    else:
+        (rounded,) = coarsened([ensemble], [yardstick.score], X, targets, [tolerance], shortening)
     return yardstick.certify(_with_short_weights(rounded, yardstick, 1 if tolerance > 0.0 else digits))
 
 
@@ -172,37 +158,11 @@ def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble |
     """
     weights = [rounded_to(rule.weight, digits) for rule in ensemble]
     largest = max(map(abs, weights), default=0.0)
-    more = _exponent(ensemble.intercept) - _exponent(largest) if largest > 0.0 else 0
+    more = exponent(ensemble.intercept) - exponent(largest) if largest > 0.0 else 0
     intercept = rounded_to(ensemble.intercept, digits + max(0, more))
     if not all(map(math.isfinite, (*weights, intercept))):
         return None
     return ensemble.with_weights(weights, intercept)
-
-
-def _coarsened(ensemble: RuleEnsemble, yardstick: Yardstick, shortening: Shortening) -> RuleEnsemble:
-    """Shorten one condition after the other further, as long as the mean loss allows it."""
-    for proposition in dict.fromkeys(_propositions(ensemble)):
-        for coarser in _coarser(proposition, shortening):
-            changed = _replaced(ensemble, proposition, coarser)
-            if yardstick.rise(changed) <= yardstick.tolerance:
-                ensemble = changed
-                break
-    return ensemble
-
-
-def _coarser(proposition: Proposition, shortening: Shortening) -> Iterator[Proposition]:
-    """Yield shorter conditions close to the given one, the coarsest first; no row lies near their thresholds."""
-    for digits in range(1, ALL_DIGITS):
-        weights = [rounded_to(weight, digits) for weight in proposition.weights]
-        threshold = rounded_to(proposition.threshold, digits)
-        if all(map(math.isfinite, (*weights, threshold))):
-            coarser = shortening.proposition(proposition.with_numbers(weights, threshold))
-            if length(coarser) < length(proposition):
-                yield coarser
-
-
-def _replaced(ensemble: RuleEnsemble, old: Proposition, new: Proposition) -> RuleEnsemble:
-    return ensemble.with_propositions(lambda proposition: new if proposition == old else proposition)
 
 
 def _propositions(ensemble: RuleEnsemble) -> Iterator[Proposition]:
@@ -222,14 +182,10 @@ def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
                 yield significant_digits(proposition.threshold)
 
 
-def _exponent(number: float) -> int:
-    """Return the power of ten of the first digit."""
-    return int(f"{number:e}".partition("e")[2])
-
-
-def _total(numbers: Vector) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.sort(numbers).sum())
+def _targets(y: Vector | None, weight: Vector | None, loss: HasValue | None) -> Targets | None:
+    if y is None or loss is None:
+        return None
+    return Targets(y, np.ones(len(y)) if weight is None else weight, loss)
 
 
 def _vector(numbers: Any, name: str, size: int) -> Vector | None:

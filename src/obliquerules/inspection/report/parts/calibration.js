@@ -52,15 +52,20 @@ const INTERVALS = {
     return [mean - deviation, mean + deviation];
   },
   poisson: (mean, n) => {
-    const error = NORMAL_QUANTILE * Math.sqrt(mean / n);
+    const error = NORMAL_QUANTILE * Math.sqrt((dispersion() * mean) / n);
     return [Math.max(0, mean - error), mean + error];
   },
 };
 const INTERVAL_WORDS = {
   logistic: "Bars are 95\u00a0% intervals.",
   squared: "Bars are one standard deviation of the rows.",
-  poisson: "Bars are 95\u00a0% intervals of a Poisson mean.",
+  poisson: "Bars are 95\u00a0% intervals of a mean count, as wide as the dispersion of the rows makes them.",
 };
+
+/** Return the deviance of a row on average, at least 1: counts vary that much more than a Poisson distribution says. */
+function dispersion() {
+  return Math.max(1, figures.measures[position()][0]);
+}
 
 function wilson(p, n) {
   const z2 = NORMAL_QUANTILE ** 2;

@@ -1,0 +1,132 @@
+"""Readable numbers: the path of a fit, in conditions with as many digits as the training rows support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.method import Task, patterns_of
+from obliquerules.parameters import option
+from obliquerules.pareto import pareto
+from obliquerules.rules import Conjunction, Rule, RuleEnsemble, Shortening
+from obliquerules.rules.decimals.coarsening import Targets, coarsened
+from obliquerules.rules.simplify import strictest
+from obliquerules.solvers.rule_weights import weights_of_patterns
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Shorter conditions may raise the mean loss on the training rows by this share of its standard error,
+SHARE_OF_ERROR = 0.1
+# but by no more than this share of itself, and of what the rules gain over a constant: outliers make the standard error large.
+SHARE_OF_LOSS = 0.01
+
+EXACT = ("loss", "rows")
+
+
+def exactness(exception: str) -> Any:
+    """Declare how exact the numbers in conditions are; ``exception`` says when that is ``"rows"``, whatever is given."""
+    return option(
+        "loss",
+        EXACT,
+        'How many digits the numbers in conditions have. ``"loss"``: as few as the training rows support: with them, and rule '
+        "weights fitted anew, the mean training loss of each model of the path is higher by at most a tenth of its standard "
+        "error, and by at most 1 % of itself and of what the rules gain over a constant; thresholds next to each other become "
+        "one. "
+        f'``"rows"``: as few as possible such that no training row changes side. {exception}',
+    )
+
+
+def readable_path(path: Sequence[RuleEnsemble], task: Task, ridge: float, exact: str) -> tuple[RuleEnsemble, ...]:
+    """Return the ensembles of a path with shorter numbers in their conditions; see `exactness`."""
+    shortening = Shortening(task.sample.X)
+    if exact == "rows":
+        # No row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
+        return tuple(shortening.ensemble(ensemble) for ensemble in path)
+    return _Coarse(task, ridge).path(path, shortening)
+
+
+@dataclass(frozen=True, eq=False)
+class _Coarse:
+    """The training rows with their targets, and which of them meet each condition."""
+
+    task: Task
+    ridge: float
+    met: dict[Conjunction, Mask] = field(default_factory=dict)
+
+    @cached_property
+    def targets(self) -> Targets:
+        sample = self.task.sample
+        return Targets(sample.y, sample.weight, self.task.loss)
+
+    def path(self, path: Sequence[RuleEnsemble], shortening: Shortening) -> tuple[RuleEnsemble, ...]:
+        """Return the Pareto front of the ensembles in shorter numbers."""
+        scores = [self.score(ensemble) for ensemble in path]
+        losses = [self.targets.mean(score) for score in scores]
+        budgets = [self.budget(score, loss) for score, loss in zip(scores, losses, strict=True)]
+        coarse = coarsened(path, scores, self.task.sample.X, self.targets, budgets, shortening)
+        fitted = [self.fitted(ensemble) for ensemble in coarse]
+        # A ridge does not minimise the loss itself: where that exceeds the budget after all, no row changes side.
+        members = [
+            after if after[1] <= loss + budget else (shortening.ensemble(before), loss)
+            for before, after, loss, budget in zip(path, fitted, losses, budgets, strict=True)
+        ]
+        return tuple(ensemble for ensemble, _ in pareto(members, lambda member: (member[0].complexity, member[1])))
+
+    def budget(self, score: Vector, loss: float) -> float:
+        """Return by how much the mean loss of an ensemble may rise."""
+        gain = max(self.loss_of_constant - loss, 0.0)
+        return min(SHARE_OF_ERROR * self.targets.standard_error(score), SHARE_OF_LOSS * min(loss, gain))
+
+    @cached_property
+    def loss_of_constant(self) -> float:
+        sample = self.task.sample
+        return self.targets.mean(np.full(len(sample.y), self.task.loss.best_constant(sample.y, sample.weight)))
+
+    def fitted(self, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, float]:
+        """Return the ensemble without redundant rules and with refitted weights, and its mean loss."""
+        sample, tidy = self.task.sample, without_redundant(ensemble, self.fires(ensemble))
+        start = np.array([tidy.intercept, *(rule.weight for rule in tidy)])
+        design, pattern = patterns_of(self.fires(tidy), len(sample.y))
+        weights = weights_of_patterns(design, pattern, sample.y, sample.weight, self.task.loss, self.ridge, start)
+        refitted = tidy.with_weights(weights[1:].tolist(), float(weights[0]))
+        return refitted, self.targets.mean(self.score(refitted))
+
+    def score(self, ensemble: RuleEnsemble) -> Vector:
+        """Return the scores of the training rows."""
+        score = np.full(len(self.task.sample.y), ensemble.intercept)
+        for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
+            score += np.where(fires, rule.weight, 0.0)
+        return score
+
+    def fires(self, ensemble: RuleEnsemble) -> list[Mask]:
+        """Return the training rows on which each rule fires."""
+        for rule in ensemble:
+            if rule.condition not in self.met:
+                self.met[rule.condition] = rule.condition(self.task.sample.X)
+        return [self.met[rule.condition] for rule in ensemble]
+
+
+def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:
+    """Return the ensemble without rules that fire on all of the rows, on none, or where another does or does not.
+
+    The scores of the rows stay the same. Within a rule, of conditions in the same direction only the strictest stays.
+    """
+    intercept, weights, conditions = ensemble.intercept, dict[bytes, float](), dict[bytes, tuple[Conjunction, bool]]()
+    for rule, fired in zip(ensemble, fires, strict=True):
+        condition, turned = strictest(rule.condition), bool(fired[0])
+        if fired.all() or condition is None or not fired.any():
+            intercept += rule.weight * turned
+            continue
+        rows = np.packbits(fired ^ turned).tobytes()
+        opposite = conditions.setdefault(rows, (condition, turned))[1] != turned
+        # Where the other rule does not fire, w (1 - q) = w - w q.
+        intercept += rule.weight * opposite
+        weights[rows] = weights.get(rows, 0.0) + (-rule.weight if opposite else rule.weight)
+    rules = (Rule(weights[rows], condition) for rows, (condition, _) in conditions.items())
+    return ensemble.with_rules(rules, intercept)

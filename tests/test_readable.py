@@ -1,0 +1,139 @@
+"""Readable numbers: the loss of each size rises by no more than promised, and with exact="rows" no row changes side."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Proposition, Rule, RuleEnsemble, TGBRegressor
+from obliquerules.losses import LOSSES
+from obliquerules.method import Task
+from obliquerules.readable import SHARE_OF_ERROR, readable_path, without_redundant
+from obliquerules.rules.decimals.numbers import significant_digits
+from obliquerules.solvers.rule_weights import weights_of_patterns
+
+few = settings(max_examples=25, deadline=None)
+N_ROWS = 300
+
+
+def task(loss, seed, n_rows=N_ROWS):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(50.0, 20.0, n_rows), rng.normal(size=n_rows), rng.integers(0, 9, n_rows)])
+    score = 0.8 * (X[:, 0] + 9.0 * X[:, 1] > 51.0) - 0.5 * (X[:, 2] > 3)
+    draw = {"squared": rng.normal, "logistic": lambda f: rng.random(n_rows) < 1 / (1 + np.exp(-f)), "poisson": np.exp}
+    y = rng.poisson(np.exp(score)) if loss == "poisson" else draw[loss](score)
+    weight = rng.integers(1, 3, n_rows) * 1.0
+    return Task(X, y * 1.0, weight, LOSSES[loss], ("a", "b", "c"))
+
+
+def random_path(task, seed, n_rules=5):
+    """Return ensembles of random rules, each with one rule more than the one before, and with fitted weights."""
+    rng, rules, path = np.random.default_rng(seed), [], []
+    for _ in range(n_rules):
+        row = task.sample.X[rng.integers(len(task.sample.y))]
+        oblique = Proposition([0, 1], [1.0, rng.uniform(1.0, 20.0)], row[0] + rng.normal())
+        axis = Proposition([2], [-1.0], -rng.integers(1, 8) - 0.5)
+        rules.append(Rule(0.0, Conjunction([oblique, axis][: rng.integers(1, 3)])))
+        path.append(fitted(RuleEnsemble(rules), task))
+    return path
+
+
+def fitted(ensemble, task):
+    sample = task.sample
+    design = np.column_stack([np.ones(len(sample.y)), ensemble.fires(sample.X)])
+    rows, start = np.arange(len(sample.y)), np.zeros(1 + len(ensemble))
+    weights = weights_of_patterns(design, rows, sample.y, sample.weight, task.loss, 1.0, start)
+    return ensemble.with_weights(weights[1:], weights[0])
+
+
+def losses(ensemble, task):
+    return task.loss.value(task.sample.y, ensemble(task.sample.X))
+
+
+def mean_and_error(ensemble, task):
+    value, weight = losses(ensemble, task), task.sample.weight
+    mean = np.average(value, weights=weight)
+    return mean, np.sqrt(np.average((value - mean) ** 2, weights=weight) / weight.sum())
+
+
+@few
+@given(st.sampled_from(list(LOSSES)), st.integers(0, 10**6))
+def test_the_loss_rises_by_a_share_of_its_standard_error_at_most(loss, seed):
+    data = task(loss, seed)
+    before = random_path(data, seed)
+    after = readable_path(before, data, 1.0, "loss")
+    for ensemble in before:
+        mean, error = mean_and_error(ensemble, data)
+        # Every size still has its model, or a simpler one.
+        reached = min(mean_and_error(one, data)[0] for one in after if one.complexity <= ensemble.complexity)
+        assert reached <= mean + SHARE_OF_ERROR * error + 1e-12 * abs(mean)
+    costs = [(one.complexity, mean_and_error(one, data)[0]) for one in after]
+    assert costs == sorted(costs)
+    assert [cost[1] for cost in costs] == sorted((cost[1] for cost in costs), reverse=True)
+
+
+@few
+@given(st.sampled_from(list(LOSSES)), st.integers(0, 10**6))
+def test_exact_rows_means_that_no_row_changes_side(loss, seed):
+    data = task(loss, seed)
+    before = random_path(data, seed)
+    for exact, short in zip(before, readable_path(before, data, 1.0, "rows"), strict=True):
+        assert (exact.fires(data.sample.X) == short.fires(data.sample.X)).all()
+        assert [rule.weight for rule in exact] == [rule.weight for rule in short]
+
+
+def test_rules_that_become_equal_or_complements_are_one():
+    X = np.arange(10.0)[:, None]
+    above, below = Proposition([0], [1.0], 4.5), Proposition([0], [-1.0], -4.5)
+    always, never = Proposition([0], [1.0], -1.0), Proposition([0], [1.0], 11.0)
+    conditions = [[above], [above, above], [below], [always], [never]]
+    ensemble = RuleEnsemble([Rule(1.0 + index, Conjunction(each)) for index, each in enumerate(conditions)], 0.5)
+    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    assert tidy(X).tolist() == ensemble(X).tolist()
+    assert tidy == RuleEnsemble([Rule(1.0 + 2.0 - 3.0, Conjunction([above]))], 0.5 + 3.0 + 4.0)
+
+
+def digits(model):
+    """Return the digits of the numbers in the conditions of a model on single columns."""
+    return [significant_digits(each.threshold) for rule in model.ensemble_ for each in rule.condition]
+
+
+def many_rows(n_rows=30_000):
+    rng = np.random.default_rng(0)
+    X = rng.normal(500.0, 100.0, size=(n_rows, 3))
+    return X, 1.0 * (X[:, 0] > 512.3) + 0.5 * (X[:, 1] > 444.4) + rng.normal(scale=3.0, size=n_rows)
+
+
+def test_many_rows_do_not_make_numbers_long():
+    X, y = many_rows()
+    exact, short = (TGBRegressor(max_rules=5, exact=exact).fit(X, y) for exact in ("rows", "loss"))
+    assert np.median(digits(exact)) > 4
+    assert np.median(digits(short)) <= 3
+    assert max(digits(short)) < max(digits(exact))
+
+
+@pytest.mark.parametrize("estimator", [LLTBoostRegressor(max_rules=3), LTRNetRegressor(n_penalties=2, max_iter=40)])
+def test_the_order_of_rows_does_not_matter(estimator):
+    X, y = many_rows(200)
+    estimator.set_params(random_state=0)
+    path = estimator.fit(X, y).path_
+    assert estimator.fit(X[::-1], y[::-1]).path_ == path
+    assert estimator.fit(X, y, np.full(200, 2.0)).path_ == estimator.fit(np.tile(X, (2, 1)), np.tile(y, 2)).path_
+
+
+@pytest.mark.parametrize(
+    ("estimator", "as_in_the_paper"),
+    [
+        (LLTBoostRegressor(max_rules=3), {"selection": "validation"}),
+        (LTRNetRegressor(n_penalties=2, max_iter=40), {"discretization": "paper"}),
+    ],
+)
+def test_the_ways_of_the_papers_are_as_exact_as_the_rows(estimator, as_in_the_paper):
+    X, y = many_rows(200)
+    estimator.set_params(random_state=0, **as_in_the_paper)
+    assert estimator.set_params(exact="loss").fit(X, y).path_ == estimator.set_params(exact="rows").fit(X, y).path_
+
+
+def test_another_word_is_refused():
+    with pytest.raises(ValueError, match="exact must be one of 'loss', 'rows'; got 'digits'"):
+        LLTBoostRegressor(exact="digits").fit(np.zeros((4, 1)), np.arange(4.0))
