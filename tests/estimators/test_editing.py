@@ -138,7 +138,7 @@ def test_refit_keeps_locked_weights_and_finds_the_best_others(kind):
     assert after[0].weight == -0.75
     target = (y == "yes") * 1.0 if kind.startswith("classifier") else y
     loss, design = model.model_.loss, np.column_stack([np.ones(len(X)), after.fires(X)]).astype(float)
-    ridge = model.ridge * loss.curvature(target, np.ones(len(X)))
+    ridge = getattr(model, "ridge_", model.ridge) * loss.curvature(target, np.ones(len(X)))
 
     def filled(free):
         return np.array([free[0], -0.75, *free[1:]])
