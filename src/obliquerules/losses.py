@@ -39,7 +39,7 @@ class Loss(ABC):
     mean_name : str
         What a prediction mu(f) is called, of the class ``{label}`` if there are classes.
     risk_name : str
-        What the mean of the loss over rows is called.
+        The name of the risk as users know it, `shown_risk`.
     link_name : str
         What leads from a score to a prediction: ``"identity"``, ``"logistic"`` or ``"exponential"``.
     positive_only : bool
@@ -131,7 +131,7 @@ class SquaredLoss(Loss):
     family = formulas.FAMILIES["squared"]
     link_name = "identity"
     score_name = "prediction"
-    risk_name = "half the mean squared error"
+    risk_name = "root mean squared error"
 
     def profile_deviance(self, total: float, n: float) -> float:
         # Of a normal distribution whose variance is fitted too; a perfect fit counts as one at the limit of rounding.
@@ -192,7 +192,7 @@ class PoissonLoss(Loss):
     score_name = None
     factor_name = "expected count"
     mean_name = "expected count"
-    risk_name = "half the mean Poisson deviance"
+    risk_name = "mean Poisson deviance"
 
     def profile_deviance(self, total: float, n: float) -> float:
         # Extended quasi-likelihood: counts vary more than a Poisson distribution says, hardly ever less.

@@ -36,3 +36,8 @@ def task_of(kind, X, y, weight=None, learner="fit"):
 def estimator_of(kind, classifier, regressor, **parameters):
     """Return the estimator that learns from the same data."""
     return classifier(**parameters) if kind == "classes" else regressor(loss=LOSS_NAMES[kind], **parameters)
+
+
+def ordered(path):
+    """Return the ensembles as estimators hold them: with rules on one variable in the order of their thresholds."""
+    return tuple(member.ordered() for member in path)

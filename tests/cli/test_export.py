@@ -114,7 +114,10 @@ def test_a_table_for_people_is_not_verified(place):
         (["--to", "json", "-o", "said.txt"], "'said.txt' is there already"),
         (["--to", "sql", "--exact"], "An export to 'sql' has no option 'exact'"),
         (["--to", "sql", "--data", "nothing.csv"], "'nothing.csv' cannot be read: No such file or directory."),
-        (["--to", "sql", "--data", "model.json"], "DATA must end in .csv, .parquet or .arrow, or be '-'; got 'model.json'."),
+        (
+            ["--to", "sql", "--data", "model.json"],
+            "DATA must end in .csv, .xlsx, .parquet or .arrow, or be '-'; got 'model.json'.",
+        ),
         (["--to", "sql", "--data", "half.csv"], "'half.csv' has no column 'pulse'; it has 'age'."),
         (["--to", "sql", "--data", "gaps.csv"], "missing"),
     ],

@@ -33,3 +33,8 @@ def regression_task(X, y, weight, loss="squared", learner="fit"):
 def classification_task(X, y, weight, learner="fit"):
     labels = Labels.of(y)
     return Task(X, labels.encode(y), weight, LOSSES["logistic"], NAMES, labels, learner)
+
+
+def ordered(path):
+    """Return the ensembles as estimators hold them: with rules on one variable in the order of their thresholds."""
+    return tuple(member.ordered() for member in path)

@@ -310,11 +310,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> short = model.rounded(X, y, digits=2)
         >>> print(short.to_text())
-        +105 if True
+        +104 if True
         +38 if bp >= 101.5
-        +79 if bmi + 7 s5 >= 59.425
+        +79 if bmi + 7 s5 >= 59.4
         >>> short.edits_[-1].description
-        'round to 2 digits: no row changes side, scores change by 0.9... at most'
+        'round to 2 digits: no row changes side, scores change by 0.5... at most'
         """
         return self.edit(X, y, sample_weight).round(digits, tolerance=tolerance, integers=integers).model
 

@@ -1,8 +1,8 @@
-"""Risk against complexity: the curves are the mean losses of the path, and the chosen size is the one that predicts."""
+"""Risk against complexity: the curves are the risks of the path, and the chosen size is the one that predicts."""
 
 import numpy as np
 import pytest
-from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
+from sklearn.metrics import log_loss, mean_poisson_deviance, root_mean_squared_error
 
 from obliquerules.inspection import RiskComplexityDisplay
 
@@ -15,12 +15,12 @@ HALF = 75
 def risks_by_scikit_learn(kind, model, X, y):
     if kind.startswith("classifier"):
         return [log_loss(y, probability) for probability in model.staged_predict_proba(X)]
-    measure = mean_squared_error if kind.startswith("squared") else mean_poisson_deviance
-    return [0.5 * measure(y, prediction) for prediction in model.staged_predict(X)]
+    measure = root_mean_squared_error if kind.startswith("squared") else mean_poisson_deviance
+    return [measure(y, prediction) for prediction in model.staged_predict(X)]
 
 
 @every_kind
-def test_curves_are_the_mean_losses_of_the_path(kind):
+def test_curves_are_the_risks_of_the_path(kind):
     model, X, y = fitted(kind)
     display = RiskComplexityDisplay.from_estimator(model, X[:HALF], y[:HALF], X_test=X[HALF:], y_test=y[HALF:])
     assert np.allclose(display.risks["training rows"], risks_by_scikit_learn(kind, model, X[:HALF], y[:HALF]))
@@ -35,7 +35,8 @@ def test_curves_are_the_mean_losses_of_the_path(kind):
 def test_the_cross_validated_curve_is_that_of_the_choice(kind):
     model, _, _ = fitted(kind)
     display = RiskComplexityDisplay.from_estimator(model)
-    assert display.cross_validated.mean.tolist() == model.cv_results_["mean_test_risk"].tolist()
+    shown = model.model_.loss.shown_risk(model.cv_results_["mean_test_risk"])
+    assert display.cross_validated.mean.tolist() == shown.tolist()
     assert (display.chosen, display.cross_validated.best) == (model.complexity_, model.best_complexity_)
     drawn = display.cross_validated
     assert display.chosen_risk == drawn.mean[drawn.complexity == display.chosen][0]

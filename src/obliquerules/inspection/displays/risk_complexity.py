@@ -56,7 +56,8 @@ class RiskComplexityDisplay:
     complexity : array of shape (n_members,)
         The complexity of each member of the path.
     risks : dict of str to array of shape (n_members,)
-        The mean loss of each member on ``"training rows"`` and ``"test rows"``, or on one of them, or none.
+        The risk of each member on ``"training rows"`` and ``"test rows"``, or on one of them, or none: log loss, root mean
+        squared error or mean Poisson deviance.
     cross_validated : CrossValidatedRisk or None
         The risk by which a size was chosen.
     chosen : int
@@ -67,7 +68,7 @@ class RiskComplexityDisplay:
     n_rules : int
         Its number of rules.
     risk_name : str
-        What the mean loss is called.
+        What the risk is called.
 
     Attributes
     ----------
@@ -129,7 +130,7 @@ class RiskComplexityDisplay:
         """
         model = drawing.fitted_model(estimator)
         given = _given(X, y, X_test, y_test)
-        cross_validated = _cross_validated(estimator)
+        cross_validated = _cross_validated(estimator, model)
         risks = {name: _risks(model, model.path, *data) for name, data in given.items()}
         if cross_validated is None and not risks:
             raise ValueError("X and y, or X_test and y_test, must be given: this model has no results of cross-validation.")
@@ -182,13 +183,14 @@ class RiskComplexityDisplay:
             self.ax_.plot([self.chosen], [self.chosen_risk], label=label, **ring)
 
 
-def _cross_validated(estimator: Any) -> CrossValidatedRisk | None:
+def _cross_validated(estimator: Any, model: Model) -> CrossValidatedRisk | None:
     results: Mapping[str, Any] | None = getattr(estimator, "cv_results_", None)
     if results is None:
         return None
     mean = results["mean_test_risk"]
     limit = mean.min() + results["difference_standard_error"]
-    return CrossValidatedRisk(results["complexity"], mean, limit, estimator.best_complexity_)
+    shown = model.loss.shown_risk
+    return CrossValidatedRisk(results["complexity"], shown(mean), shown(limit), estimator.best_complexity_)
 
 
 def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
@@ -201,10 +203,10 @@ def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
 
 
 def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any) -> Vector:
-    """Return the mean loss of each ensemble."""
+    """Return the risk of each ensemble, as users know it."""
     matrix = read_inputs(model, X)
-    target = read_target(model, y, len(matrix))
-    return np.array([float(np.mean(model.loss.value(target, ensemble(matrix)))) for ensemble in ensembles])
+    target, weight = read_target(model, y, len(matrix)), np.ones(len(matrix))
+    return model.loss.shown_risk(np.array([model.loss.risk(target, ensemble(matrix), weight) for ensemble in ensembles]))
 
 
 def _risk_of_the_model(model: Model, cross_validated: CrossValidatedRisk | None, given: dict[str, Data]) -> float | None:
