@@ -6,20 +6,20 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from obliquerules import LLTBoostClassifierCV, load_model
+from obliquerules import LLTBoostClassifier, load_model
 
 OUTPUT = Path("demo")
 
 
 def learn():
-    """Return a model fitted to half of the patients, its size cross-validated among them, and the other half to test it on."""
+    """Return a model of at most three rules, which fit on a card, learned from half of the patients, and the other half."""
     data = load_breast_cancer()
     diagnosis = data.target_names[data.target]
     train, test, train_diagnosis, test_diagnosis = train_test_split(
         data.data, diagnosis, test_size=1 / 2, stratify=diagnosis, random_state=0
     )
-    model = LLTBoostClassifierCV(random_state=0).fit(train, train_diagnosis, feature_names=data.feature_names)
-    return model, test, test_diagnosis
+    model = LLTBoostClassifier(max_rules=3, positive="malignant", random_state=0)
+    return model.fit(train, train_diagnosis, feature_names=data.feature_names), test, test_diagnosis
 
 
 def path_table(model, test, diagnosis):
@@ -35,14 +35,9 @@ def path_table(model, test, diagnosis):
 def main():
     """Print the rules and the choice of sizes; write the model and its workbench."""
     model, test, diagnosis = learn()
-    size = model.ensemble_.complexity
-    print(
-        f"Log-odds of '{model.classes_[1]}', by rules of complexity {size}, chosen by cross-validation:\n\n{model.ensemble_}\n"
-    )
+    print(f"Log-odds of 'malignant', by rules of complexity {model.ensemble_.complexity}:\n\n{model.ensemble_}\n")
     print(f"First new patient: {model.predict_proba(test[:1])[0, 1]:.1%} malignant; truth: {diagnosis[0]}.\n")
     print(f"One fit gives every size; on {len(test)} patients it has not seen:\n\n{path_table(model, test, diagnosis)}\n")
-    print("The size was chosen without these patients: which one does best on them was not known.\n")
-
     OUTPUT.mkdir(exist_ok=True)
     model.save(OUTPUT / "model.json")
     assert (load_model(OUTPUT / "model.json").decision_function(test) == model.decision_function(test)).all()
