@@ -6,6 +6,9 @@ AXE := build/browser/node_modules/axe-core/axe.min.js
 SANITIZED := build/sanitized
 SOURCES := $(shell find src meson.build -type f -not -path '*/__pycache__/*')
 
+# Modules are compiled when they are first imported: most of what is installed never is.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
@@ -41,7 +44,7 @@ starts: $(VENV)/installed  ## the corrective step from ten thousand random start
 
 # The sanitized kernels are a second build beside the first, and the interpreter, which is not sanitized, must load ASan first.
 sanitize: $(VENV)/dependencies  ## the kernels' tests and two thousand fits with address and undefined-behaviour sanitizers
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade --target=$(SANITIZED)/package \
+	$(INSTALL) --no-build-isolation --no-deps --upgrade --target=$(SANITIZED)/package \
 	  --config-settings=build-dir=$(SANITIZED)/objects --config-settings=setup-args=-Db_sanitize=address,undefined \
 	  --config-settings=setup-args=-Db_lundef=false .
 	OMP_NUM_THREADS=1 PYTHONPATH=$(CURDIR)/$(SANITIZED)/package LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" \
@@ -75,36 +78,36 @@ clean:
 
 $(VENV)/tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check 'meson-python>=0.17' 'meson>=1.3' ninja 'cython>=3.0'
+	$(INSTALL) 'meson-python>=0.17' 'meson>=1.3' ninja 'cython>=3.0'
 	touch $@
 
 $(VENV)/package: $(VENV)/tools $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build .
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build .
 	touch $@
 
 $(VENV)/dependencies: $(VENV)/tools | $(VENV)/package
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[test]'
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[test]'
 	touch $@
 
 $(VENV)/installed: $(VENV)/dependencies $(VENV)/package
 	touch $@
 
 $(VENV)/documented: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[docs]'
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[docs]'
 	touch $@
 
 $(VENV)/compared: $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[bench,plots]'
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[bench,plots]'
 	touch $@
 
 # Only their data files are used: with all that they depend on, such as PyTorch, they would take gigabytes.
 $(VENV)/real: $(VENV)/compared
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps 'ISLP>=0.4' 'lifelines>=0.28' 'statsmodels>=0.14'
+	$(INSTALL) --no-deps 'ISLP>=0.4' 'lifelines>=0.28' 'statsmodels>=0.14'
 	touch $@
 
 $(VENV)/browser: $(VENV)/dependencies
 	.ci/install-browser
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --config-settings=build-dir=build '.[browser]'
+	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[browser]'
 	touch $@
 
 $(AXE): | $(VENV)/browser
