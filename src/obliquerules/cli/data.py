@@ -18,6 +18,7 @@ from obliquerules.rows.files import SUFFIXES, DataFile, read_stream
 from obliquerules.rows.levels import has_decimal_commas, kind_of, numbers_only
 from obliquerules.rows.reading import check_finite
 from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rules.ensemble import used_columns
 
 # Separators that are hard to type.
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
@@ -97,7 +98,7 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
 
 def used_names(*ensembles: RuleEnsemble, names: tuple[str, ...]) -> list[str]:
     """Return the names of the columns that rules use."""
-    return [names[column] for column in sorted({column for ensemble in ensembles for column in ensemble.used_columns})]
+    return [names[column] for column in used_columns(ensembles)]
 
 
 def inputs(

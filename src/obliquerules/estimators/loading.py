@@ -66,7 +66,7 @@ def _decode_estimator(document: Field) -> RuleModel:
         classes.fail("two labels for a classifier and null for a regressor")
     model = decode_model(document)
     estimator.model_, estimator.n_features_in_ = model, len(model.feature_names)
-    if model.expected_names is not None and not (model.origin is not None and model.origin.by_hand):
+    if model.expected_names is not None and not model.named_by_hand:
         estimator.feature_names_in_ = np.array(model.expected_names, dtype=object)
     return estimator
 

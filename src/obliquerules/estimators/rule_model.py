@@ -56,6 +56,7 @@ from obliquerules.rows.sample import Sample
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
+from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.model import Origin
 
 Vector = NDArray[np.float64]
@@ -136,8 +137,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         chosen = range(len(growth.path))[growth.chosen]
         origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
         path = tuple(member.ordered() for member in growth.path)
-        ranges = task.sample.ranges(sorted({column for ensemble in path for column in ensemble.used_columns}))
-        self.model_ = Model(path, chosen, loss, labels, origin=origin, ranges=ranges)
+        self.model_ = Model(path, chosen, loss, labels, origin=origin, ranges=task.sample.ranges(used_columns(path)))
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
@@ -196,7 +196,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _read(self, X: Any) -> NDArray[np.float64]:
         """Return the inputs as a matrix; raise if their columns are not those of `fit`."""
         check_is_fitted(self)
-        if isinstance(X, Block) or (self.model_.origin is not None and self.model_.origin.by_hand):
+        if isinstance(X, Block) or self.model_.named_by_hand:
             return read(X, self.model_.expected_names, self.n_features_in_, reader=type(self).__name__).matrix
         block = as_block(X, self.model_.feature_names, type(self).__name__)
         self._check_names(X)

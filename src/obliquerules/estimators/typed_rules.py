@@ -11,8 +11,8 @@ from obliquerules.rules import Conjunction, Proposition, Rule, Shortening
 from obliquerules.rules.parsing import Inequality, Reader, weight_and_condition
 from obliquerules.rules.style import NUMBER
 
-# Comparisons that conditions of a model have: these are taken as they are.
-EXACT = (">=", "<=")
+# Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
+EXACT, EQUATIONS = (">=", "<="), ("=", "==")
 
 
 def read_typed(text: str, names: Sequence[str] | None, X: NDArray[np.float64], weight: float) -> tuple[Rule, str]:
@@ -40,9 +40,9 @@ def _suited(inequalities: list[Inequality], X: NDArray[np.float64], text: str) -
         proposition = _proposition(inequality)
         if inequality.comparison in EXACT:
             propositions.append(proposition)
-        elif inequality.comparison in (">", "<") or not proposition(X).all():
+        elif inequality.comparison not in EQUATIONS or not proposition(X).all():
             propositions.append(shortening.with_short_threshold(proposition))
-    for equation in (one for one in inequalities if one.comparison not in (*EXACT, ">", "<")):
+    for equation in (one for one in inequalities if one.comparison in EQUATIONS):
         _check_equation(equation, X, text)
     return propositions
 

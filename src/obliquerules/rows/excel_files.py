@@ -27,8 +27,8 @@ NO_DATE_LETTERS = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]|g
 DATES = "dates or times"
 # The most cells between the first column and the last: a cell in every row and one far to the right would fill the memory.
 MOST_CELLS = 100_000_000
-# What a file raises that is none of Excel, or damaged, or encrypted.
-BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, NotImplementedError, EOFError, RuntimeError, LookupError)
+# What the standard library raises for a file that is none of Excel, or damaged, encrypted or packed in an unknown way.
+BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, EOFError, RuntimeError, LookupError)
 
 Rows = list[dict[int, Any]]
 

@@ -282,6 +282,11 @@ class RuleEnsemble:
         return self.to_text()
 
 
+def used_columns(ensembles: Iterable[RuleEnsemble]) -> list[int]:
+    """Return the columns that occur in a condition of any of the ensembles, in ascending order."""
+    return sorted({column for ensemble in ensembles for column in ensemble.used_columns})
+
+
 class _Names(tuple[str, ...]):
     """Names already known to be text, so that no ensemble of a path has to check them again."""
 

@@ -110,6 +110,11 @@ class Model:
         """The names that inputs must have; None if the columns had none in `fit`, so that only their number counts."""
         return None if self.origin is not None and not self.origin.named else self.feature_names
 
+    @property
+    def named_by_hand(self) -> bool:
+        """Whether the names were given beside an array, so that inputs without names are as good as inputs with them."""
+        return self.origin is not None and self.origin.by_hand
+
     # ---- other models of the same fit ----
 
     def at(self, complexity: int) -> Model:
