@@ -1,14 +1,15 @@
 """The model: propositions, conjunctions, rules and ensembles as immutable values that need nothing but NumPy."""
 
 from obliquerules.rules.bands import BandTable
-from obliquerules.rules.columns import Block, Column
+from obliquerules.rules.columns import Block, Column, Columns
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.decimals.rounding import Rounding
 from obliquerules.rules.decimals.shortening import Shortening
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
+from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import Model
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.simplify import simplify
 
@@ -16,13 +17,16 @@ __all__ = [
     "BandTable",
     "Block",
     "Column",
+    "Columns",
     "Conjunction",
     "Labels",
+    "Membership",
     "Model",
     "Proposition",
     "Rounding",
     "Rule",
     "RuleEnsemble",
     "Shortening",
+    "Test",
     "simplify",
 ]

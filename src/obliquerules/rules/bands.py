@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.doubles import least_reaching
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN, Style, column_names
 
@@ -152,18 +153,24 @@ def staircases(rules: Iterable[Rule]) -> dict[int, list[Rule]]:
 
 def only_column(condition: Conjunction) -> int | None:
     """Return the column of a condition on one variable alone; None if there are more or none."""
-    columns = {column for proposition in condition for column in proposition.columns}
-    return columns.pop() if len(columns) == 1 else None
+    columns = {None if _is_special(test) else test.used_columns for test in condition}
+    found = columns.pop() if len(columns) == 1 else None
+    return found[0] if found is not None and len(found) == 1 else None
+
+
+def _is_special(test: Test) -> bool:
+    """Say whether a condition is not an interval of numbers: one on levels, or one that holds where a value is missing."""
+    return isinstance(test, Membership) or test.only_number is None or test.missing
 
 
 def interval(condition: Conjunction) -> tuple[Cut, Cut]:
     """Return the cuts between which a condition on one variable alone holds; it never holds if the first is not the lower."""
-    cuts = [_cut(proposition) for proposition in condition]
+    cuts = _cuts(condition)
     return max([START, *(cut for cut in cuts if not cut.above)]), min([END, *(cut for cut in cuts if cut.above)])
 
 
 def _cuts(condition: Conjunction) -> list[Cut]:
-    return sorted(_cut(proposition) for proposition in condition)
+    return sorted(_cut(test) for test in condition if isinstance(test, Proposition))
 
 
 def _cut(proposition: Proposition) -> Cut:

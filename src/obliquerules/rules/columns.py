@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
 
@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 Level = str | int | bool
 
-# The code of a column of levels for a level that is missing.
-MISSING = -1
+# The code of a level that the column does not have. A missing value is NaN, in columns of levels as in columns of numbers.
+UNSEEN = -1.0
+# What the numbers of a column mean. Flags are 0 or 1; dates count days, and times seconds, since the beginning of 1970.
+KINDS = ("number", "flag", "date", "time", "duration")
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,90 @@ class Column:
     name : str
     levels : tuple of str, int or bool, or None
         The levels of a categorical column; None if the column holds numbers.
+    ordered : bool
+        Whether the levels are in ascending order.
+    kind : {"number", "flag", "date", "time", "duration"}
+        What the numbers of a column without levels mean: a flag is 0 or 1, a date is the days and a time the seconds since the
+        beginning of 1970, and a duration is in days.
     """
 
     name: str
     levels: tuple[Level, ...] | None = None
+    ordered: bool = False
+    kind: str = "number"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"The kind of a column must be one of {', '.join(KINDS)}; got {self.kind!r}.")
+        if self.levels is None and self.ordered:
+            raise ValueError(f"Column '{self.name}' has no levels that could be ordered.")
+        if self.levels is not None and (len(self.codes) < len(self.levels) or len(set(map(type, self.levels))) > 1):
+            raise ValueError(f"The levels of column '{self.name}' must be different, and all text, whole numbers or booleans.")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column holds plain numbers."""
+        return self.levels is None and self.kind == "number"
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether the column holds booleans."""
+        return self.levels is not None and len(self.levels) > 0 and all(type(level) is bool for level in self.levels)
+
+    @cached_property
+    def codes(self) -> dict[tuple[type, Level], int]:
+        """The position of each level. Types count: 1 and True are not the same."""
+        return {(type(level), level): code for code, level in enumerate(self.levels or ())}
+
+
+@dataclass(frozen=True)
+class Columns(Sequence[Column]):
+    """All columns of a table; those of plain numbers, of which there may be a million, are made when they are asked for.
+
+    Attributes
+    ----------
+    names : tuple of str
+    special : tuple of (int, Column)
+        The columns that hold anything but plain numbers, with their positions.
+    """
+
+    names: tuple[str, ...]
+    special: tuple[tuple[int, Column], ...] = ()
+
+    @classmethod
+    def of(cls, given: Iterable[str | Column]) -> Columns:
+        """Return columns from names or columns; names stand for columns of numbers."""
+        if isinstance(given, Columns):
+            return given
+        columns = list(given)
+        names = tuple(str(one.name if isinstance(one, Column) else one) for one in columns)
+        special = ((index, one) for index, one in enumerate(columns) if isinstance(one, Column) and not one.is_number)
+        return cls(names, tuple(special))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Column]:
+        return (self[index] for index in range(len(self.names)))
+
+    @overload
+    def __getitem__(self, index: int) -> Column: ...
+    @overload
+    def __getitem__(self, index: slice) -> Columns: ...
+    def __getitem__(self, index: int | slice) -> Column | Columns:
+        if isinstance(index, slice):
+            return Columns.of([self[one] for one in range(*index.indices(len(self.names)))])
+        name = self.names[index]
+        return self._by_position.get(index % len(self.names)) or Column(name)
+
+    @cached_property
+    def _by_position(self) -> dict[int, Column]:
+        return dict(self.special)
+
+    @property
+    def with_levels(self) -> tuple[int, ...]:
+        """The positions of the columns that have levels."""
+        return tuple(index for index, column in self.special if column.levels is not None)
 
 
 @dataclass(frozen=True)
@@ -51,82 +133,110 @@ class Range:
         return not self.low - reach <= value <= self.high + reach
 
 
-@dataclass(frozen=True)
-class NumberColumns(Sequence[Column]):
-    """Columns of numbers, each made when it is asked for: there may be a million of them.
-
-    Attributes
-    ----------
-    names : tuple of str
-    """
-
-    names: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @overload
-    def __getitem__(self, index: int) -> Column: ...
-    @overload
-    def __getitem__(self, index: slice) -> NumberColumns: ...
-    def __getitem__(self, index: int | slice) -> Column | NumberColumns:
-        found = self.names[index]
-        return Column(found) if isinstance(found, str) else NumberColumns(found)
-
-
 @dataclass(frozen=True, eq=False)
 class Block:
     """Rows of columns: what `read` makes of any kind of table, and what a model is asked about.
 
     Attributes
     ----------
-    columns : sequence of Column
-    values : sequence of array
-        One array for each column: doubles, NaN where a value is missing, or the codes of levels as 32-bit integers, -1 where
-        the level is missing and -2 where it is not one of the column's.
+    columns : Columns or None
+        None if the columns are numbers without names.
+    matrix : array of shape (n_rows, n_columns)
+        Numbers or the codes of levels: their positions among the levels of the column, -1 for a level that it does not have.
+        NaN where a value is missing.
     """
 
-    columns: Sequence[Column]
-    values: Sequence[NDArray[Any]] | NDArray[np.float64]
+    columns: Columns | None
+    matrix: NDArray[np.float64]
+    # Which rows have one of a set of levels; conditions on them are asked for again and again.
+    known: dict[Any, NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of_matrix(cls, X: NDArray[np.float64], names: Sequence[str]) -> Block:
+    def of_matrix(cls, X: NDArray[np.float64], columns: Iterable[str | Column] | None = None) -> Block:
         """Return a matrix as a block without copying it."""
-        block = cls(NumberColumns(tuple(names)), X.T)
-        block.__dict__["matrix"] = X  # so that the cached property does not build it again
-        return block
+        return cls(None if columns is None else Columns.of(columns), X)
 
     def __len__(self) -> int:
-        return len(self.values[0]) if len(self.values) else 0
+        return len(self.matrix)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns."""
+        return int(self.matrix.shape[1])
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return self.columns.names if isinstance(self.columns, NumberColumns) else tuple(one.name for one in self.columns)
+        """The names of the columns: x0, x1, ... where they have none."""
+        return tuple(f"x{index}" for index in range(self.n_columns)) if self.columns is None else self.columns.names
+
+    def column(self, index: int) -> Column:
+        """Return one of the columns."""
+        return Column(f"x{index}") if self.columns is None else self.columns[index]
 
     @cached_property
-    def matrix(self) -> NDArray[np.float64]:
-        """All columns as one matrix of doubles; raises if a column has levels."""
-        for column in self.columns:
-            if column.levels is not None:
-                raise ValueError(f"Column '{column.name}' holds levels, not numbers.")
-        return np.column_stack(tuple(self.values)) if len(self.values) else np.empty((0, 0))
+    def incomplete(self) -> frozenset[int]:
+        """The columns in which a value is missing."""
+        return frozenset(np.flatnonzero(np.isnan(self.matrix).any(axis=0)).tolist())
 
     def rows(self, which: Any) -> Block:
         """Return some of the rows, chosen by a slice, a mask or positions."""
-        if "matrix" in self.__dict__:
-            return Block.of_matrix(self.matrix[which], self.names)
-        return Block(self.columns, tuple(values[which] for values in self.values))
+        return Block(self.columns, self.matrix[which])
 
 
-def as_matrix(X: ArrayLike | Block, n_columns: int, *, exactly: bool = False) -> NDArray[np.float64]:
-    """Return X (array, data frame or block) as a matrix of doubles, with at least or exactly ``n_columns`` columns."""
+def as_block(X: ArrayLike | Block, n_columns: int, columns: Columns | None = None, *, exactly: bool = False) -> Block:
+    """Return X (array, data frame or block) as a block of at least or exactly ``n_columns`` columns.
+
+    Where the columns have levels, those of an array or a data frame are looked up among them.
+    """
+    block = X if isinstance(X, Block) else Block(columns, _matrix(X, columns))
+    if block.n_columns < n_columns or (exactly and block.n_columns != n_columns):
+        raise ValueError(f"X has {block.n_columns} columns; this model needs {'' if exactly else 'at least '}{n_columns}.")
+    return block
+
+
+def _matrix(X: ArrayLike, columns: Columns | None) -> NDArray[np.float64]:
+    has_levels = columns is not None and bool(columns.with_levels)
     try:
-        matrix = X.matrix if isinstance(X, Block) else np.asarray(X, dtype=np.float64)
+        matrix = np.asarray(X, dtype=object if has_levels else np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"X must hold numbers only: {error}") from error
     if matrix.ndim != 2:
         raise ValueError(f"X must have rows and columns; got shape {matrix.shape}. Reshape a single row with X.reshape(1, -1).")
-    if matrix.shape[1] < n_columns or (exactly and matrix.shape[1] != n_columns):
-        raise ValueError(f"X has {matrix.shape[1]} columns; this model needs {'' if exactly else 'at least '}{n_columns}.")
-    return matrix
+    if columns is None or not has_levels:
+        return matrix
+    coded = [coded_values(column, values) for column, values in zip(columns, matrix.T, strict=False)]
+    return np.column_stack(coded) if coded else np.empty((len(matrix), 0))
+
+
+def coded_values(column: Column, values: Iterable[Any]) -> NDArray[np.float64]:
+    """Return Python values, of which None and NaN are missing, as the numbers that a block has for a column."""
+    if column.levels is not None:
+        return np.array([code_of(column, value) for value in values], dtype=np.float64)
+    try:
+        return np.array([np.nan if is_nothing(value) else float(value) for value in values], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Column '{column.name}' of X must hold numbers only: {error}") from error
+
+
+def code_of(column: Column, value: Any) -> float:
+    """Return the code of a level, NaN if it is missing."""
+    if is_nothing(value):
+        return np.nan
+    level = as_level(value)
+    return float(column.codes.get((type(level), level), UNSEEN))
+
+
+def as_level(value: Any) -> Any:
+    """Return a value as a level: text, a whole number or a boolean of Python where it is one of NumPy or a whole float."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return int(plain) if isinstance(plain, float) and plain.is_integer() else plain
+
+
+def is_nothing(value: Any) -> bool:
+    """Say whether a value is missing: None, NaN, or what its package has for that (which does not equal itself or is no truth)."""
+    if value is None:
+        return True
+    if isinstance(value, str | int | bool):
+        return False
+    same = value == value  # noqa: PLR0124  # NaN differs from itself, and pandas' NA does not say
+    return not isinstance(same, bool | np.bool_) or not same

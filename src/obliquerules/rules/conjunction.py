@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.columns import Block, as_matrix
+from obliquerules.rules.columns import Block, Column, Columns, as_block
+from obliquerules.rules.membership import Membership
 from obliquerules.rules.parsing import Reader
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.style import PLAIN, Style
 
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """The condition of a rule: the logical AND of its propositions; with none of them it always holds.
+    """The condition of a rule: the logical AND of propositions and memberships; with none of them it always holds.
 
     Examples
     --------
@@ -26,24 +27,24 @@ class Conjunction:
     True
     """
 
-    propositions: tuple[Proposition, ...]
+    propositions: tuple[Test, ...]
 
-    def __init__(self, propositions: Iterable[Proposition] = ()) -> None:
+    def __init__(self, propositions: Iterable[Test] = ()) -> None:
         object.__setattr__(self, "propositions", tuple(propositions))
         for proposition in self.propositions:
-            if not isinstance(proposition, Proposition):
-                raise TypeError(f"A conjunction is made of propositions; got {type(proposition).__name__}.")
+            if not isinstance(proposition, Proposition | Membership):
+                raise TypeError(f"A conjunction is made of propositions and memberships; got {type(proposition).__name__}.")
 
-    def __reduce__(self) -> tuple[type[Conjunction], tuple[tuple[Proposition, ...]]]:
+    def __reduce__(self) -> tuple[type[Conjunction], tuple[tuple[Test, ...]]]:
         return type(self), (self.propositions,)
 
     def __len__(self) -> int:
         return len(self.propositions)
 
-    def __iter__(self) -> Iterator[Proposition]:
+    def __iter__(self) -> Iterator[Test]:
         return iter(self.propositions)
 
-    def __and__(self, proposition: Proposition) -> Conjunction:
+    def __and__(self, proposition: Test) -> Conjunction:
         return Conjunction((*self.propositions, proposition))
 
     @property
@@ -54,22 +55,32 @@ class Conjunction:
     @property
     def n_columns(self) -> int:
         """The least number of columns that X must have."""
-        return max((1 + max(proposition.columns) for proposition in self.propositions), default=0)
+        return max((1 + max(proposition.used_columns) for proposition in self.propositions), default=0)
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X whether all propositions hold."""
-        X = as_matrix(X, self.n_columns)
-        holds = np.ones(len(X), dtype=np.bool_)
+        block = as_block(X, self.n_columns)
+        holds = np.ones(len(block), dtype=np.bool_)
         for proposition in self.propositions:
-            holds &= proposition(X)
+            holds &= proposition(block)
         return holds
 
-    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
-        """Return the condition as text, in the given names."""
-        return style.both.join(proposition.describe(feature_names, style) for proposition in self.propositions) or "True"
+    def check(self, columns: Columns) -> None:
+        """Raise unless conditions on levels are on columns that have levels, and those on numbers on columns of numbers."""
+        for test in self.propositions:
+            for term in (test,) if isinstance(test, Membership) else test.columns:
+                column = columns[term if isinstance(term, int) else term.column]
+                if isinstance(term, int) and column.levels is not None:
+                    raise ValueError(f"Column '{column.name}' has levels, and no numbers for a sum.")
+                if not isinstance(term, int) and term.levels and column.levels is None:
+                    raise ValueError(f"Column '{column.name}' holds numbers, and has no levels for a condition.")
+
+    def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
+        """Return the condition as text, in the names of the given columns."""
+        return style.both.join(proposition.describe(columns, style) for proposition in self.propositions) or "True"
 
     @classmethod
-    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Conjunction:
+    def parse(cls, text: str, columns: Iterable[str | Column] | None = None) -> Conjunction:
         """Return the condition that prints as this text; see `RuleEnsemble.parse`.
 
         It may also have ``>``, ``<`` and ``=``: the threshold is then the next double, and ``=`` becomes two conditions.
@@ -77,7 +88,7 @@ class Conjunction:
         >>> print(Conjunction.parse("age >= 50 & bmi - 0.2 age <= 18.5", ["age", "bmi"]))
         x0 >= 50 & x1 - 0.2 x0 <= 18.5
         """
-        return read_condition(text, Reader(feature_names))
+        return read_condition(text, Reader(columns))
 
     def __str__(self) -> str:
         return self.describe()
@@ -85,4 +96,4 @@ class Conjunction:
 
 def read_condition(text: str, reader: Reader) -> Conjunction:
     """Return a condition from its text, in the names that the reader knows."""
-    return Conjunction(Proposition(*inequality[:3]) for inequality in reader.inequalities(text))
+    return Conjunction(test for test, _ in reader.tests(text))

@@ -8,49 +8,102 @@ from collections.abc import Sequence
 import numpy as np
 
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
-from obliquerules.rules.columns import Range
+from obliquerules.rules.columns import Column, Columns, Level, Range
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.decimals.numbers import ALL_DIGITS
 from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
 from obliquerules.rules.documents.fields import Field, ModelFileError, cut
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
-from obliquerules.rules.ensemble import RuleEnsemble, shared_names
+from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
+from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import Model, Origin
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.proposition import Proposition, Term, Test
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import column_names
+
+# Whole numbers up to here are the same in every reader of JSON.
+LARGEST_LEVEL = 2**53
 
 
 def decode_content(document: Field) -> RuleEnsemble:
     """Return the ensemble of a document whose content is that of `ensemble_content`."""
-    return decode_ensemble(document.get("ensemble"), decode_names(document.get("feature_names")))
+    names = decode_names(document.get("feature_names"))
+    return decode_ensemble(document.get("ensemble"), None if names is None else _decode_special(document, names))
 
 
-def decode_ensemble(field: Field, feature_names: Sequence[str] | None) -> RuleEnsemble:
+def decode_ensemble(field: Field, columns: Columns | None) -> RuleEnsemble:
     """Return the ensemble that `encode_ensemble` wrote."""
-    n_columns = MOST_UNNAMED_COLUMNS if feature_names is None else len(feature_names)
+    n_columns = MOST_UNNAMED_COLUMNS if columns is None else len(columns)
     rules = [decode_rule(rule, n_columns) for rule in field.get("rules").items()]
     intercept = field.get("intercept").number()
     if not math.isfinite(sum((abs(rule.weight) for rule in rules), abs(intercept))):
         raise ModelFileError(f"{field.where} has weights whose sum is too large for a number.")
-    return RuleEnsemble(rules, intercept, feature_names)
+    try:
+        return RuleEnsemble(rules, intercept, columns)
+    except ValueError as error:
+        raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
 
 
 def decode_rule(field: Field, n_columns: int) -> Rule:
     """Return the rule that `encode_rule` wrote, on ``n_columns`` columns."""
     weight = field.get("weight").number()
-    return Rule(weight, Conjunction(_decode_proposition(item, n_columns) for item in field.get("condition").items()))
+    return Rule(weight, Conjunction(_decode_test(item, n_columns) for item in field.get("condition").items()))
 
 
-def _decode_proposition(field: Field, n_columns: int) -> Proposition:
-    columns = [column.index(n_columns) for column in field.get("columns").items()]
+def _decode_test(field: Field, n_columns: int) -> Test:
+    if "column" in field.entries():
+        return _decode_membership(field, n_columns)
+    columns = [_decode_term(column, n_columns) for column in field.get("columns").items()]
     weights = [weight.number() for weight in field.get("weights").items()]
     threshold = field.get("threshold").number()
     try:
-        return Proposition(columns, weights, threshold)
+        return Proposition(columns, weights, threshold, field.get("missing", False).truth())
     except ValueError as error:
         raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
+
+
+def _decode_term(field: Field, n_columns: int) -> Term:
+    return _decode_membership(field, n_columns) if isinstance(field.value, dict) else field.index(n_columns)
+
+
+def _decode_membership(field: Field, n_columns: int) -> Membership:
+    column = field.get("column").index(n_columns)
+    answers = {name: field.get(name, False).truth() for name in ("negated", "missing", "ordered")}
+    try:
+        return Membership(column, _decode_levels(field.get("levels")), **answers)
+    except ValueError as error:
+        raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
+
+
+def _decode_levels(field: Field) -> list[Level]:
+    return [_decode_level(level) for level in field.items()]
+
+
+def _decode_level(field: Field) -> Level:
+    if isinstance(field.value, str):
+        return field.text()
+    if not isinstance(field.value, int) or abs(field.value) >= LARGEST_LEVEL:
+        field.fail("a level: text, a whole number, true or false")
+    return field.value
+
+
+def _decode_special(document: Field, names: Sequence[str]) -> Columns:
+    """Return the columns of these names, with what some of them hold besides plain numbers."""
+    columns: list[str | Column] = list(names)
+    for field in document.get("columns", []).items():
+        position = field.get("position").index(len(names))
+        levels = field.get("levels", None)
+        try:
+            columns[position] = Column(
+                names[position],
+                None if levels.value is None else tuple(_decode_levels(levels)),
+                field.get("ordered", False).truth(),
+                field.get("kind", "number").text(),
+            )
+        except ValueError as error:
+            raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
+    return Columns.of(columns)
 
 
 def decode_names(field: Field) -> list[str] | None:
@@ -61,7 +114,7 @@ def decode_names(field: Field) -> list[str] | None:
 def decode_model(document: Field) -> Model:
     """Return the model that `encode_model` wrote."""
     n_columns, given = _decode_columns(document)
-    members = _decode_members(document.get("path"), n_columns, given)
+    members = _decode_members(document, n_columns, given)
     chosen = document.get("chosen")
     position = chosen.index(len(members))
     labels = None if document.get("classes").value is None else _decode_classes(document)
@@ -108,14 +161,15 @@ def _decode_loss(parameters: Field, labels: Labels | None) -> Loss:
     return LOSSES[loss.text()]
 
 
-def _decode_members(field: Field, n_columns: int, given: tuple[str, ...] | None) -> tuple[RuleEnsemble, ...]:
+def _decode_members(document: Field, n_columns: int, given: tuple[str, ...] | None) -> tuple[RuleEnsemble, ...]:
     """Return the ensembles of the path, followed by the edited one if there is one."""
+    field = document.get("path")
     members = list(field.items())
     most = longest_path(n_columns) if given is None else len(members)
     if not 1 <= len(members) <= most:
         field.fail(f"a list of 1 to {most} ensembles" if members else "a list of one or more ensembles")
-    names = shared_names(column_names(range(n_columns), None) if given is None else given)
-    return tuple(decode_ensemble(member, names) for member in members)
+    columns = _decode_special(document, column_names(range(n_columns), None) if given is None else given)
+    return tuple(decode_ensemble(member, columns) for member in members)
 
 
 def _decode_columns(document: Field) -> tuple[int, tuple[str, ...] | None]:

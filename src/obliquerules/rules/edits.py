@@ -91,9 +91,9 @@ class EditLog(Records[EditStep]):
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict for each step; a new rule is written in full, and settings are in the description."""
-        names, style = self.start.feature_names, PLAIN.in_full()
+        columns, style = self.start.columns, PLAIN.in_full()
         told = [{name: value for name, value in vars(step).items() if name != "settings"} for step in self.steps]
-        written = [None if step.new is None else step.new.describe(names, style) for step in self.steps]
+        written = [None if step.new is None else step.new.describe(columns, style) for step in self.steps]
         return [one | {"new": new} for one, new in zip(told, written, strict=True)]
 
     def __str__(self) -> str:

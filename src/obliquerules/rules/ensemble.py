@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.bands import BandTable, band_tables, in_order
-from obliquerules.rules.columns import Block, as_matrix
+from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.decimals.coarsening import HasValue
 from obliquerules.rules.decimals.rounding import Rounding, round_ensemble
 from obliquerules.rules.documents.encoding import ensemble_content
 from obliquerules.rules.documents.fields import write_document
 from obliquerules.rules.parsing import Reader, read_lines
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.proposition import Test
 from obliquerules.rules.rule import Rule, read_rule
 from obliquerules.rules.simplify import simplify
 from obliquerules.rules.text import ensemble_html, ensemble_text
@@ -36,8 +36,8 @@ class RuleEnsemble:
     rules : iterable of Rule
     intercept : float, default=0.0
         The constant b0. It is the rule without a condition: printed as ``if True``, kept by every slice, free of complexity.
-    feature_names : sequence of str, optional
-        One name for each column of X, used for printing.
+    columns : sequence of str or Column, optional
+        One name for each column of X, used for printing; a `Column` says what it holds besides numbers.
 
     Examples
     --------
@@ -53,24 +53,33 @@ class RuleEnsemble:
 
     rules: tuple[Rule, ...]
     intercept: float
-    feature_names: tuple[str, ...] | None
+    columns: Columns | None
 
-    def __init__(self, rules: Iterable[Rule] = (), intercept: float = 0.0, feature_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, rules: Iterable[Rule] = (), intercept: float = 0.0, columns: Iterable[str | Column] | None = None
+    ) -> None:
         object.__setattr__(self, "rules", tuple(rules))
         object.__setattr__(self, "intercept", float(intercept))
-        names = None if feature_names is None else _as_names(feature_names)
-        object.__setattr__(self, "feature_names", names)
+        object.__setattr__(self, "columns", None if columns is None else Columns.of(columns))
         for rule in self.rules:
             if not isinstance(rule, Rule):
                 raise TypeError(f"An ensemble is made of rules; got {type(rule).__name__}.")
         if not math.isfinite(self.intercept):
             raise ValueError(f"The intercept of an ensemble must be finite; got {intercept}.")
         needed = max((rule.condition.n_columns for rule in self.rules), default=0)
-        if names is not None and needed > len(names):
-            raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(names)} feature names.")
+        if self.columns is not None and needed > len(self.columns):
+            raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(self.columns)} feature names.")
+        if self.columns is not None:
+            for rule in self.rules:
+                rule.condition.check(self.columns)
 
-    def __reduce__(self) -> tuple[type[RuleEnsemble], tuple[tuple[Rule, ...], float, tuple[str, ...] | None]]:
-        return type(self), (self.rules, self.intercept, self.feature_names)
+    def __reduce__(self) -> tuple[type[RuleEnsemble], tuple[tuple[Rule, ...], float, Columns | None]]:
+        return type(self), (self.rules, self.intercept, self.columns)
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the columns."""
+        return None if self.columns is None else self.columns.names
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -90,7 +99,7 @@ class RuleEnsemble:
 
     def with_rules(self, rules: Iterable[Rule], intercept: float | None = None) -> RuleEnsemble:
         """Return an ensemble of other rules on the same columns, with another constant or the same."""
-        return RuleEnsemble(rules, self.intercept if intercept is None else intercept, self.feature_names)
+        return RuleEnsemble(rules, self.intercept if intercept is None else intercept, self.columns)
 
     def with_weights(self, weights: Sequence[float], intercept: float) -> RuleEnsemble:
         """Return the ensemble with other rule weights and another constant; the conditions stay."""
@@ -99,8 +108,8 @@ class RuleEnsemble:
         rules = [Rule(weight, rule.condition) for weight, rule in zip(weights, self.rules, strict=True)]
         return self.with_rules(rules, intercept)
 
-    def with_propositions(self, change: Callable[[Proposition], Proposition]) -> RuleEnsemble:
-        """Return the ensemble with a function applied to each proposition; the weights stay."""
+    def with_propositions(self, change: Callable[[Test], Test]) -> RuleEnsemble:
+        """Return the ensemble with a function applied to each proposition and membership; the weights stay."""
         return self.with_rules(Rule(rule.weight, Conjunction(map(change, rule.condition))) for rule in self.rules)
 
     @property
@@ -111,28 +120,29 @@ class RuleEnsemble:
     @property
     def used_columns(self) -> tuple[int, ...]:
         """The columns that occur in a condition, in ascending order."""
-        return tuple(sorted({column for rule in self for proposition in rule.condition for column in proposition.columns}))
+        return tuple(sorted({column for rule in self for proposition in rule.condition for column in proposition.used_columns}))
 
-    def _matrix(self, X: ArrayLike | Block) -> NDArray[np.float64]:
-        if self.feature_names is not None:
-            return as_matrix(X, len(self.feature_names), exactly=True)
-        return as_matrix(X, max((rule.condition.n_columns for rule in self.rules), default=0))
+    def block(self, X: ArrayLike | Block) -> Block:
+        """Return rows as a block of the columns of this ensemble."""
+        if self.columns is not None:
+            return as_block(X, len(self.columns), self.columns, exactly=True)
+        return as_block(X, max((rule.condition.n_columns for rule in self.rules), default=0))
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return the raw score f(x) of each row of X."""
-        matrix = self._matrix(X)
-        score = np.full(len(matrix), self.intercept)
+        block = self.block(X)
+        score = np.full(len(block), self.intercept)
         with np.errstate(over="ignore"):
             for rule in self.rules:
-                score += rule.contribution(matrix)
+                score += rule.contribution(block)
         return score
 
     def fires(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X and each rule whether the rule fires, shape (n_samples, n_rules)."""
-        matrix = self._matrix(X)
-        fired = np.empty((len(matrix), len(self.rules)), dtype=np.bool_)
+        block = self.block(X)
+        fired = np.empty((len(block), len(self.rules)), dtype=np.bool_)
         for index, rule in enumerate(self.rules):
-            fired[:, index] = rule.condition(matrix)
+            fired[:, index] = rule.condition(block)
         return fired
 
     def simplified(self) -> RuleEnsemble:
@@ -210,7 +220,7 @@ class RuleEnsemble:
         """
         return round_ensemble(
             self,
-            self._matrix(X),
+            self.block(X),
             digits=digits,
             y=y,
             loss=loss,
@@ -248,7 +258,7 @@ class RuleEnsemble:
         return ensemble_text(self, format, exact=exact)
 
     @classmethod
-    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> RuleEnsemble:
+    def parse(cls, text: str, columns: Iterable[str | Column] | None = None) -> RuleEnsemble:
         r"""Return the ensemble that prints as this text: the inverse of ``to_text("plain")``.
 
         It is equal to the ensemble that was printed if that was done with ``exact=True``, or if no number has more than seven
@@ -259,8 +269,8 @@ class RuleEnsemble:
         text : str
             One rule in each line. A first line whose condition is ``True`` is the constant; without one it is zero. Lines that
             begin with ``#`` are skipped.
-        feature_names : sequence of str, optional
-            The names of all columns, each once. In the text, a name stands in quotes, as in JSON, if it could be taken for
+        columns : sequence of str or Column, optional
+            The names of all columns, each once, or the columns themselves. In the text, a name stands in quotes, as in JSON, if it could be taken for
             something else. Without names, columns are x0, x1, and so on.
 
         Examples
@@ -270,10 +280,10 @@ class RuleEnsemble:
         +1.5 if True
         -2 if age >= 50 & "a + b" <= 3
         """
-        reader = Reader(feature_names)
+        reader = Reader(columns)
         rules = read_lines(text, lambda line: read_rule(line, reader))
         constant = rules.pop(0).weight if rules and not rules[0].condition.propositions else 0.0
-        return cls(rules, constant, reader.names)
+        return cls(rules, constant, reader.columns)
 
     def _repr_html_(self) -> str:
         return ensemble_html(self)
@@ -285,21 +295,3 @@ class RuleEnsemble:
 def used_columns(ensembles: Iterable[RuleEnsemble]) -> list[int]:
     """Return the columns that occur in a condition of any of the ensembles, in ascending order."""
     return sorted({column for ensemble in ensembles for column in ensemble.used_columns})
-
-
-class _Names(tuple[str, ...]):
-    """Names already known to be text, so that no ensemble of a path has to check them again."""
-
-    __slots__ = ()
-
-
-def shared_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names that any number of ensembles can share without checking or copying them."""
-    return _Names(str(name) for name in names)
-
-
-def _as_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names as a tuple of text: the same tuple if they are one already, because the ensembles of a path share it."""
-    if type(names) is _Names or (type(names) is tuple and all(type(name) is str for name in names)):
-        return names
-    return tuple(str(name) for name in names)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.losses import Loss
-from obliquerules.rules.columns import Block, Range
+from obliquerules.rules.columns import Block, Columns, Range
 from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import RuleEnsemble
@@ -98,8 +98,13 @@ class Model:
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The names of the columns: x0, x1, ... where the data had none."""
-        names = self.path[0].feature_names
-        return names if names is not None else tuple(column_names(range(self._n_columns), None))
+        return self.columns.names
+
+    @property
+    def columns(self) -> Columns:
+        """The columns: numbers called x0, x1, ... where nothing is known of them."""
+        columns = self.path[0].columns
+        return columns if columns is not None else Columns.of(column_names(range(self._n_columns), None))
 
     @property
     def _n_columns(self) -> int:

@@ -1,17 +1,38 @@
-"""Parsing: printed rules taken apart into columns and numbers."""
+"""Parsing: printed rules taken apart into propositions and memberships."""
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from obliquerules.rules.style import NUMBER, OPERATORS
+from obliquerules.rules.columns import Column, Columns, Level
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.style import DAYS_BEFORE_1970, EPOCH, NUMBER, OPERATORS
 
+QUOTED = r'"(?:[^"\\]|\\.)*"'
 # A name in quotes is one word, whatever is in it.
-WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[^ ]+')
+WORD = re.compile(rf"{QUOTED}|[^ ]+")
+# A membership in a sum: in parentheses, at the beginning of a term. A name may contain parentheses, but not begin with one.
+IN_PARENTHESES = re.compile(rf'(^|[+-] )([0-9][^ ]* )?\(((?:{QUOTED}|[^()"])*)\)(?= |$)')
+PLACEHOLDER = "\0"
+
+# Conditions on levels: the name of a column, what it is asked, and levels.
+ABSENT = re.compile(r"(?P<name>.+) is (?P<word>not )?missing")
+AMONG = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<word>not )?in \{{(?P<levels>.+)\}}")
+EQUAL = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<word>=|==|!=) (?P<levels>.+)")
+IN_ORDER = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<word>at least|at most|below|above) (?P<levels>.+)")
+LISTED = re.compile(rf"\s*({QUOTED}|[^,]+?)\s*(?:,|$)")
+# Conditions on several 0/1 columns: how many of them must be as listed.
+VOTES = re.compile(r"(?:(?P<any>any)|at least (?P<number>[0-9]+)) of \{(?P<listed>.+)\}")
+# A date, a time or a number of days after a comparison.
+DATED = re.compile(
+    r"(?P<left>.+ (?:>=|<=|>|<|=|==)) (?:(?P<date>\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)|(?P<days>[^ ]+) days?)"
+)
 
 # What each comparison consists of: the sides, 1 for "at least" and -1 for "at most", and whether the number itself is excluded.
 COMPARISONS = {
@@ -25,13 +46,11 @@ COMPARISONS = {
 Read = TypeVar("Read")
 
 
-class Inequality(NamedTuple):
-    """The columns, the weights and the threshold of a proposition, and the comparison that it was written with."""
+class Typed(NamedTuple):
+    """A proposition or membership, and the comparison of numbers that it was written with, if any."""
 
-    columns: list[int]
-    weights: list[float]
-    threshold: float
-    comparison: str
+    test: Test
+    comparison: str | None = None
 
 
 def read_lines(text: str, read: Callable[[str], Read]) -> list[Read]:
@@ -59,64 +78,236 @@ class Reader:
 
     Parameters
     ----------
-    feature_names : sequence of str or None
-        The names of all columns; None for x0, x1, and so on.
+    columns : iterable of str or Column, or None
+        All columns, or their names; None for x0, x1, and so on.
     """
 
-    def __init__(self, feature_names: Sequence[str] | None) -> None:
-        self.names = None if feature_names is None else tuple(str(name) for name in feature_names)
-        self._columns = {name: column for column, name in enumerate(self.names or ())}
-        if self.names is not None and len(self._columns) < len(self.names):
+    def __init__(self, columns: Iterable[str | Column] | None) -> None:
+        self.columns = None if columns is None else Columns.of(columns)
+        self.names = None if self.columns is None else self.columns.names
+        self._positions = {name: column for column, name in enumerate(self.names or ())}
+        if self.names is not None and len(self._positions) < len(self.names):
             raise ValueError("feature_names must be different, so that the text says which column it means.")
 
-    def inequalities(self, text: str) -> list[Inequality]:
-        """Read inequalities with ``&`` between them, or ``True`` for none."""
+    def tests(self, text: str) -> list[Typed]:
+        """Read conditions with ``&`` between them, or ``True`` for none."""
         words = WORD.findall(text)
-        return [] if words == ["True"] else [one for part in _split(words, "&") for one in self._comparison(part)]
+        return [] if words == ["True"] else [one for part in _split(words, "&") for one in self._condition(" ".join(part))]
 
-    def _comparison(self, words: list[str]) -> list[Inequality]:
+    def _condition(self, text: str) -> list[Typed]:
+        """Return what a condition is: one proposition or membership, or two propositions where ``=`` stands for them."""
+        stated = text.removesuffix(" or missing")
+        found = self._on_levels(stated) or self._votes(stated)
+        read = [Typed(found)] if found is not None else self._comparison(stated)
+        if stated == text:
+            return read
+        return [Typed(test.with_missing(True), comparison) for test, comparison in read]
+
+    # ---- sums
+
+    def _comparison(self, text: str) -> list[Typed]:
         """Return the one inequality that a comparison is, or the two that ``=`` stands for."""
+        memberships: list[Membership] = []
+        words = WORD.findall(self._with_placeholders(self._in_numbers(text), memberships))
         if len(words) < 3 or words[-2] not in COMPARISONS or not NUMBER.fullmatch(words[-1]):
-            raise ValueError(f"A condition reads like 'x0 >= 3' or '2 x0 - x1 <= 0.5'; got {' '.join(words)!r}.")
+            raise ValueError(f"A condition reads like 'x0 >= 3' or '2 x0 - x1 <= 0.5'; got {text!r}.")
         sides, excluded = COMPARISONS[words[-2]]
-        columns, weights = self._sum(words)
+        terms, weights = self._sum(words, memberships)
         number = float(words[-1])
+        flag = self._flag(terms, weights, words[-2], number)
+        if flag is not None:
+            return [Typed(flag)]
         return [
-            Inequality(columns, [side * weight for weight in weights], _threshold(side * number, excluded), words[-2])
+            Typed(Proposition(terms, [side * weight for weight in weights], _threshold(side * number, excluded)), words[-2])
             for side in sides
         ]
 
-    def _sum(self, words: list[str]) -> tuple[list[int], list[float]]:
-        """Return the columns and weights of the sum to the left of a comparison."""
-        columns, weights, sign, term = [], [], 1.0, list[str]()
+    def _with_placeholders(self, text: str, memberships: list[Membership]) -> str:
+        """Replace each membership in a sum by a word of its own, and collect them."""
+
+        def replaced(match: re.Match[str]) -> str:
+            found = self._on_levels(match[3].removesuffix(" or missing"))
+            if found is None:
+                raise ValueError(f"There is no condition on levels in ({match[3]}).")
+            memberships.append(found.with_missing(match[3].endswith(" or missing")) if found.levels else found)
+            return f"{match[1]}{match[2] or ''}{PLACEHOLDER}{len(memberships) - 1}"
+
+        return IN_PARENTHESES.sub(replaced, text)
+
+    def _in_numbers(self, text: str) -> str:
+        """Replace a date, a time or a number of days by the number that the column has for it."""
+        match = DATED.fullmatch(text)
+        if match is None:
+            return text
+        name, kind = match["left"].rpartition(" ")[0], None
+        column = self._find(name)
+        kind = "number" if column is None else self._column(column).kind
+        if match["days"] is not None:
+            return f"{match['left']} {match['days']}" if kind == "duration" else text
+        return text if kind not in ("date", "time") else f"{match['left']} {_days_or_seconds(match['date'], kind)}"
+
+    def _sum(self, words: list[str], memberships: Sequence[Membership]) -> tuple[list[Term], list[float]]:
+        """Return the terms and weights of the sum to the left of a comparison."""
+        terms: list[Term] = []
+        weights, sign, term = [], 1.0, list[str]()
         for word in (*words[:-2], "+"):
             if word not in OPERATORS:
                 term.append(word)
                 continue
-            weight, column = self._term(term, words)
-            columns.append(column)
+            weight, name = self._term(term, words)
+            placeholder = len(name) == 1 and name[0].startswith(PLACEHOLDER)
+            terms.append(memberships[int(name[0][1:])] if placeholder else self._position(name))
             weights.append(sign * weight)
             sign, term = (-1.0 if word == "-" else 1.0), []
-        return columns, weights
+        return terms, weights
 
-    def _term(self, term: list[str], words: list[str]) -> tuple[float, int]:
-        """Return the weight and the column of a term such as ``2 x0`` or ``x0``."""
+    def _term(self, term: list[str], words: list[str]) -> tuple[float, list[str]]:
+        """Return the weight and the name of a term such as ``2 x0`` or ``x0``."""
         weighted = bool(term) and NUMBER.fullmatch(term[0]) is not None
         name = term[1:] if weighted else term
         if not name:
             raise ValueError(f"The name of a column is missing in {' '.join(words)!r}.")
-        return (float(term[0]) if weighted else 1.0), self._column(name)
+        return (float(term[0]) if weighted else 1.0), name
 
-    def _column(self, words: list[str]) -> int:
-        name = " ".join(words)
-        if len(words) == 1 and name.startswith('"'):
+    def _flag(self, terms: list[Term], weights: list[float], comparison: str, number: float) -> Proposition | None:
+        """Return ``a = 1`` or ``a = 0`` of a 0/1 column as the one inequality that it is."""
+        single = terms[0] if len(terms) == 1 and weights == [1.0] and comparison in ("=", "==") else None
+        if not isinstance(single, int) or self._column(single).kind != "flag" or number not in (0.0, 1.0):
+            return None
+        return Proposition([single], [1.0 if number else -1.0], number)
+
+    # ---- levels
+
+    def _on_levels(self, text: str) -> Membership | None:
+        """Return a condition on levels or on missing values; None if the text is something else."""
+        for pattern, read in ((ABSENT, _absent), (AMONG, _among), (EQUAL, _equal), (IN_ORDER, _in_order)):
+            match = pattern.fullmatch(text)
+            position = None if match is None else self._find(match["name"])
+            if match is not None and position is not None:
+                found = read(match, position, self._column(position))
+                if found is not None:
+                    return found
+        return self._truth(text)
+
+    def _truth(self, text: str) -> Membership | None:
+        """Return ``smoker`` or ``not smoker`` as a condition; None if that is no column of booleans."""
+        position = self._find(text.removeprefix("not "))
+        if position is None or not self._column(position).is_truth:
+            return None
+        return Membership(position, [not text.startswith("not ")])
+
+    def _votes(self, text: str) -> Proposition | None:
+        """Return a condition on several 0/1 columns and memberships; None if the text is something else."""
+        match = VOTES.fullmatch(text)
+        if match is not None:
+            votes = [self._vote(part) for part in _parts(match["listed"], r",")]
+            wanted = 1 if match["any"] else int(match["number"])
+        else:
+            parts = _parts(text, r"\band\b")
+            votes = [self._vote(part) for part in parts] if len(parts) > 1 else []
+            wanted = len(votes)
+        known = [vote for vote in votes if vote is not None]
+        if not known or len(known) < len(votes):
+            return None
+        weights = [weight for _, weight in known]
+        return Proposition([term for term, _ in known], weights, wanted - sum(weight < 0.0 for weight in weights))
+
+    def _vote(self, text: str) -> tuple[Term, float] | None:
+        negated = text.startswith("not ") and self._find(text) is None
+        inner = text.removeprefix("not ") if negated else text
+        inner = inner[1:-1] if inner.startswith("(") and inner.endswith(")") else inner
+        position = self._find(inner)
+        term: Term | None = position if position is not None and self._column(position).levels is None else None
+        if term is None:
+            found = self._on_levels(inner.removesuffix(" or missing"))
+            term = found.with_missing(True) if found is not None and inner.endswith(" or missing") else found
+        return None if term is None else (term, -1.0 if negated else 1.0)
+
+    # ---- columns
+
+    def _column(self, position: int) -> Column:
+        return Column(f"x{position}") if self.columns is None else self.columns[position]
+
+    def _find(self, name: str) -> int | None:
+        """Return the position of a column, None if there is none of that name."""
+        if name.startswith('"') and WORD.fullmatch(name):
             name = json.loads(name, strict=False)
         if self.names is None and re.fullmatch(r"x\d{1,9}", name):
             return int(name[1:])
-        if name not in self._columns:
+        return self._positions.get(name)
+
+    def _position(self, words: list[str]) -> int:
+        name = " ".join(words)
+        position = self._find(name)
+        if position is None:
             known = "columns are called x0, x1, ..." if self.names is None else f"columns are {_listed(self.names)}"
             raise ValueError(f"There is no column {name!r}; the {known}.")
-        return self._columns[name]
+        return position
+
+
+def _absent(match: re.Match[str], position: int, column: Column) -> Membership | None:  # noqa: ARG001  # one signature for all
+    return Membership(position, (), negated=match["word"] is not None, missing=match["word"] is None)
+
+
+def _among(match: re.Match[str], position: int, column: Column) -> Membership | None:
+    levels = [_level(text, column) for text in LISTED.findall(match["levels"])]
+    return Membership(position, levels, negated=match["word"] is not None)
+
+
+def _equal(match: re.Match[str], position: int, column: Column) -> Membership | None:
+    text = match["levels"]
+    if column.levels is None and (column.kind != "number" or NUMBER.fullmatch(text) or WORD.fullmatch(text) is None):
+        return None  # an equation between numbers
+    return Membership(position, [_level(text, column)], negated=match["word"] == "!=")
+
+
+def _in_order(match: re.Match[str], position: int, column: Column) -> Membership | None:
+    if not column.ordered or column.levels is None:
+        raise ValueError(f"Column '{column.name}' has no ordered levels for '{match['word']}'.")
+    level = _level(match["levels"], column)
+    code = column.codes.get((type(level), level))
+    if code is None:
+        raise ValueError(
+            f"Column '{column.name}' has no level {level!r}; its levels are {_listed(tuple(map(str, column.levels)))}."
+        )
+    upwards = match["word"] in ("at least", "below")
+    levels = column.levels[code:] if upwards else column.levels[: code + 1]
+    return Membership(position, levels, negated=match["word"] in ("below", "above"), ordered=True)
+
+
+def _level(text: str, column: Column) -> Level:
+    """Return a level from its text, of the type that the levels of the column have."""
+    if text.startswith('"'):
+        return str(json.loads(text, strict=False))
+    kind = type(column.levels[0]) if column.levels else None
+    if kind is not str and text in ("True", "False"):
+        return text == "True"
+    return int(text) if kind is not str and re.fullmatch(r"[+-]?\d+", text) else text
+
+
+def _days_or_seconds(text: str, kind: str) -> str:
+    try:
+        moment = datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.UTC)
+    except ValueError as error:
+        raise ValueError(f"There is no date {text!r}.") from error
+    seconds = (moment - EPOCH).total_seconds()
+    return repr(seconds / 86400.0 if kind == "date" else seconds) if seconds % 86400.0 else _whole(moment, kind)
+
+
+def _whole(moment: datetime.datetime, kind: str) -> str:
+    days = moment.toordinal() - DAYS_BEFORE_1970
+    return str(days if kind == "date" else days * 86400)
+
+
+def _parts(text: str, separator: str) -> list[str]:
+    """Split a text at a separator outside of quotes, braces and parentheses."""
+    inside = re.compile(rf"{QUOTED}|\{{[^}}]*\}}|\([^)]*\)|({separator})")
+    parts, start = [], 0
+    for match in inside.finditer(text):
+        if match[1] is not None:
+            parts.append(text[start : match.start()].strip())
+            start = match.end()
+    return [*parts, text[start:].strip()]
 
 
 def _threshold(number: float, excluded: bool) -> float:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.columns import Block, as_matrix
-from obliquerules.rules.style import PLAIN, Style, column_names
+from obliquerules.rules.columns import Block, Column, Columns, as_block
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.style import PLAIN, Style
+
+Term = int | Membership
+Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +23,19 @@ class Proposition:
     """The condition x.w >= t, with w given by its non-zero entries.
 
     What it means is fixed to the last bit: the products weight * value are added from left to right in double precision, and
-    the sum is compared with ``>=`` to the threshold. A row with a missing value (NaN) in one of the columns does not meet it.
+    the sum is compared with ``>=`` to the threshold. A row with a missing value in one of the columns meets it only if
+    ``missing`` is true. A membership in the sum is 1 where it holds and 0 elsewhere, and never missing.
 
     Parameters
     ----------
-    columns : sequence of int
-        The columns of X that take part, each once, in the order in which their products are added and printed.
+    columns : sequence of int or Membership
+        The columns of X that take part, and conditions on levels, each once, in the order in which their products are added and
+        printed.
     weights : sequence of float
         One finite, non-zero weight for each column.
     threshold : float
+    missing : bool, default=False
+        Whether the condition holds where a value that it needs is missing.
 
     Examples
     --------
@@ -36,16 +44,20 @@ class Proposition:
     2.81 variance + 1.5 skewness >= -0.28
     >>> condition([[0.0, 0.0], [-1.0, 1.0]]).tolist()
     [True, False]
+    >>> print(Proposition([0, Membership(1, ["yes"])], [1, 12], 60).describe(["age", "smoker"]))
+    age + 12 (smoker = yes) >= 60
     """
 
-    columns: tuple[int, ...]
+    columns: tuple[Term, ...]
     weights: tuple[float, ...]
     threshold: float
+    missing: bool = False
 
-    def __init__(self, columns: Sequence[int], weights: Sequence[float], threshold: float) -> None:
-        object.__setattr__(self, "columns", tuple(operator.index(column) for column in columns))
+    def __init__(self, columns: Sequence[Term], weights: Sequence[float], threshold: float, missing: bool = False) -> None:
+        object.__setattr__(self, "columns", tuple(map(_as_term, columns)))
         object.__setattr__(self, "weights", tuple(float(weight) for weight in weights))
         object.__setattr__(self, "threshold", float(threshold))
+        object.__setattr__(self, "missing", bool(missing))
         self._check()
 
     def _check(self) -> None:
@@ -54,48 +66,92 @@ class Proposition:
                 f"A proposition needs one weight for each of one or more columns; got {len(self.columns)} columns and "
                 f"{len(self.weights)} weights."
             )
-        if len(set(self.columns)) != len(self.columns) or min(self.columns) < 0:
+        if len(set(self.columns)) != len(self.columns) or min(self.used_columns) < 0:
             raise ValueError(f"The columns of a proposition must be different and not negative; got {list(self.columns)}.")
         if not all(math.isfinite(weight) and weight != 0.0 for weight in self.weights):
             raise ValueError(f"The weights of a proposition must be finite and not zero; got {list(self.weights)}.")
         if not math.isfinite(self.threshold):
             raise ValueError(f"The threshold of a proposition must be finite; got {self.threshold}.")
 
-    def __reduce__(self) -> tuple[type[Proposition], tuple[tuple[int, ...], tuple[float, ...], float]]:
-        return type(self), (self.columns, self.weights, self.threshold)
+    def __reduce__(self) -> tuple[type[Proposition], tuple[tuple[Term, ...], tuple[float, ...], float, bool]]:
+        return type(self), (self.columns, self.weights, self.threshold, self.missing)
 
     def with_numbers(self, weights: Sequence[float], threshold: float) -> Proposition:
         """Return the condition on the same columns with other weights and another threshold."""
-        return Proposition(self.columns, weights, threshold)
+        return Proposition(self.columns, weights, threshold, self.missing)
+
+    def with_missing(self, missing: bool) -> Proposition:
+        """Return the condition with another answer where a value is missing."""
+        return Proposition(self.columns, self.weights, self.threshold, missing)
 
     @property
     def complexity(self) -> int:
-        """One for the threshold and one for each non-zero weight."""
-        return 1 + len(self.weights)
+        """One for the threshold, one for each column, one for each level of a membership and one for ``or missing``."""
+        return 1 + self.missing + sum(1 if isinstance(term, int) else term.listing for term in self.columns)
 
-    def project(self, X: ArrayLike | Block) -> NDArray[np.float64]:
-        """Return x.w for each row, added in the order that defines the model."""
-        X = as_matrix(X, 1 + max(self.columns))
+    @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns that take part, those of memberships too, each once."""
+        return tuple(dict.fromkeys(term if isinstance(term, int) else term.column for term in self.columns))
+
+    @property
+    def only_number(self) -> int | None:
+        """The column of numbers that the condition is on alone; None if it is on anything else."""
+        return self.columns[0] if len(self.columns) == 1 and isinstance(self.columns[0], int) else None
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether the first weight is positive."""
+        return self.weights[0] > 0.0
+
+    def terms(self, X: ArrayLike | Block) -> list[Vector]:
+        """Return the values of each column and membership of the sum."""
+        block = as_block(X, 1 + max(self.used_columns))
+        return [term_values(term, block) for term in self.columns]
+
+    def project(self, X: ArrayLike | Block) -> Vector:
+        """Return x.w for each row, added in the order that defines the model; NaN where a value is missing."""
+        terms = self.terms(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            total = self.weights[0] * X[:, self.columns[0]]
-            for weight, column in zip(self.weights[1:], self.columns[1:], strict=True):
-                total = total + weight * X[:, column]
+            total = self.weights[0] * terms[0]
+            for weight, values in zip(self.weights[1:], terms[1:], strict=True):
+                total = total + weight * values
         return total
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X whether the condition holds."""
-        return self.project(X) >= self.threshold
+        block = as_block(X, 1 + max(self.used_columns))
+        holds: NDArray[np.bool_] = self.project(block) >= self.threshold
+        return holds | self.lacks(block) if self.missing else holds
+
+    def lacks(self, block: Block) -> NDArray[np.bool_]:
+        """Return which rows lack a value that the condition needs."""
+        numbers = [term for term in self.columns if isinstance(term, int)]
+        return np.asarray(np.isnan(block.matrix[:, numbers]).any(axis=1))
 
     def opposite(self) -> Proposition:
-        """Return -x.w >= -t, which holds where this condition does not.
+        """Return -x.w >= -t, with the other answer where a value is missing.
 
-        Where x.w equals t, both hold; where a value is missing, neither does.
+        It holds where this condition does not; where x.w equals t, both hold.
         """
-        return self.with_numbers(tuple(-weight for weight in self.weights), -self.threshold)
+        turned = tuple(-weight for weight in self.weights)
+        return Proposition(self.columns, turned, -self.threshold, not self.missing)
 
-    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
+    def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, turned so that the first variable has no minus."""
-        return style.inequality(column_names(self.columns, feature_names), self.weights, self.threshold)
+        return style.proposition(None if columns is None else Columns.of(columns), self)
 
     def __str__(self) -> str:
         return self.describe()
+
+
+Test = Proposition | Membership
+
+
+def term_values(term: Term, block: Block) -> Vector:
+    """Return the values of a column, or 1 where a membership holds and 0 elsewhere."""
+    return block.matrix[:, term] if isinstance(term, int) else term(block).astype(np.float64)
+
+
+def _as_term(term: Term) -> Term:
+    return term if isinstance(term, Membership) else operator.index(term)

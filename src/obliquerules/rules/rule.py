@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.columns import Block
+from obliquerules.rules.columns import Block, Column
 from obliquerules.rules.conjunction import Conjunction, read_condition
 from obliquerules.rules.parsing import Reader, weight_and_condition
 from obliquerules.rules.style import PLAIN, Style
@@ -54,18 +54,18 @@ class Rule:
         """Return the contribution of the rule to each row."""
         return self.contribution(X)
 
-    def describe(self, feature_names: Sequence[str] | None = None, style: Style = PLAIN) -> str:
-        """Return the rule as text, in the given names."""
-        return f"{style.signed(self.weight)} if {self.condition.describe(feature_names, style)}"
+    def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
+        """Return the rule as text, in the names of the given columns."""
+        return f"{style.signed(self.weight)} if {self.condition.describe(columns, style)}"
 
     @classmethod
-    def parse(cls, text: str, feature_names: Sequence[str] | None = None) -> Rule:
+    def parse(cls, text: str, columns: Iterable[str | Column] | None = None) -> Rule:
         """Return the rule that prints as this text; see `RuleEnsemble.parse`.
 
         >>> Rule.parse("-3.85 if bmi >= 30", ["age", "bmi"]).weight
         -3.85
         """
-        return read_rule(text, Reader(feature_names))
+        return read_rule(text, Reader(columns))
 
     def __str__(self) -> str:
         return self.describe()

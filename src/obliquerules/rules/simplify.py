@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.doubles import least_reaching
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Term, Test
 from obliquerules.rules.rule import Rule
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
 
-Direction = tuple[tuple[int, ...], tuple[float, ...]]
+Direction = tuple[tuple[Term, ...], tuple[float, ...], bool]
 
 
 def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
@@ -33,7 +34,7 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
     intercept = ensemble.intercept
     rules: list[Rule] = []
     for rule in ensemble.rules:
-        condition = strictest(_canonical(proposition) for proposition in rule.condition)
+        condition = strictest(_canonical(test) for test in rule.condition)
         if condition is None or rule.weight == 0.0:
             continue
         if not condition.propositions and not rules and math.isfinite(intercept + rule.weight):
@@ -43,22 +44,35 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
     return ensemble.with_rules(rules, intercept)
 
 
-def strictest(propositions: Iterable[Proposition]) -> Conjunction | None:
+def strictest(tests: Iterable[Test]) -> Conjunction | None:
     """Keep the highest threshold in each direction; None if two directions contradict each other, so that no row meets both."""
-    highest: dict[Direction, float] = {}
-    for proposition in propositions:
-        direction = (proposition.columns, proposition.weights)
-        highest[direction] = max(proposition.threshold, highest.get(direction, -math.inf))
-    for (columns, weights), threshold in highest.items():
-        opposite = highest.get((columns, tuple(-weight for weight in weights)))
-        # Rounding is symmetric, so the opposite projection is exactly -(x.w): both hold only if threshold <= x.w <= -opposite.
-        if opposite is not None and threshold > -opposite:
+    kept: dict[Direction | Membership, Test] = {}
+    for test in tests:
+        place = test if isinstance(test, Membership) else (test.columns, test.weights, test.missing)
+        other = kept.setdefault(place, test)
+        if isinstance(test, Proposition) and isinstance(other, Proposition) and test.threshold > other.threshold:
+            kept[place] = test
+    for test in kept.values():
+        if isinstance(test, Proposition) and _is_contradicted(test, kept):
             return None
-    return Conjunction(Proposition(*direction, threshold) for direction, threshold in highest.items())
+    return Conjunction(kept.values())
 
 
-def _canonical(proposition: Proposition) -> Proposition:
-    return _unit_weight(proposition) if len(proposition.columns) == 1 else _leading_weight_near_one(proposition)
+def _is_contradicted(test: Proposition, kept: dict[Direction | Membership, Test]) -> bool:
+    turned = tuple(-weight for weight in test.weights)
+    opposites = [kept.get((test.columns, turned, missing)) for missing in (False, True)]
+    # Rounding is symmetric, so the opposite projection is exactly -(x.w): both hold only if threshold <= x.w <= -opposite. A row
+    # with a missing value may still meet both.
+    return any(
+        isinstance(other, Proposition) and test.threshold > -other.threshold and not (test.missing and other.missing)
+        for other in opposites
+    )
+
+
+def _canonical(test: Test) -> Test:
+    if isinstance(test, Membership):
+        return test
+    return _unit_weight(test) if len(test.columns) == 1 else _leading_weight_near_one(test)
 
 
 def _unit_weight(proposition: Proposition) -> Proposition:

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from obliquerules.rules.columns import Column, Columns, Level
 from obliquerules.rules.decimals.numbers import in_full, readable
+
+if TYPE_CHECKING:
+    from obliquerules.rules.membership import Membership
+    from obliquerules.rules.proposition import Proposition
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 # Words that stand between the names and numbers of a condition.
-OPERATORS = frozenset({"+", "-", ">=", "<=", ">", "<", "=", "==", "&"})
+OPERATORS = frozenset({"+", "-", ">=", "<=", ">", "<", "=", "==", "!=", "&"})
+# What a name must not look like, because a condition on levels or on missing values does.
+LEVEL_WORDS = re.compile(
+    r"^(not |any of \{|at least |\()| (not )?in \{| at (least|most) | (below|above) | is (not )?missing$| or missing$"
+)
+# A level that needs no quotes.
+PLAIN_LEVEL = re.compile(r'[^\s",{}()&=<>!|]+( [^\s",{}()&=<>!|]+)*')
+LEVEL_OF_WORDS = re.compile(r"True|False|missing|.*\b(and|or missing)\b.*")
+
+DAYS_BEFORE_1970 = datetime.date(1970, 1, 1).toordinal()
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def plain_name(name: str) -> str:
@@ -22,14 +40,33 @@ def plain_name(name: str) -> str:
     """
     words = name.split(" ")
     odd = name != " ".join(name.split()) or '"' in name or not name or name == "True"
-    if odd or NUMBER.fullmatch(words[0]) or not OPERATORS.isdisjoint(words):
+    if odd or NUMBER.fullmatch(words[0]) or not OPERATORS.isdisjoint(words) or LEVEL_WORDS.search(name):
         return json.dumps(name, ensure_ascii=False)
     return name
+
+
+def plain_level(level: Level) -> str:
+    """Return a level as plain text shows it: text in quotes if it could be mistaken for something else.
+
+    >>> plain_level("dark red"), plain_level("1"), plain_level(1), plain_level("a, b")
+    ('dark red', '"1"', '1', '"a, b"')
+    """
+    text = str(level)
+    if not isinstance(level, str) or (
+        PLAIN_LEVEL.fullmatch(text) and not NUMBER.match(text) and not LEVEL_OF_WORDS.fullmatch(text)
+    ):
+        return text
+    return json.dumps(text, ensure_ascii=False)
 
 
 def column_names(columns: Iterable[int], feature_names: Sequence[str] | None) -> list[str]:
     """Return the names of columns, x0, x1, ... if they have none."""
     return [f"x{column}" if feature_names is None else feature_names[column] for column in columns]
+
+
+def column_at(columns: Columns | None, index: int) -> Column:
+    """Return a column, one of numbers called x0, x1, ... if nothing is known of them."""
+    return Column(f"x{index}") if columns is None else columns[index]
 
 
 @dataclass(frozen=True)
@@ -38,10 +75,16 @@ class Style:
 
     Attributes
     ----------
-    name : callable
-        Makes the name of a column safe for the kind of text.
+    name, level : callable
+        Makes the name of a column, or a level, safe for the kind of text.
     times, plus, minus, at_least, at_most, both : str
         What stands between numbers, names and conditions.
+    equal, unequal, among, not_among, from_level, to_level, below_level, above_level : str
+        What stands between a column and its level or levels.
+    opening, closing : str
+        What stands around several levels.
+    is_missing, is_present, or_missing : str
+        What stands after a column or a condition.
     number : str
         A format for the digits of a number, such as ``"${}$"``.
     exact : bool
@@ -49,12 +92,26 @@ class Style:
     """
 
     name: Callable[[str], str] = plain_name
+    level: Callable[[Level], str] = plain_level
     times: str = " "
     plus: str = " + "
     minus: str = " - "
     at_least: str = " >= "
     at_most: str = " <= "
     both: str = " & "
+    equal: str = " = "
+    unequal: str = " != "
+    among: str = " in "
+    not_among: str = " not in "
+    from_level: str = " at least "
+    to_level: str = " at most "
+    below_level: str = " below "
+    above_level: str = " above "
+    opening: str = "{"
+    closing: str = "}"
+    is_missing: str = " is missing"
+    is_present: str = " is not missing"
+    or_missing: str = " or missing"
     number: str = "{}"
     exact: bool = False
 
@@ -74,9 +131,40 @@ class Style:
     def _digits(self, number: float) -> str:
         return in_full(number) if self.exact else readable(number)
 
+    def value(self, column: Column, number: float) -> str:
+        """Return a number in the unit of a column: a date, a time, a duration or a plain number."""
+        if column.kind == "date" and (text := date_text(number)) is not None:
+            return text
+        if column.kind == "time" and (text := time_text(number)) is not None:
+            return text
+        return f"{self.write(number)} days" if column.kind == "duration" else self.write(number)
+
+    # ---- sums
+
+    def proposition(self, columns: Columns | None, proposition: Proposition) -> str:
+        """Return a condition on a sum, in words if it is one of 0/1 columns, turned so that the first variable has no minus."""
+        text = self._in_words(columns, proposition) or self._in_numbers(columns, proposition)
+        return text + (self.or_missing if proposition.missing else "")
+
+    def _in_numbers(self, columns: Columns | None, proposition: Proposition) -> str:
+        weights, threshold = proposition.weights, proposition.threshold
+        names = [self._term_name(columns, term) for term in proposition.columns]
+        first = proposition.columns[0]
+        if len(names) == 1 and abs(weights[0]) == 1.0 and isinstance(first, int):
+            sense = self.at_least if weights[0] > 0.0 else self.at_most
+            return f"{names[0]}{sense}{self.value(column_at(columns, first), threshold / weights[0])}"
+        return self._inequality(names, weights, threshold)
+
+    def _term_name(self, columns: Columns | None, term: int | Membership) -> str:
+        if isinstance(term, int):
+            return self.name(column_at(columns, term).name)
+        return f"({self.membership(column_at(columns, term.column), term)})"
+
     def inequality(self, columns: Iterable[str], weights: Sequence[float], threshold: float) -> str:
-        """Return a condition, turned so that the first variable has no minus."""
-        names = [self.name(column) for column in columns]
+        """Return a condition on a sum of columns of plain numbers, turned so that the first variable has no minus."""
+        return self._inequality([self.name(column) for column in columns], weights, threshold)
+
+    def _inequality(self, names: Sequence[str], weights: Sequence[float], threshold: float) -> str:
         sense, side = (self.at_least, 1.0) if weights[0] > 0.0 else (self.at_most, -1.0)
         if len(names) == 1 and not self.exact:
             return f"{names[0]}{sense}{self.write(threshold / weights[0])}"
@@ -87,6 +175,88 @@ class Style:
 
     def _term(self, weight: float, name: str) -> str:
         return name if abs(weight) == 1.0 else f"{self.write(abs(weight))}{self.times}{name}"
+
+    def _in_words(self, columns: Columns | None, proposition: Proposition) -> str | None:
+        """Return a sum of 0/1 columns and memberships as what it says; None if its weights are not all +1 and -1."""
+        wanted = votes_needed(columns, proposition)
+        if wanted is None:
+            return None
+        n_terms = len(proposition.columns)
+        if n_terms == 1 and isinstance(proposition.columns[0], int):
+            name = self.name(column_at(columns, proposition.columns[0]).name)
+            return f"{name}{self.equal}{self.write(1.0 if proposition.weights[0] > 0.0 else 0.0)}"
+        said = [self._vote(columns, *vote) for vote in zip(proposition.columns, proposition.weights, strict=True)]
+        if wanted == n_terms:
+            return " and ".join(said)
+        listed = f"{self.opening}{', '.join(said)}{self.closing}"
+        return f"any of {listed}" if wanted == 1 else f"at least {wanted} of {listed}"
+
+    def _vote(self, columns: Columns | None, term: int | Membership, weight: float) -> str:
+        """Return a 0/1 column or a membership of a sum, negated if its weight is."""
+        if isinstance(term, int):
+            text = self.name(column_at(columns, term).name)
+            text = json.dumps(text, ensure_ascii=False) if " and " in text or "," in text else text
+            return text if weight > 0.0 else f"not {text}"
+        column = column_at(columns, term.column)
+        text = self.membership(column, term)
+        if weight > 0.0:
+            return text
+        return f"not {text}" if column.is_truth and text == self.name(column.name) else f"not ({text})"
+
+    # ---- levels
+
+    def membership(self, column: Column, membership: Membership) -> str:
+        """Return a condition on levels."""
+        name = self.name(column.name)
+        if not membership.levels:
+            return name + (self.is_missing if membership.missing else self.is_present)
+        text = self._ordered(column, membership) if membership.ordered else None
+        return (text or name + self._levels(column, membership)) + (self.or_missing if membership.missing else "")
+
+    def _levels(self, column: Column, membership: Membership) -> str:
+        levels, negated = membership.levels, membership.negated
+        if len(levels) == 1:
+            return (self.unequal if negated else self.equal) + self.level(levels[0])
+        order = sorted(levels, key=lambda level: column.codes.get((type(level), level), math.inf))
+        listed = self.opening + ", ".join(map(self.level, order)) + self.closing
+        return (self.not_among if negated else self.among) + listed
+
+    def _ordered(self, column: Column, membership: Membership) -> str | None:
+        """Return a condition on levels in a row, which begin with the first of the column or end with the last."""
+        codes = sorted(column.codes.get((type(level), level), -1) for level in membership.levels)
+        levels, name = column.levels or (), self.name(column.name)
+        if codes == list(range(len(codes))):
+            return f"{name}{self.above_level if membership.negated else self.to_level}{self.level(levels[codes[-1]])}"
+        if codes == list(range(len(levels) - len(codes), len(levels))):
+            return f"{name}{self.below_level if membership.negated else self.from_level}{self.level(levels[codes[0]])}"
+        return None
+
+
+def votes_needed(columns: Columns | None, proposition: Proposition) -> int | None:
+    """Return how many of the 0/1 inputs of a sum must be as wanted; None if that is not what the sum says."""
+    for term in proposition.columns:
+        if isinstance(term, int) and column_at(columns, term).kind != "flag":
+            return None
+    negative = sum(weight < 0.0 for weight in proposition.weights)
+    wanted = proposition.threshold + negative
+    if any(abs(weight) != 1.0 for weight in proposition.weights) or wanted not in range(1, len(proposition.columns) + 1):
+        return None
+    return int(wanted)
+
+
+def date_text(number: float) -> str | None:
+    """Return the date that is this many days after the beginning of 1970; None if it is not a whole number of days."""
+    ordinal = number + DAYS_BEFORE_1970
+    if not number.is_integer() or not 1 <= ordinal <= datetime.date.max.toordinal():
+        return None
+    return datetime.date.fromordinal(int(ordinal)).isoformat()
+
+
+def time_text(number: float) -> str | None:
+    """Return the time that is this many seconds after the beginning of 1970; None if it is not a whole number of them."""
+    if not number.is_integer() or abs(number) > 6e10:
+        return None
+    return (EPOCH + datetime.timedelta(seconds=number)).strftime("%Y-%m-%d %H:%M:%S")
 
 
 PLAIN = Style()

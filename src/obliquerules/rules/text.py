@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from obliquerules.rules.bands import Band, BandTable, band_tables
+from obliquerules.rules.columns import Level
 from obliquerules.rules.decimals.numbers import rounded_to
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN, Style
@@ -79,7 +80,7 @@ def ensemble_text(ensemble: RuleEnsemble, kind: str, *, exact: bool = False, wor
 
 def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
     """Return the constant and the rules, one line each."""
-    return [rule.describe(ensemble.feature_names, style) for rule in _with_constant(ensemble)]
+    return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
 
 
 def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
@@ -109,7 +110,7 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
             wording,
             style.signed(rule.weight),
             wording.ratio(rule.weight),
-            rule.condition.describe(ensemble.feature_names, style),
+            rule.condition.describe(ensemble.columns, style),
         )
         for rule in ensemble
     ]
@@ -130,7 +131,7 @@ def _row(wording: Wording, amount: str, ratio: str | None, condition: str) -> Ro
 
 def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
     lines = [
-        rf"    {style.signed(rule.weight)} & if & {rule.condition.describe(ensemble.feature_names, style)} \\"
+        rf"    {style.signed(rule.weight)} & if & {rule.condition.describe(ensemble.columns, style)} \\"
         for rule in _with_constant(ensemble)
     ]
     return "\n".join([r"\begin{tabular}{rll}", r"    \hline", *lines, r"\end{tabular}"])
@@ -140,7 +141,7 @@ def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
     lines = [wording.start(style.write(ensemble.intercept), ensemble.intercept)]
     for rule in ensemble:
         change = wording.change(style.write(abs(rule.weight)), rule.weight)
-        when = f"If {rule.condition.describe(ensemble.feature_names, style)}" if rule.condition.propositions else "Always"
+        when = f"If {rule.condition.describe(ensemble.columns, style)}" if rule.condition.propositions else "Always"
         lines.append(f"{when}, {change}.")
     return "\n".join([*lines, *(_band_sentence(table, style, wording) for table in band_tables(ensemble))])
 
@@ -198,9 +199,20 @@ def _one_line(name: str) -> str:
     return " ".join(name.split())
 
 
-MARKDOWN = Style(name=_markdown_name)
+def _html_level(level: Level) -> str:
+    return html.escape(str(level))
+
+
+MARKDOWN = Style(name=_markdown_name, level=lambda level: _markdown_name(str(level)))
 LATEX = Style(
     name=_latex_name,
+    level=lambda level: _latex_name(str(level)),
+    equal=" $=$ ",
+    unequal=r" $\neq$ ",
+    among=r" $\in$ ",
+    not_among=r" $\notin$ ",
+    opening=r"\{",
+    closing=r"\}",
     times=r"\,",
     plus=" $+$ ",
     minus=" $-$ ",
@@ -210,12 +222,30 @@ LATEX = Style(
     number="${}$",
 )
 SENTENCE = Style(
-    times=" times ", plus=" plus ", minus=" minus ", at_least=" is at least ", at_most=" is at most ", both=" and "
+    times=" times ",
+    plus=" plus ",
+    minus=" minus ",
+    at_least=" is at least ",
+    at_most=" is at most ",
+    both=" and ",
+    equal=" is ",
+    unequal=" is not ",
+    among=" is one of ",
+    not_among=" is none of ",
+    from_level=" is at least ",
+    to_level=" is at most ",
+    below_level=" is below ",
+    above_level=" is above ",
+    opening="",
+    closing="",
 )
 # A line never ends between a coefficient and its variable.
 HTML = Style(
     name=html.escape,
+    level=_html_level,
     times="&nbsp;",
+    equal=" =&nbsp;",
+    unequal=" &ne;&nbsp;",
     plus=" +&nbsp;",
     minus=" -&nbsp;",
     at_least=" &ge;&nbsp;",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -13,19 +13,26 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.gaps import Projections, clear_threshold
 from obliquerules.rules.decimals.numbers import rounded_to, significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
 
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.votes import is_binary
+
 if TYPE_CHECKING:
     from obliquerules.rules.conjunction import Conjunction
     from obliquerules.rules.ensemble import RuleEnsemble
-    from obliquerules.rules.proposition import Proposition
 
 # Numbers are rounded to the most digits first, all of them, and then to fewer: so no number gets short at the cost of another.
 MOST_DIGITS = 8
 # Thresholds in the same direction are next to each other if they differ by no more than one unit of this digit.
 NEIGHBOUR_DIGITS = 2
+
+# What a boundary without numbers has in their place.
+NO_BOUNDARY = Proposition([0], [1.0], 0.0)
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -70,7 +77,7 @@ class Targets:
 def coarsened(
     ensembles: Sequence[RuleEnsemble],
     scores: Sequence[Vector],
-    X: NDArray[np.float64],
+    X: Block,
     targets: Targets,
     budgets: Sequence[float],
     shortening: Shortening,
@@ -83,27 +90,39 @@ def coarsened(
     next to each other become one. No threshold comes so close to a row that another engine might see it on the other side.
     """
     exact = [shortening.ensemble(ensemble) for ensemble in ensembles]
-    work = _Work(X, targets)
+    work = _Work(X, targets, shortening)
     for ensemble, score, budget in zip(exact, scores, budgets, strict=True):
         work.add(ensemble, score, budget)
     for digits in range(MOST_DIGITS, 0, -1):
         if digits >= NEIGHBOUR_DIGITS:
             work.merge_neighbours(digits)
         work.round_all(digits)
-    return [ensemble.with_propositions(work.changed) for ensemble in exact]
+    return [ensemble.with_propositions(lambda test: shortening.with_whole_threshold(work.changed(test))) for ensemble in exact]
 
 
 @dataclass(eq=False)
 class _Boundary:
-    """The number and the direction that ``x.w >= t`` and ``x.w <= t`` share, and the rows on either side."""
+    """The number and the direction that ``x.w >= t`` and ``x.w <= t`` share, and the rows on either side.
+
+    Rows with a missing value are on neither. What has no number to be rounded, such as a condition on levels, has one side.
+    """
 
     proposition: Proposition
     above: Mask
     below: Mask
+    missing: Mask | None = None
+    fixed: Test | None = None
 
     @classmethod
     def of(cls, proposition: Proposition, projections: Vector) -> _Boundary:
-        return cls(proposition, projections >= proposition.threshold, projections <= proposition.threshold)
+        missing = np.isnan(projections)
+        above, below = projections >= proposition.threshold, projections <= proposition.threshold
+        return cls(proposition, above, below, missing if missing.any() else None)
+
+    @classmethod
+    def of_fixed(cls, test: Test, block: Block) -> _Boundary:
+        holds = test(block)
+        return cls(NO_BOUNDARY, holds, ~holds, fixed=test)
 
     def moved_rows(self, other: _Boundary) -> Rows:
         """Return the rows that are on another side of the other boundary."""
@@ -120,6 +139,7 @@ class _Half:
 
     boundary: int
     is_above: bool
+    missing: bool = False
 
 
 @dataclass(eq=False)
@@ -141,13 +161,14 @@ class _Member:
 class _Work:
     """The boundaries as they are now, the conditions made of them, and the ensembles made of those."""
 
-    X: NDArray[np.float64]
+    X: Block
     targets: Targets
+    shortening: Shortening
     boundaries: list[_Boundary] = field(default_factory=list)
     conditions: list[tuple[_Half, ...]] = field(default_factory=list)
     members: list[_Member] = field(default_factory=list)
-    halves: dict[Proposition, _Half] = field(default_factory=dict)
-    known: dict[Proposition, int] = field(default_factory=dict)
+    halves: dict[Test, _Half] = field(default_factory=dict)
+    known: dict[Test, int] = field(default_factory=dict)
     numbers: dict[Conjunction, int] = field(default_factory=dict)
 
     def add(self, ensemble: RuleEnsemble, score: Vector, budget: float) -> None:
@@ -163,13 +184,23 @@ class _Work:
             self.conditions.append(tuple(self._half(proposition) for proposition in condition))
         return self.numbers[condition]
 
-    def _half(self, proposition: Proposition) -> _Half:
-        is_above = proposition.weights[0] > 0.0
-        upright = proposition if is_above else proposition.opposite()
-        if upright not in self.known:
-            self.known[upright] = len(self.boundaries)
-            self.boundaries.append(_Boundary.of(upright, upright.project(self.X)))
-        return self.halves.setdefault(proposition, _Half(self.known[upright], is_above))
+    def _half(self, test: Test) -> _Half:
+        if isinstance(test, Membership) or self._is_fixed(test):
+            return self.halves.setdefault(test, _Half(self._known(test, lambda: _Boundary.of_fixed(test, self.X)), True))
+        upright = (test if test.is_upright else test.opposite()).with_missing(False)
+        boundary = self._known(upright, lambda: _Boundary.of(upright, upright.project(self.X)))
+        return self.halves.setdefault(test, _Half(boundary, test.is_upright, test.missing))
+
+    def _is_fixed(self, proposition: Proposition) -> bool:
+        """Say whether a proposition has no number to be rounded: one on 0/1 inputs, or on a date or time."""
+        dated = any(isinstance(term, int) and self.X.column(term).kind in ("date", "time") for term in proposition.columns)
+        return dated or all(is_binary(term, self.X) for term in proposition.columns)
+
+    def _known(self, test: Test, make: Callable[[], _Boundary]) -> int:
+        if test not in self.known:
+            self.known[test] = len(self.boundaries)
+            self.boundaries.append(make())
+        return self.known[test]
 
     @cached_property
     def users(self) -> list[list[int]]:
@@ -180,11 +211,13 @@ class _Work:
                 using[boundary].append(index)
         return using
 
-    def changed(self, proposition: Proposition) -> Proposition:
+    def changed(self, test: Test) -> Test:
         """Return what a proposition of the ensembles has become."""
-        half = self.halves[proposition]
-        upright = self.boundaries[half.boundary].proposition
-        return upright if half.is_above else upright.opposite()
+        half = self.halves[test]
+        boundary = self.boundaries[half.boundary]
+        if boundary.fixed is not None:
+            return boundary.fixed
+        return (boundary.proposition if half.is_above else boundary.proposition.opposite()).with_missing(half.missing)
 
     # ---- moves
 
@@ -202,7 +235,8 @@ class _Work:
         """Return pairs of boundaries in the same direction with no other between them, in order of first occurrence."""
         together: dict[object, list[int]] = defaultdict(list)
         for index, boundary in enumerate(self.boundaries):
-            together[boundary.direction].append(index)
+            if boundary.fixed is None:
+                together[boundary.direction].append(index)
         pairs: list[tuple[int, int]] = []
         for indices in together.values():
             ordered = sorted(indices, key=lambda index: self.boundaries[index].proposition.threshold)
@@ -212,8 +246,8 @@ class _Work:
     def round_all(self, digits: int) -> None:
         """Round the numbers of each boundary to this many digits: all at once or, if that costs too much, each by itself."""
         for boundary in range(len(self.boundaries)):
-            if self._merged(boundary)[0] < boundary:
-                continue  # it was rounded with the first of them
+            if self.boundaries[boundary].fixed is not None or self._merged(boundary)[0] < boundary:
+                continue  # there is nothing to round, or it was rounded with the first of them
             n_columns = len(self.boundaries[boundary].proposition.columns)
             if not self._rounds(boundary, digits, None) and n_columns > 1:
                 for number in range(n_columns + 1):
@@ -238,17 +272,17 @@ class _Work:
         threshold = now.threshold if weights == now.weights else _dividing(projections, above)
         if threshold is None:
             return None
-        sums = Projections.of(projections, self.X, now.columns, weights, self._largest(now.columns))
+        sums = Projections.of(projections, now.terms(self.X), weights, self._largest(now.columns))
         placed = clear_threshold(sums, _nearest(threshold, digits))
         return None if placed is None else now.with_numbers(weights, placed)
 
-    def _largest(self, columns: Sequence[int]) -> list[float]:
-        return [float(self._column_sizes[column]) for column in columns]
+    def _largest(self, terms: Sequence[Term]) -> list[float]:
+        return [float(self._column_sizes[term]) if isinstance(term, int) else 1.0 for term in terms]
 
     @cached_property
     def _column_sizes(self) -> Vector:
         """The largest absolute value of each column."""
-        return np.asarray(np.abs(self.X).max(axis=0, initial=0.0), dtype=np.float64)
+        return np.asarray(np.fmax.reduce(np.abs(self.X.matrix), axis=0, initial=0.0), dtype=np.float64)
 
     def _merged(self, boundary: int) -> list[int]:
         """Return the boundaries that have become one with this one, itself included."""
@@ -298,7 +332,8 @@ class _Work:
 
 
 def _side(boundary: _Boundary, half: _Half) -> Mask:
-    return boundary.above if half.is_above else boundary.below
+    side = boundary.above if half.is_above else boundary.below
+    return side | boundary.missing if half.missing and boundary.missing is not None else side
 
 
 def _rounded(number: float, digits: int, wanted: bool) -> float:

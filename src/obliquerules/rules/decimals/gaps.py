@@ -44,23 +44,22 @@ class Projections:
     def of(
         cls,
         values: Vector,
-        X: NDArray[np.float64],
-        columns: Sequence[int],
+        terms: Sequence[Vector],
         weights: Sequence[float],
         largest: Sequence[float] | None = None,
     ) -> Projections:
-        """Return projections with the slack that the rows of X have under these weights.
+        """Return projections with the slack that the terms of their sums have under these weights.
 
-        ``largest`` has the largest absolute value of each of the columns, if that is known already.
+        ``largest`` has the largest absolute value of each of the terms, if that is known already.
         """
-        sizes = [float(np.abs(X[:, column]).max(initial=0.0)) for column in columns] if largest is None else largest
+        sizes = largest_of(terms) if largest is None else largest
         bound = sum(abs(weight) * size for weight, size in zip(weights, sizes, strict=True))
-        return cls(values, partial(_slack_of_rows, X, columns, weights), 0.5 * SAME_PROJECTION * bound)
+        return cls(values, partial(_slack_of_rows, terms, weights), 0.5 * SAME_PROJECTION * bound)
 
     @classmethod
     def of_column(cls, values: Vector) -> Projections:
         """Return a single column, whose weight is one, as projections."""
-        return cls.of(values, values[:, None], (0,), (1.0,))
+        return cls.of(values, (values,), (1.0,))
 
     @cached_property
     def slack(self) -> Vector:
@@ -78,9 +77,14 @@ class Projections:
         return Projections(self.values[rows], lambda: self.slack[rows], self.most_slack)
 
 
-def _slack_of_rows(X: NDArray[np.float64], columns: Sequence[int], weights: Sequence[float]) -> Vector:
+def largest_of(terms: Sequence[Vector]) -> list[float]:
+    """Return the largest absolute value of each of the terms of a sum."""
+    return [float(np.fmax.reduce(np.abs(values), initial=0.0)) for values in terms]
+
+
+def _slack_of_rows(terms: Sequence[Vector], weights: Sequence[float]) -> Vector:
     with np.errstate(over="ignore"):
-        size = sum(abs(weight) * np.abs(X[:, column]) for column, weight in zip(columns, weights, strict=True))
+        size = sum(abs(weight) * np.abs(values) for values, weight in zip(terms, weights, strict=True))
     return slack_of(np.asarray(size))
 
 

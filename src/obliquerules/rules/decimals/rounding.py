@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.coarsening import HasValue, Targets, coarsened, exponent
 from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
 
+from obliquerules.rules.membership import Membership
+
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
-    from obliquerules.rules.proposition import Proposition
+    from obliquerules.rules.proposition import Test
 
 # Rounded rule weights may move a score by this share of the range of scores, and raise the mean loss by this share of it.
 SCORE_TOLERANCE = 5e-3
@@ -57,7 +60,7 @@ class Yardstick:
     """The exact ensemble and the rows on which a rounded one is compared with it."""
 
     exact: RuleEnsemble
-    X: NDArray[np.float64]
+    X: Block
     targets: Targets | None
     tolerance: float
 
@@ -115,7 +118,7 @@ class Yardstick:
 
 def round_ensemble(
     ensemble: RuleEnsemble,
-    X: NDArray[np.float64],
+    X: Block,
     *,
     digits: int = 3,
     y: ArrayLike | None = None,
@@ -165,7 +168,7 @@ def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble |
     return ensemble.with_weights(weights, intercept)
 
 
-def _propositions(ensemble: RuleEnsemble) -> Iterator[Proposition]:
+def _propositions(ensemble: RuleEnsemble) -> Iterator[Test]:
     return (proposition for rule in ensemble for proposition in rule.condition)
 
 
@@ -175,6 +178,8 @@ def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
     for rule in ensemble:
         yield significant_digits(rule.weight)
         for proposition in rule.condition:
+            if isinstance(proposition, Membership):
+                continue
             if len(proposition.columns) == 1:
                 yield length(proposition)
             else:

@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.rules.decimals.gaps import Projections, middle_half
+from obliquerules.rules.columns import Block
+from obliquerules.rules.decimals.gaps import Projections, largest_of, middle_half
 from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
+
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Test
+from obliquerules.rules.votes import in_whole_numbers, is_binary
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
-    from obliquerules.rules.proposition import Proposition
 
 # The largest whole number that is tried as a weight.
 LARGEST_INTEGER = 1000
+# Whole numbers up to here are exact as doubles, and so are their neighbours.
+LARGEST_WHOLE = 2**52
 
 Weights = tuple[float, ...]
 
@@ -28,35 +33,57 @@ class Shortening:
     A threshold becomes the shortest decimal in the middle half of the gap between the projections of the rows on either side.
     The weights of an oblique condition are rounded as long as such a gap remains; of the roundings that are tried, the one
     with the fewest digits is taken, threshold included. A condition that cannot be shortened, because it holds for all rows or
-    for none or because the gap is too narrow, stays as it is. Rows with a missing value are ignored.
+    for none or because the gap is too narrow, stays as it is. Rows with a missing value are ignored. A condition on a single
+    column of whole numbers gets a whole number, and a sum of 0/1 inputs the smallest whole weights.
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : Block
     integers : bool
         Prefer weights that are whole numbers of at most 1000.
     """
 
-    def __init__(self, X: NDArray[np.float64], *, integers: bool = False) -> None:
+    def __init__(self, X: Block, *, integers: bool = False) -> None:
         self.X = X
         self.integers = integers
-        self._known: dict[Proposition, Proposition] = {}
+        self._known: dict[Test, Test] = {}
+        self._whole: dict[int, bool] = {}
 
     def ensemble(self, ensemble: RuleEnsemble) -> RuleEnsemble:
         """Return the ensemble with shorter conditions and the same rule weights."""
         return ensemble.with_propositions(self.proposition)
 
-    def proposition(self, proposition: Proposition) -> Proposition:
+    def proposition(self, proposition: Test) -> Test:
         """Return the condition in shorter decimals, or as it is."""
         if proposition not in self._known:
-            self._known[proposition] = self._shortened(proposition)
+            shortened = proposition if isinstance(proposition, Membership) else self._shortened(proposition)
+            self._known[proposition] = self.with_whole_threshold(shortened)
         return self._known[proposition]
 
     def with_short_threshold(self, proposition: Proposition) -> Proposition:
         """Return the condition with the same weights and the shortest threshold, or as it is."""
         return _Placement(proposition, self.X).of(proposition.weights) or proposition
 
-    def _shortened(self, proposition: Proposition) -> Proposition:
+    def with_whole_threshold(self, proposition: Test) -> Test:
+        """Return a condition on a single column of whole numbers with the whole number that says the same of all of them."""
+        column = None if isinstance(proposition, Membership) else proposition.only_number
+        if isinstance(proposition, Membership) or column is None or abs(proposition.weights[0]) != 1.0:
+            return proposition
+        whole = math.ceil(proposition.threshold)
+        if whole == proposition.threshold or abs(whole) > LARGEST_WHOLE or not self.is_whole(column):
+            return proposition
+        return proposition.with_numbers(proposition.weights, whole)
+
+    def is_whole(self, column: int) -> bool:
+        """Say whether all values of a column are whole numbers."""
+        if column not in self._whole:
+            values = self.X.matrix[:, column]
+            self._whole[column] = bool(((values == np.rint(values)) | np.isnan(values)).all())
+        return self._whole[column]
+
+    def _shortened(self, proposition: Proposition) -> Test:
+        if all(is_binary(term, self.X) for term in proposition.columns):
+            return in_whole_numbers(proposition, self.X)
         placement = _Placement(proposition, self.X)
         if len(proposition.columns) == 1:
             return placement.of((math.copysign(1.0, proposition.weights[0]),)) or proposition
@@ -72,11 +99,12 @@ class Shortening:
 class _Placement:
     """Finds thresholds for other weights of a condition, such that all rows of X keep their sides."""
 
-    def __init__(self, proposition: Proposition, X: NDArray[np.float64]) -> None:
+    def __init__(self, proposition: Proposition, X: Block) -> None:
         self.proposition = proposition
         self.X = X
-        self.above = proposition(X)
-        self.largest = [float(np.abs(X[:, column]).max(initial=0.0)) for column in proposition.columns]
+        self.above = proposition.project(X) >= proposition.threshold
+        self.terms = proposition.terms(X)
+        self.largest = largest_of(self.terms)
         self._known: dict[Weights, Proposition | None] = {}
 
     def of(self, weights: Weights) -> Proposition | None:
@@ -93,7 +121,7 @@ class _Placement:
         # Most weights that are tried mix up the sides, which can be seen without computing the slack.
         if not np.fmax.reduce(projections[~self.above], initial=-math.inf) < projections[self.above].min(initial=math.inf):
             return None
-        sums = Projections.of(projections, self.X, self.proposition.columns, weights, self.largest)
+        sums = Projections.of(projections, self.terms, weights, self.largest)
         interval = middle_half(sums, self.above)
         if interval is None:
             return None

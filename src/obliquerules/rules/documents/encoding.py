@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliquerules.rules.documents.fields import write_document
+from obliquerules.rules.columns import Column, Columns
+from obliquerules.rules.documents.fields import VERSION, write_document
+from obliquerules.rules.membership import Membership
 
 if TYPE_CHECKING:
     from obliquerules.rules.edits import EditLog, EditStep
     from obliquerules.rules.ensemble import RuleEnsemble
     from obliquerules.rules.labels import Labels
     from obliquerules.rules.model import Model
+    from obliquerules.rules.proposition import Test
     from obliquerules.rules.rule import Rule
 
+# The version of a document whose columns are plain numbers or flags.
+OF_FLAGS = "1.3"
 # Without names, rules may use any column: a short file must not demand rows that fill the memory.
 MOST_UNNAMED_COLUMNS = 10**6
 # Columns without names take no room in a file: a short one must not demand a long path of wide models.
@@ -32,7 +38,8 @@ def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
         raise ValueError(
             f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
         )
-    return {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
+    content = {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
+    return content | _encode_columns(ensemble.columns) | _version([ensemble])
 
 
 def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
@@ -42,17 +49,54 @@ def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
 
 def encode_rule(rule: Rule) -> dict[str, Any]:
     """Return a rule as plain objects."""
-    return {
-        "weight": rule.weight,
-        "condition": [
-            {
-                "columns": list(proposition.columns),
-                "weights": list(proposition.weights),
-                "threshold": proposition.threshold,
-            }
-            for proposition in rule.condition
-        ],
-    }
+    return {"weight": rule.weight, "condition": [_encode_test(test) for test in rule.condition]}
+
+
+def _encode_test(test: Test) -> dict[str, Any]:
+    if isinstance(test, Membership):
+        return _encode_membership(test)
+    columns = [term if isinstance(term, int) else _encode_membership(term) for term in test.columns]
+    numbers = {"columns": columns, "weights": list(test.weights), "threshold": test.threshold}
+    return numbers | _if_true(missing=test.missing)
+
+
+def _encode_membership(membership: Membership) -> dict[str, Any]:
+    answers = _if_true(negated=membership.negated, missing=membership.missing, ordered=membership.ordered)
+    return {"column": membership.column, "levels": list(membership.levels)} | answers
+
+
+def _if_true(**answers: bool) -> dict[str, Any]:
+    """Return the entries that are true; the others are left out of a file."""
+    return {name: True for name, answer in answers.items() if answer}
+
+
+def _encode_columns(columns: Columns | None) -> dict[str, Any]:
+    """Return what columns hold besides plain numbers, as an entry of the document if there is any."""
+    special = () if columns is None else columns.special
+    return {"columns": [_encode_column(*one) for one in special]} if special else {}
+
+
+def _encode_column(position: int, column: Column) -> dict[str, Any]:
+    if column.levels is None:
+        return {"position": position, "kind": column.kind}
+    return {"position": position, "levels": list(column.levels)} | _if_true(ordered=column.ordered)
+
+
+def _version(ensembles: Sequence[RuleEnsemble]) -> dict[str, Any]:
+    """Return the version of the document if it is not the one for models of plain numbers.
+
+    A release that reads version 1 only would misread levels, dates and conditions on missing values; flags change nothing.
+    """
+    columns = ensembles[0].columns
+    special = () if columns is None else columns.special
+    tests = [test for ensemble in ensembles for rule in ensemble for test in rule.condition]
+    if any(column.kind != "flag" for _, column in special) or any(map(_is_new, tests)):
+        return {"version": f"{VERSION[0]}.{VERSION[1]}"}
+    return {"version": OF_FLAGS} if special else {}
+
+
+def _is_new(test: Test) -> bool:
+    return isinstance(test, Membership) or test.missing or not all(isinstance(term, int) for term in test.columns)
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -68,7 +112,7 @@ def encode_model(model: Model) -> dict[str, Any]:
     """
     path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
     edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
-    return encode_origin(model) | path | edits
+    return encode_origin(model) | path | edits | _version(model.ensembles)
 
 
 def encode_origin(model: Model) -> dict[str, Any]:
@@ -89,7 +133,7 @@ def encode_origin(model: Model) -> dict[str, Any]:
     }
     given = {"names_by_hand": True} if origin.by_hand else {}
     ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
-    return content | given | ranges
+    return content | given | ranges | _encode_columns(model.path[0].columns)
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:

@@ -13,7 +13,9 @@ from typing import Any, NoReturn
 from obliquerules.rules.whole_files import write_text
 
 FORMAT = "obliquerules"
-VERSION = (1, 2)
+# The newest version that is read. Models of plain numbers are written in an older one, which older releases can read, too.
+VERSION = (2, 0)
+OF_NUMBERS = "1.2"
 # A model is a page of text, and a path of a few hundred rules takes a few megabytes. A larger file would only fill the memory.
 MAX_BYTES = 32_000_000
 # The most objects and lists in a document: empty ones take twenty times the memory of their text.
@@ -88,6 +90,12 @@ class Field:
             self.fail(f"a whole number from 0 to {limit - 1}")
         return self.value
 
+    def truth(self) -> bool:
+        """Return true or false."""
+        if not isinstance(self.value, bool):
+            self.fail("true or false")
+        return self.value
+
 
 def _shown(value: Any) -> str:
     """Return a value as a message shows it: of a nested one only the kind, because it may be huge."""
@@ -118,7 +126,7 @@ def document_text(content: dict[str, Any]) -> str:
 
 def header() -> dict[str, Any]:
     """Return the fields with which every document starts."""
-    return {"format": FORMAT, "version": f"{VERSION[0]}.{VERSION[1]}"}
+    return {"format": FORMAT, "version": OF_NUMBERS}
 
 
 def read_document(path: str | os.PathLike[str]) -> Field:

@@ -1,0 +1,146 @@
+"""Membership: one condition on the levels of a column, or on whether its value is missing."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from obliquerules.rules.columns import Block, Column, Columns, Level, as_block, as_level
+from obliquerules.rules.style import PLAIN, Style
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """The condition that a column has one of the listed levels.
+
+    A level that was never seen is in no list: it does not meet ``in``, and it meets ``not in``. Where the value is missing,
+    the condition holds only if it says so.
+
+    Parameters
+    ----------
+    column : int
+    levels : iterable of str, int or bool
+        The listed levels; none of them for the condition that the value is missing.
+    negated : bool, default=False
+        Whether the condition is that the level is none of those listed.
+    missing : bool, default=False
+        Whether the condition holds where the value is missing.
+    ordered : bool, default=False
+        Whether the levels are all those from one level on, or up to one, of a column whose levels are ordered. The condition
+        then prints as ``at least`` or ``at most`` that level, and counts as one level.
+
+    Examples
+    --------
+    >>> print(Membership(0, ["red", "blue"]).describe(["colour"]))
+    colour in {red, blue}
+    >>> print(Membership(0, ["yes"], missing=True).describe(["smoker"]))
+    smoker = yes or missing
+    >>> print(Membership(0, [], missing=True).describe(["age"]))
+    age is missing
+    """
+
+    column: int
+    levels: tuple[Level, ...]
+    negated: bool = False
+    missing: bool = False
+    ordered: bool = False
+
+    def __init__(
+        self,
+        column: int,
+        levels: Iterable[Level],
+        negated: bool = False,
+        missing: bool = False,
+        ordered: bool = False,
+    ) -> None:
+        listed = [levels] if isinstance(levels, str | int | bool) else levels
+        object.__setattr__(self, "column", operator.index(column))
+        object.__setattr__(self, "levels", tuple(as_level(level) for level in listed))
+        object.__setattr__(self, "negated", bool(negated))
+        object.__setattr__(self, "missing", bool(missing))
+        object.__setattr__(self, "ordered", bool(ordered))
+        self._check()
+
+    def _check(self) -> None:
+        if self.column < 0:
+            raise ValueError(f"The column of a membership must not be negative; got {self.column}.")
+        if not all(isinstance(level, str | int | bool) for level in self.levels):
+            raise ValueError(f"Levels are text, whole numbers or booleans; got {list(self.levels)}.")
+        if len({(type(level), level) for level in self.levels}) < len(self.levels):
+            raise ValueError(f"The levels of a membership must be different; got {list(self.levels)}.")
+        if not self.levels and self.negated == self.missing:
+            raise ValueError("A membership without levels says that a value is missing, or that it is not.")
+        if self.ordered and not self.levels:
+            raise ValueError("A membership in ordered levels lists one or more of them.")
+
+    def __reduce__(self) -> tuple[type[Membership], tuple[int, tuple[Level, ...], bool, bool, bool]]:
+        return type(self), (self.column, self.levels, self.negated, self.missing, self.ordered)
+
+    @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The column, as the only one that the condition uses."""
+        return (self.column,)
+
+    @property
+    def complexity(self) -> int:
+        """One for the condition, one for each listed level (one for all that are in a row) and one for ``missing``."""
+        return 1 + self.listing
+
+    @property
+    def listing(self) -> int:
+        """What is read of the condition besides that it is one: its levels and whether a value is missing."""
+        shown_missing = self.missing if self.levels else True
+        return (1 if self.ordered else len(self.levels)) + shown_missing
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether the condition reads without a negation."""
+        return not self.negated
+
+    def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
+        """Return for each row of X whether the condition holds."""
+        block = as_block(X, 1 + self.column)
+        if self not in block.known:
+            block.known[self] = self._holds(block)
+        return block.known[self]
+
+    def _holds(self, block: Block) -> NDArray[np.bool_]:
+        values, column = block.matrix[:, self.column], block.column(self.column)
+        if self.levels and column.levels is None:
+            raise ValueError(f"Column '{column.name}' holds numbers, so that a condition on levels says nothing of it.")
+        size = len(column.levels or ())
+        # A row for each level, then for a level that was never seen, then for a missing value.
+        holds = np.full(size + 2, self.negated)
+        holds[[column.codes[key] for key in self._keys() if key in column.codes]] = not self.negated
+        holds[size + 1] = self.missing
+        absent = np.isnan(values)
+        if column.levels is None:
+            return np.where(absent, self.missing, self.negated)
+        return holds[np.where(absent, size + 1, np.where(values < 0.0, size, values)).astype(np.intp)]
+
+    def _keys(self) -> list[tuple[type, Level]]:
+        return [(type(level), level) for level in self.levels]
+
+    def has(self, level: Level) -> bool:
+        """Say whether the condition holds for a level that is not missing."""
+        return ((type(level), level) in self._keys()) != self.negated
+
+    def opposite(self) -> Membership:
+        """Return the condition that holds exactly where this one does not."""
+        return Membership(self.column, self.levels, not self.negated, not self.missing, self.ordered)
+
+    def with_missing(self, missing: bool) -> Membership:
+        """Return the same condition on levels, with another answer where the value is missing."""
+        return Membership(self.column, self.levels, self.negated, missing, self.ordered) if self.levels else self
+
+    def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
+        """Return the condition as text."""
+        column = Column(f"x{self.column}") if columns is None else Columns.of(columns)[self.column]
+        return style.membership(column, self)
+
+    def __str__(self) -> str:
+        return self.describe()

@@ -1,0 +1,118 @@
+"""Votes: sums of 0/1 inputs, brought to the smallest whole weights that say the same of every case."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rules.columns import Block
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Term, Test
+
+# Sums of more inputs stay as they are: there are 2^k cases, and 7^k weights to try. Whole weights of at most six are enough for
+# every sum of six inputs or fewer.
+MOST_INPUTS = 6
+LARGEST_WEIGHT = 6
+
+Cases = NDArray[np.float64]
+
+
+def is_binary(term: Term, block: Block) -> bool:
+    """Say whether an input of a sum is always 0 or 1."""
+    return isinstance(term, Membership) or block.column(term).kind == "flag"
+
+
+def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
+    """Return a sum of 0/1 inputs with the smallest whole weights that cover the same cases, or as it is if it is another sum.
+
+    Inputs that decide nothing are left out. Levels of one column exclude each other, so that not all cases can occur; those
+    with the same weight are listed together. A sum of levels of a single column becomes a membership.
+    """
+    terms = proposition.columns
+    if len(terms) > MOST_INPUTS or not all(is_binary(term, block) for term in terms):
+        return proposition
+    signs = np.sign(proposition.weights)
+    cases = _cases(terms)
+    holds = _sums(cases, proposition.weights) >= proposition.threshold
+    if holds.all() or not holds.any():
+        return proposition
+    for sizes in _by_size(len(terms)):
+        sums = cases @ (signs * sizes)
+        least, most = sums[holds].min(), sums[~holds].max()
+        if most < least:
+            return _made(terms, signs * sizes, float(least), proposition.missing)
+    return proposition
+
+
+def _cases(terms: tuple[Term, ...]) -> Cases:
+    """Return the cases that can occur: no column has two levels at once."""
+    cases = np.array(list(itertools.product((0.0, 1.0), repeat=len(terms))))
+    for (i, one), (j, other) in itertools.combinations(enumerate(terms), 2):
+        if isinstance(one, Membership) and isinstance(other, Membership) and _exclusive(one, other):
+            cases = cases[(cases[:, i] == 0.0) | (cases[:, j] == 0.0)]
+    return cases
+
+
+def _exclusive(one: Membership, other: Membership) -> bool:
+    plain = not (one.negated or other.negated or (one.missing and other.missing))
+    return plain and one.column == other.column and not set(one.levels) & set(other.levels)
+
+
+def _sums(cases: Cases, weights: tuple[float, ...]) -> NDArray[np.float64]:
+    """Return the sum of each case, added as in the model."""
+    total = weights[0] * cases[:, 0]
+    for column, weight in zip(cases.T[1:], weights[1:], strict=True):
+        total = total + weight * column
+    return total
+
+
+@lru_cache(maxsize=MOST_INPUTS)
+def _by_size(n: int) -> tuple[tuple[int, ...], ...]:
+    """Return all sizes of weights: those of fewer inputs first, then those with the smaller sum, then the smaller largest."""
+    largest = min(n, LARGEST_WEIGHT)
+    found = itertools.product(range(largest + 1), repeat=n)
+    return tuple(sorted(found, key=lambda sizes: (n - sizes.count(0), sum(sizes), max(sizes))))[1:]
+
+
+def _made(terms: tuple[Term, ...], weights: NDArray[np.float64], threshold: float, missing: bool) -> Test:
+    """Return the sum with whole weights, its levels of one column together where they weigh the same."""
+    kept: dict[Term, float] = {}
+    for term, weight in zip(terms, weights.tolist(), strict=True):
+        if weight == 0.0:
+            continue
+        same = next((other for other in kept if kept[other] == weight and _can_join(other, term)), None)
+        if same is None:
+            kept[term] = weight
+        else:
+            kept = {_joined(same, term) if other == same else other: size for other, size in kept.items()}
+    divisor = math.gcd(*(int(weight) for weight in kept.values()))
+    whole = [weight / divisor for weight in kept.values()]
+    made = Proposition(list(kept), whole, math.ceil(threshold / divisor), missing)
+    return as_membership(made)
+
+
+def _can_join(one: Term, other: Term) -> bool:
+    if not (isinstance(one, Membership) and isinstance(other, Membership)) or one.ordered or other.ordered:
+        return False
+    return _exclusive(one, other) and bool(one.levels) and bool(other.levels)
+
+
+def _joined(one: Term, other: Term) -> Membership:
+    assert isinstance(one, Membership)
+    assert isinstance(other, Membership)
+    return Membership(one.column, (*one.levels, *other.levels), missing=one.missing or other.missing)
+
+
+def as_membership(proposition: Proposition) -> Test:
+    """Return a sum of nothing but one membership as that membership or its opposite."""
+    term = proposition.columns[0]
+    if len(proposition.columns) > 1 or not isinstance(term, Membership):
+        return proposition
+    weight, threshold = proposition.weights[0], proposition.threshold
+    if weight > 0.0 and 0.0 < threshold <= weight:
+        return term
+    return term.opposite() if weight < threshold <= 0.0 else proposition
