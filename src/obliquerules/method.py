@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from obliquerules.losses import Loss
 from obliquerules.parameters import check_declared, real, seed, verbosity
 from obliquerules.rows.sample import Sample
-from obliquerules.rules import RuleEnsemble
+from obliquerules.rules import Block, Columns, RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -30,24 +30,27 @@ class Task:
 
     Attributes
     ----------
-    X : array of shape (n_samples, n_features)
+    X : Block
     y, weight : array of shape (n_samples,)
         Targets, as the numbers that the loss takes, and row weights.
     loss : Loss
-    feature_names : tuple of str
     labels : Labels or None
         The classes that the targets 0 and 1 stand for, if they are classes.
     learner : str
         The name with which reports of progress begin.
     """
 
-    X: NDArray[np.float64]
+    X: Block
     y: Vector
     weight: Vector
     loss: Loss
-    feature_names: tuple[str, ...]
     labels: Labels | None = None
     learner: str = "fit"
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of X."""
+        return Columns.of(self.X.names) if self.X.columns is None else self.X.columns
 
     @cached_property
     def sample(self) -> Sample:
@@ -57,7 +60,7 @@ class Task:
     def on(self, rows: NDArray[Any], weight: Vector | None = None) -> Task:
         """Return the task on some of the rows, with new weights if they are given."""
         kept = self.weight[rows] if weight is None else weight
-        return dataclasses.replace(self, X=self.X[rows], y=self.y[rows], weight=kept)
+        return dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept)
 
     def report(self, progress: str) -> None:
         """Report progress on standard error."""
@@ -135,7 +138,7 @@ class Method(ABC):
         return weights_of_patterns(design, pattern, sample.y, sample.weight, loss, ridge, start, fixed=fixed)
 
 
-def firing_patterns(ensemble: RuleEnsemble, X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def firing_patterns(ensemble: RuleEnsemble, X: Block) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return the distinct firing patterns of the rules, after a column of ones, and the pattern of each row."""
     return patterns_of(ensemble.fires(X).T, len(X))
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.columns import SortedColumns
+from obliquerules.boosting.level_sums import LevelSums, best_level_sets
 from obliquerules.boosting.problem import Stage
-from obliquerules.rules import Proposition
+from obliquerules.rules import Test
 
 
 class AxisProposer:
@@ -23,15 +24,20 @@ class AxisProposer:
     columns : SortedColumns
     most : int or None
         The largest number of columns to propose; None for all. A selection by the objective needs only the best.
+    levels : sequence of LevelSums
+        The columns that have levels.
     """
 
-    def __init__(self, columns: SortedColumns, most: int | None = None) -> None:
+    def __init__(self, columns: SortedColumns, most: int | None = None, levels: Sequence[LevelSums] = ()) -> None:
         self.columns = columns
         self.most = most
+        self.levels = list(levels)
 
-    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
-        """Yield the best proposition of each column, with the rows on which it holds."""
+    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Test, NDArray[np.bool_]]]:
+        """Yield the best proposition of each column, with the rows on which it holds, and the best sets of levels."""
         covers = np.zeros(len(stage.pattern), dtype=np.bool_)
         covers[rows] = True
         splits = self.columns.best_splits(stage.objective.directed(sign), covers, self.columns.keys_of(stage.fires))
         yield from itertools.islice(splits, self.most)
+        for membership in best_level_sets(self.levels, sign * stage.gradient, rows):
+            yield membership, membership(self.columns.X)

@@ -97,8 +97,8 @@ class Boosting(Method):
         learner, selection, shortening = pair.learner(self, task.sample), pair.selection(self), Shortening(task.sample.X)
         for stage in boost(self.problem(task), learner, selection, self.max_rules, record):
             if self.verbose:
-                task.report(self._progress(shortening.ensemble(stage.ensemble(task.feature_names))))
-        path = [stage.ensemble(task.feature_names) for stage in selection.path(record)]
+                task.report(self._progress(shortening.ensemble(stage.ensemble)))
+        path = [stage.ensemble for stage in selection.path(record)]
         ridge = self.penalty(task.loss, task.sample.y, task.sample.weight)
         exact = "rows" if pair.as_in_the_paper else self.exact
         return Growth(readable_path(path, task, ridge, exact), len(record.grown) - 1, notes=self.notes(record))
@@ -108,7 +108,7 @@ class Boosting(Method):
         return {}
 
     def _progress(self, ensemble: RuleEnsemble) -> str:
-        newest = ensemble[-1].describe(ensemble.feature_names) if len(ensemble) else "the best constant"
+        newest = ensemble[-1].describe(ensemble.columns) if len(ensemble) else "the best constant"
         return f"rule {len(ensemble)}/{self.max_rules}, complexity {ensemble.complexity}: {newest}"
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import Selection
-from obliquerules.rules import Proposition
+from obliquerules.rules import Test
 
 Signs = tuple[float, ...]
 
@@ -27,7 +27,7 @@ ONE_FROM_EACH_SIDE: tuple[Signs, ...] = ((1.0, -1.0), (-1.0, 1.0))
 class Proposer(Protocol):
     """Turns gradients and a set of rows into propositions of growing complexity."""
 
-    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Test, NDArray[np.bool_]]]:
         """Yield propositions in original units, each with the rows of the whole problem on which it holds.
 
         A proposition should cover rows whose gradient has the given sign and exclude the others. Only ``rows`` matter: the
@@ -81,7 +81,7 @@ def longer_conditions(stage: Stage, current: Candidate, signs: Signs, proposer: 
     for proposition, covers in proposer.propose(stage, signs[0], rows):
         sides = [(proposition, covers)]
         if len(signs) == 2 and len(current.condition):
-            sides.append((proposition.opposite(), ~covers))
+            sides.append((stage.problem.complement(proposition), ~covers))
         for side, side_covers in sides:
             longer = current.extended(side, side_covers, stage.objective)
             if 0 < np.count_nonzero(longer.covers) < len(rows) and not stage.has_rule_on(longer.covers):

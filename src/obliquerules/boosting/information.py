@@ -55,7 +55,7 @@ class InformationSelection:
         return min(judged, key=lambda candidate: candidate.score, default=None)
 
     def _judged(self, stage: Stage, candidate: Candidate, record: Record) -> Candidate:
-        extended = record.note_fitted(stage.with_rule(candidate.upright()))
+        extended = record.note_fitted(stage.with_rule(candidate.upright(stage.problem)))
         return replace(candidate, score=self.criterion(extended))
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:

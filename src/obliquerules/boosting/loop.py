@@ -21,7 +21,7 @@ def boost(
 
     def next_rule(stage: Stage) -> Candidate | None:
         best = selection.best(learner.candidates(stage, selection, met))
-        return None if best is None else best.upright()
+        return None if best is None else best.upright(problem)
 
     stage = Stage.constant(problem)
     yield met.note_grown(stage)

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from obliquerules.boosting.columns import SortedColumns
+from obliquerules.boosting.level_sums import best_level_sets
 from obliquerules.boosting.objective import Objective
-from obliquerules.boosting.oblique import ObliqueProposer
+from obliquerules.boosting.oblique import Mask, ObliqueProposer, Rows, Vector
 from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import middle_of_gap
-from obliquerules.rules import Proposition
+from obliquerules.rules import Block, Proposition, Test
 from obliquerules.solvers.l1_logistic import follow_path
 
 # The unshrunk direction is the L1 solution at this fraction of the largest alpha: almost no penalty, but finite if separable.
@@ -24,53 +24,52 @@ NONE_TAKEN = np.empty(0, dtype=np.uint64)
 
 
 class PoolProposer(ObliqueProposer):
-    """Proposes the exact best axis-parallel splits and, for each number of variables, four conditions on the same support.
+    """Proposes the best axis-parallel splits and sets of levels and, for each number of variables, four conditions.
 
     The L1 solution gives a direction that is biased by shrinkage; refitting its support without the penalty gives another. Each
     direction comes with two thresholds: that of the logistic regression, which is robust, and the one that exactly maximises
     the boosting objective on the given rows.
     """
 
-    def __init__(
-        self, X: NDArray[np.float64], row_weight: NDArray[np.float64], max_variables: int, min_alpha_ratio: float = 1e-2
-    ) -> None:
+    def __init__(self, X: Block, row_weight: Vector, max_variables: int, min_alpha_ratio: float = 1e-2) -> None:
         super().__init__(X, row_weight, max_variables, min_alpha_ratio)
         self.columns = SortedColumns(X)
 
-    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+    def propose(self, stage: Stage, sign: float, rows: Rows) -> Iterator[tuple[Test, Mask]]:
         """Yield the conditions of the pool, each once."""
         pull = sign * stage.gradient
         pull_here = np.zeros(len(pull))
         pull_here[rows] = pull[rows]
         yield from self.axis_splits(pull_here)
+        for membership in best_level_sets(self.inputs.levels, pull, rows):
+            yield membership, membership(self.X)
         seen = set()
-        for weights, threshold in self.directions(pull, rows):
-            condition = self.scaling.restore(weights, threshold)
+        for condition in self.directions(pull, rows):
             projections = self.projections(condition)
             logistic = middle_of_gap(projections, condition.threshold)
             for placed in (logistic, self.objective_threshold(projections, pull, rows)):
                 if placed is not None and (condition.columns, condition.weights, placed) not in seen:
                     seen.add((condition.columns, condition.weights, placed))
-                    yield Proposition(condition.columns, condition.weights, placed), projections.values >= placed
+                    yield from self.sides(condition, placed, projections, pull, rows)
 
-    def directions(self, pull: NDArray[np.float64], rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.float64], float]]:
-        """Yield directions on standardised inputs with logistic thresholds: each L1 level and its unpenalised refit."""
-        standardised, labels, weight = self.classification(pull, rows)
+    def directions(self, pull: Vector, rows: Rows) -> Iterator[Proposition]:
+        """Yield directions with logistic thresholds: each L1 level and its unpenalised refit."""
+        design, labels, weight = self.classification(pull, rows)
         if len(labels) == 0:
             return
-        for level in self.solve(standardised, labels, weight).levels:
+        for level in self.solve(design.standardised, labels, weight).levels:
             if level is not None:
-                yield level.weights, -level.intercept
+                yield design.restore(level.weights, -level.intercept)
                 support = np.flatnonzero(level.weights)
                 if len(support) > 1:
-                    path = follow_path(standardised[:, support], labels, weight, len(support), HARDLY_ANY_SHRINKAGE)
+                    path = follow_path(design.standardised[:, support], labels, weight, len(support), HARDLY_ANY_SHRINKAGE)
                     unshrunk = path.at_support(len(support))
                     if unshrunk is not None:
                         weights = np.zeros(len(level.weights))
                         weights[support] = unshrunk.weights
-                        yield weights, -unshrunk.intercept
+                        yield design.restore(weights, -unshrunk.intercept)
 
-    def axis_splits(self, pull: NDArray[np.float64]) -> Iterator[tuple[Proposition, NDArray[np.bool_]]]:
+    def axis_splits(self, pull: Vector) -> Iterator[tuple[Test, Mask]]:
         """Yield the splits of single columns that have the largest sum of pull on one side."""
         everything = np.ones(len(pull), dtype=np.bool_)
         objective = Objective(pull, np.zeros(len(pull), dtype=np.intp)).directed(1.0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.objective import OBJECTIVES, Objective
 from obliquerules.losses import Loss
-from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
@@ -29,13 +29,21 @@ class Problem:
     weights of the finished ensemble are fitted to all rows.
     """
 
-    X: NDArray[np.float64]
+    X: Block
     y: Vector
     row_weight: Vector
     loss: Loss
     ridge: float
     held_out: Mask
     objective: str = "gradient"
+
+    def complement(self, test: Test) -> Test:
+        """Return the condition that holds on the other rows.
+
+        Where no row lacks a value, it says nothing of missing values, and so does not hold where one is missing.
+        """
+        opposite = test.opposite()
+        return opposite if self.X.incomplete.intersection(test.used_columns) else opposite.with_missing(False)
 
     @cached_property
     def size(self) -> float:
@@ -60,19 +68,22 @@ class Candidate:
     objective: float
     score: float = math.inf
 
-    def extended(self, proposition: Proposition, covers: Mask, objective: Objective) -> Candidate:
+    def extended(self, proposition: Test, covers: Mask, objective: Objective) -> Candidate:
         """Return the candidate with one more proposition, which holds on the rows in ``covers``."""
         both = self.covers & covers
         return Candidate(self.condition & proposition, both, objective(both))
 
-    def upright(self) -> Candidate:
+    def upright(self, problem: Problem) -> Candidate:
         """Return the candidate or, if it is a single proposition whose first weight is negative, its complement.
 
         Both make the same model, because the constant is free, and ``x - 2 y >= 3`` is easier to read than ``-x + 2 y >= -3``.
         """
-        if len(self.condition) != 1 or self.condition.propositions[0].weights[0] > 0.0:
+        if len(self.condition) != 1 or self.condition.propositions[0].is_upright:
             return self
-        return replace(self, condition=Conjunction([self.condition.propositions[0].opposite()]), covers=~self.covers)
+        complement = problem.complement(self.condition.propositions[0])
+        if complement.complexity > self.condition.complexity:
+            return self  # it would have to say what happens where a value is missing
+        return replace(self, condition=Conjunction([complement]), covers=~self.covers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +239,8 @@ class Stage:
         weights = self._fitted(np.ascontiguousarray(rows), pattern, self.problem.row_weight, self.weights[kept])
         return Stage(self.problem, conditions, np.ascontiguousarray(rows), pattern, weights)
 
-    def ensemble(self, feature_names: tuple[str, ...] | None = None) -> RuleEnsemble:
-        """Return the ensemble as a value."""
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """The ensemble as a value."""
         rules = [Rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
-        return RuleEnsemble(rules, self.weights[0], feature_names)
+        return RuleEnsemble(rules, self.weights[0], self.problem.X.columns)

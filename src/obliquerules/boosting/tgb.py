@@ -15,6 +15,7 @@ from obliquerules.boosting.boosting import Boosting, Pair, by_information, by_ob
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.exact import ExactLearner
 from obliquerules.boosting.greedy import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
+from obliquerules.boosting.level_sums import levels_of
 from obliquerules.boosting.objective import OBJECTIVES
 from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.record import Record
@@ -27,14 +28,16 @@ def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, 
     """Return a function that creates the learner that adds one threshold at a time, from the ``most`` best columns or all."""
 
     def learner(method: TGB, sample: Sample) -> GreedyLearner:
-        return GreedyLearner(AxisProposer(SortedColumns(sample.X), most), method.max_propositions, signs)
+        proposer = AxisProposer(SortedColumns(sample.X), most, levels_of(sample.X, sample.weight))
+        return GreedyLearner(proposer, method.max_propositions, signs)
 
     return learner
 
 
 def exact(method: TGB, sample: Sample) -> ExactLearner:
     """Return the learner that finds the best conjunction of each length."""
-    return ExactLearner(SortedColumns(sample.X), method.max_propositions, method.max_nodes, method.max_seconds)
+    levels = [one for sums in levels_of(sample.X, sample.weight) for one in sums.most_frequent()]
+    return ExactLearner(SortedColumns(sample.X, levels), method.max_propositions, method.max_nodes, method.max_seconds)
 
 
 # By the values of ``selection`` and ``search``.

@@ -12,7 +12,11 @@ def middle_of_gap(projections: Projections, threshold: float) -> float | None:
     """Return the middle of the gap between projections in which the threshold lies or, if it lies in none, of the nearest gap.
 
     See `real_gaps` for what a gap is. Returns None if there is no gap, or if the condition would hold for all rows or for none.
+    Rows whose projection is missing are ignored.
     """
+    missing = np.isnan(projections.values)
+    if missing.any():
+        projections = projections[~missing]
     above = projections.values >= threshold
     if above.all() or not above.any():
         return None

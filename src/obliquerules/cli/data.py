@@ -112,7 +112,7 @@ def inputs(
     check_decimals(data, names)
     chosen = numbers_only(data.choose(names).rows(rows))
     X = np.zeros((len(np.arange(len(data.block))[rows]), len(model.feature_names)))
-    for name, values in zip(chosen.names, chosen.values, strict=True):
+    for name, values in zip(chosen.names, chosen.matrix.T, strict=True):
         X[:, model.feature_names.index(name)] = values
     check_finite(X, model.feature_names)
     return X

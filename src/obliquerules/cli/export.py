@@ -57,7 +57,11 @@ def _exported(options: argparse.Namespace) -> Export:
     data = None if options.data is None else read_data(options)
     model = read_model(options.model, options.at)
     rows = None if data is None else inputs(model, data)
-    booleans = {} if data is None else {column.name: "boolean" for column in data.block.columns if column.levels is not None}
+    booleans = (
+        {}
+        if data is None or data.block.columns is None
+        else {column.name: "boolean" for _, column in data.block.columns.special if column.levels is not None}
+    )
     given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
     given = {name: value for name, value in given.items() if value is not None}
     try:

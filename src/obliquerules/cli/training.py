@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from obliquerules.cli.counts import against_counts
 from obliquerules.cli.data import check_decimals
 from obliquerules.rows.files import DataFile
-from obliquerules.rows.levels import as_labels, as_numbers, is_missing, kind_of, number_in, numbers_only
+from obliquerules.rows.levels import as_labels, as_numbers, block_of, kind_of, number_in, numbers_only
 from obliquerules.rules import Block, Labels, Model
 from obliquerules.rules.columns import Column
 
@@ -124,7 +124,7 @@ def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
     check_decimals(data, roles(options))
     rows = complete_rows(data, [*names, *roles(options)], options.drop_rows)
     X = numbers_only(data.choose(names).rows(rows))
-    constant = [name for name, values in zip(names, X.values, strict=True) if (values == values[0]).all()]
+    constant = [name for name, values in zip(names, X.matrix.T, strict=True) if (values == values[0]).all()]
     left_out |= dict.fromkeys(constant, "because it is the same in every row")
     if len(constant) == len(names):
         raise ValueError(f"{data.source} has no column left to learn from: {_reasons(left_out)}.")
@@ -163,7 +163,7 @@ def _positive(text: str | None, task: str, y: NDArray[Any]) -> Any:
 def _remarks(data: DataFile, X: Block) -> tuple[str, ...]:
     """Return what the user should know about columns that are learned from, or that had no name."""
     index = ["the first column has no name, like the index that pandas writes, and is left out"] if data.has_index else []
-    alike = [name for name, values in zip(X.names, X.values, strict=True) if _like_identifiers(name, values)]
+    alike = [name for name, values in zip(X.names, X.matrix.T, strict=True) if _like_identifiers(name, values)]
     return (
         *index,
         *(
@@ -184,7 +184,7 @@ def _like_identifiers(name: str, values: NDArray[np.float64]) -> bool:
 
 def _without(block: Block, names: Collection[str]) -> Block:
     kept = [position for position, name in enumerate(block.names) if name not in names]
-    return Block(tuple(block.columns[position] for position in kept), tuple(block.values[position] for position in kept))
+    return block_of([(block.column(position), block.matrix[:, position]) for position in kept])
 
 
 def _reasons(left_out: Mapping[str, str]) -> str:
@@ -212,7 +212,7 @@ def _unusable(data: DataFile, name: str) -> str | None:
     if INDEX_NAME.fullmatch(name):
         return "because it is called like an index that pandas wrote"
     column, values = data.column(name)
-    present = values[~is_missing(values)]
+    present = values[~np.isnan(values)]
     if len(present) == 0:
         return "because it has nothing but missing values"
     if column.levels is None or as_numbers(column, values) is not None:
@@ -228,7 +228,7 @@ def _unusable(data: DataFile, name: str) -> str | None:
 
 def complete_rows(data: DataFile, names: Sequence[str], drop: bool) -> NDArray[np.bool_]:
     """Return which rows have no missing value; raise if some have, unless they are to be left out."""
-    missing = np.column_stack([is_missing(values) for values in data.choose(names).values])
+    missing = np.isnan(data.choose(names).matrix)
     complete = ~np.asarray(missing.any(axis=1))
     if not complete.all() and not drop:
         counts = zip(names, missing.sum(axis=0).tolist(), strict=True)

@@ -90,9 +90,17 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return self.model_.labels is None or self.model_.labels.ascending
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, feature_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+        ordered: Sequence[str] = (),
+    ) -> Self:
         """Learn rules from a data frame or array and labels of two classes; ``feature_names`` names the columns of an array."""
-        return self._learn(X, y, sample_weight, feature_names)
+        return self._learn(X, y, sample_weight, feature_names, ordered)
 
     def decision_function(self, X: Any) -> Vector:
         """Return the log-odds of the second of `classes_`, as scikit-learn asks.

@@ -158,16 +158,16 @@ class Editing(Generic[Estimator]):
         """Return a rule, and what the log says about how it was read."""
         remark = ""
         if isinstance(new, str):
-            new, remark = read_typed(new, self.ensemble.feature_names, self.sample.X, weight)
+            new, remark = read_typed(new, self.ensemble.columns, self.sample.X, weight)
         if isinstance(new, Conjunction):
             new = Rule(weight, new)
         if not isinstance(new, Rule):
             raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
-        rule = RuleEnsemble([new], 0.0, self.ensemble.feature_names)[0]  # raises if a column does not exist
+        rule = RuleEnsemble([new], 0.0, self.ensemble.columns)[0]  # raises if a column does not exist
         return rule, f" ({remark})" if remark else ""
 
     def _text(self, rule: Rule) -> str:
-        return rule.describe(self.ensemble.feature_names)
+        return rule.describe(self.ensemble.columns)
 
     def _mean_loss(self, ensemble: RuleEnsemble) -> float:
         with np.errstate(invalid="ignore"):
@@ -185,7 +185,7 @@ class Editing(Generic[Estimator]):
     ) -> Editing[Estimator]:
         """Return the editing with new rules and the step in its log."""
         before = self.ensemble
-        after = RuleEnsemble(rules, before.intercept if intercept is None else intercept, before.feature_names)
+        after = RuleEnsemble(rules, before.intercept if intercept is None else intercept, before.columns)
         losses = self._mean_loss(before), self._mean_loss(after)
         if not all(map(math.isfinite, losses)):
             raise ValueError(

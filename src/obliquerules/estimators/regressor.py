@@ -50,9 +50,17 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, feature_names: Sequence[str] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+        ordered: Sequence[str] = (),
+    ) -> Self:
         """Learn rules from a data frame or array and numeric targets; ``feature_names`` names the columns of an array."""
-        return self._learn(X, y, sample_weight, feature_names)
+        return self._learn(X, y, sample_weight, feature_names, ordered)
 
     def predict(self, X: Any) -> Vector:
         """Return the predicted mean of each row: the score or, for counts, its exponential."""

@@ -42,15 +42,15 @@ from obliquerules.parameters import (
 )
 from obliquerules.rows.frames import column_kinds, misplaced_column
 from obliquerules.rows.reading import (
-    as_block,
-    check_finite,
     check_not_tiny,
     check_sizes,
     read,
-    read_named,
     read_outcomes,
+    read_table,
     read_target,
+    read_training,
     read_weights,
+    warn_of_missing,
 )
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
@@ -125,13 +125,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the targets as numbers for the loss, and the labels if they are classes; raise if they cannot be learned."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] | None) -> Self:
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] | None, ordered: Sequence[str] = ()
+    ) -> Self:
         """Check, read, learn, and hold the model."""
         method, loss = self._method(), self._loss()
-        block, target = self._training_data(X, y, feature_names)
+        block, target = self._training_data(X, y, feature_names, ordered)
         weight = read_weights(sample_weight, len(block))
         encoded, labels = self._encoded(target, weight, loss)
-        task = Task(block.matrix, encoded, weight, loss, block.names, labels, type(self).__name__)
+        task = Task(block, encoded, weight, loss, labels, type(self).__name__)
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
@@ -151,9 +153,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         parameters = tuple(one for one in parameters if one != ("positive", None))
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
-    def _training_data(self, X: Any, y: Any, names: Sequence[str] | None) -> tuple[Block, NDArray[Any]]:
+    def _training_data(self, X: Any, y: Any, names: Sequence[str] | None, ordered: Sequence[str]) -> tuple[Block, NDArray[Any]]:
         """Return inputs and targets, and set the attributes that describe the columns."""
-        block = read_named(X, names, type(self).__name__)
+        block = read_training(X, names, type(self).__name__, tuple(ordered))
         validate_data(self, block.matrix if isinstance(X, Block) else X, y, skip_check_array=True)
         if isinstance(X, Block):
             self.feature_names_in_ = np.array(X.names, dtype=object)
@@ -193,15 +195,18 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         other.model_ = model
         return other
 
-    def _read(self, X: Any) -> NDArray[np.float64]:
-        """Return the inputs as a matrix; raise if their columns are not those of `fit`."""
+    def _read(self, X: Any) -> Block:
+        """Return the inputs as a block of the model's columns; raise if their columns are not those of `fit`."""
         check_is_fitted(self)
-        if isinstance(X, Block) or self.model_.named_by_hand:
-            return read(X, self.model_.expected_names, self.n_features_in_, reader=type(self).__name__).matrix
-        block = as_block(X, self.model_.feature_names, type(self).__name__)
-        self._check_names(X)
-        check_finite(block.matrix, block.names)
-        return block.matrix
+        model = self.model_
+        by_name = isinstance(X, Block) or model.named_by_hand
+        block = X if isinstance(X, Block) else read_table(X, model.columns, type(self).__name__)
+        if not by_name:
+            self._check_names(X)
+        named = by_name and model.expected_names is not None
+        block = read(block, model.columns, self.n_features_in_, named=named, reader=type(self).__name__)
+        warn_of_missing(model, block)
+        return block
 
     def _check_names(self, X: Any) -> None:
         try:
@@ -212,12 +217,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
                 raise ValueError(f"{error}{misplaced_column(X, self.model_.feature_names)}") from error
             raise
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Block, Vector, Vector]:
         """Return inputs, targets and weights, read as in `fit`."""
         matrix = self._read(X)
         return matrix, *read_outcomes(self.model_, y, sample_weight, len(matrix))
 
-    def _learnable_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[np.float64], Vector, Vector]:
+    def _learnable_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Block, Vector, Vector]:
         """Return the same; raise if no weights can be fitted to them."""
         matrix, target, weight = self._rows(X, y, sample_weight)
         if self.model_.labels is not None:
@@ -590,7 +595,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_seed("random_state", random_state)
         check_jobs("n_jobs", n_jobs)
         matrix, target, weight = self._learnable_rows(X, y, sample_weight)
-        task = Task(matrix, target, weight, self.model_.loss, self.model_.feature_names, self.model_.labels)
+        task = Task(matrix, target, weight, self.model_.loss, self.model_.labels)
         return stability(
             self.model_.ensemble,
             task.on(weight > 0.0),

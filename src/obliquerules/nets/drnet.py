@@ -114,10 +114,10 @@ class DRNet(Method):
     def _learned(self, task: Task) -> Iterator[tuple[RuleSet, RuleEnsemble]]:
         """Yield every rule set that was learned, together with its ensemble."""
         sample = task.sample
-        binarisation = binarise(sample.X, sample.weight, self.n_thresholds)
+        binarisation = binarise(sample.X.matrix, sample.weight, self.n_thresholds)
         if len(binarisation) == 0:  # all columns are constant
             return
-        levels = levels_of(sample.X, binarisation)
+        levels = levels_of(sample.X.matrix, binarisation)
         for rule_set in self._rule_sets(task, binarisation):
             boxes = rule_set.boxes(binarisation, levels)
             conditions = tuple(boxes.conjunctions(binarisation))
@@ -127,7 +127,7 @@ class DRNet(Method):
         """Train the networks."""
         sample = task.sample
         return learn_rule_sets(
-            binarisation(sample.X),
+            binarisation(sample.X.matrix),
             sample.y,
             sample.weight,
             self._described(task),
@@ -151,7 +151,7 @@ class DRNet(Method):
             return _constant(task)
         constant, *weights = self._or_weights(fires, task.sample, task.loss, described).tolist()
         rules = [Rule(weight, condition) for weight, condition in zip(weights, conditions, strict=True)]
-        return RuleEnsemble(rules, constant, task.feature_names)
+        return RuleEnsemble(rules, constant, task.columns)
 
     def _or_weights(self, fires: NDArray[np.bool_], sample: Sample, loss: Loss, described: int) -> NDArray[np.float64]:
         """Return the constant and the weights under which a row is of the described class if and only if a rule fires."""
@@ -181,7 +181,7 @@ def _tells_apart(fires: NDArray[np.bool_]) -> bool:
 
 def _constant(task: Task) -> RuleEnsemble:
     """Return the best constant."""
-    return RuleEnsemble((), task.loss.best_constant(task.sample.y, task.sample.weight), task.feature_names)
+    return RuleEnsemble((), task.loss.best_constant(task.sample.y, task.sample.weight), task.columns)
 
 
 def _risk(ensemble: RuleEnsemble, task: Task) -> float:

@@ -14,7 +14,7 @@ from obliquerules.nets.soft_rules import Units
 from obliquerules.nets.training import NetworkParameters
 from obliquerules.pareto import pareto
 from obliquerules.rows.scaling import Scaling
-from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.decimals.gaps import Projections, middle_half
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -155,19 +155,19 @@ class Draft:
         """The complexity of the ensemble that the draft becomes."""
         return sum(1 + int(self.network.complexities[rule, list(kept)].sum()) for rule, kept in self.bodies)
 
-    def ensemble(self, rows: TrainingRows, feature_names: tuple[str, ...] | None) -> RuleEnsemble:
+    def ensemble(self, rows: TrainingRows, columns: Columns | None) -> RuleEnsemble:
         """Return the rules in original units."""
         holds = self.network.holds(rows.standardised)
         rules = []
         for weight, (rule, kept) in zip(self.weights[1:], self.bodies, strict=True):
             condition = Conjunction(self._proposition(rows, rule, index, holds[rule, index]) for index in kept)
             rules.append(Rule(weight, condition))
-        return RuleEnsemble(rules, self.weights[0], feature_names)
+        return RuleEnsemble(rules, self.weights[0], columns)
 
     def _proposition(self, rows: TrainingRows, rule: int, index: int, holds: Mask) -> Proposition:
         """Return a proposition in original units, its threshold moved to the middle of its gap: no row changes side."""
         restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
-        projections = Projections.of(restored.project(rows.X), rows.X, restored.columns, restored.weights)
+        projections = Projections.of(restored.project(rows.X), restored.terms(rows.X), restored.weights)
         interval = middle_half(projections, holds)
         if interval is None:
             return restored

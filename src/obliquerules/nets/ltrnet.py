@@ -82,10 +82,10 @@ class LTRNet(Method):
     def grow(self, task: Task) -> Growth:
         """Train networks at each penalty, and read the path off all of them."""
         sample, loss = task.sample, task.loss
-        rows = TrainingRows(sample.X, sample.y, sample.weight, loss, self.penalty(loss, sample.y, sample.weight))
+        rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, self.penalty(loss, sample.y, sample.weight))
         trained = self._trained(rows, task.report if self.verbose else None)
         path = frontier([without_rules(rows), *(draft for drafts, _ in trained for draft in drafts)])
-        ensembles = [draft.ensemble(rows, task.feature_names) for draft in path]
+        ensembles = [draft.ensemble(rows, task.columns) for draft in path]
         exact = "rows" if self.discretization == "paper" else self.exact
         return Growth(readable_path(ensembles, task, rows.ridge, exact), n_iter=max(n_steps for _, n_steps in trained))
 

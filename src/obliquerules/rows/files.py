@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from obliquerules.rows.cells import Conventions
 from obliquerules.rows.csv_files import read_csv
-from obliquerules.rows.levels import Filled, is_missing
+from obliquerules.rows.levels import Filled, block_of
 from obliquerules.rules.columns import Block
 
 SUFFIXES = (".csv", ".xlsx", ".parquet", ".arrow")
@@ -52,7 +54,7 @@ class DataFile:
         if name in self.unread:
             raise ValueError(f"Column '{name}' of {self.source} holds {self.unread[name]}, neither numbers nor text.")
         position = self._positions[name]
-        return self.block.columns[position], self.block.values[position]
+        return self.block.column(position), self.block.matrix[:, position]
 
     def check_name(self, name: str) -> None:
         """Raise if there is no column of that name."""
@@ -61,8 +63,7 @@ class DataFile:
 
     def choose(self, names: Sequence[str]) -> Block:
         """Return some of the columns, in the given order."""
-        chosen = [self.column(name) for name in names]
-        return Block(tuple(column for column, _ in chosen), tuple(values for _, values in chosen))
+        return block_of([self.column(name) for name in names])
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:
@@ -85,7 +86,7 @@ def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventi
     named = [name for name in names if name != ""]
     check_names(named, source)
     kept = [(column, values) for column, values in columns if column.name != ""]
-    block = Block(tuple(column for column, _ in kept), tuple(values for _, values in kept))
+    block = block_of(kept)
     unread = {name: kind for name, kind in unread.items() if name != ""}
     return DataFile(source, block, unread, tuple(named), has_index=names[0] == "")
 
@@ -94,7 +95,7 @@ def _check_nameless(columns: Sequence[Filled], unread: Mapping[str, str], names:
     """Raise if a column without a name has values, unless it is the first, as pandas writes its index."""
     nameless, index = [values for column, values in columns if column.name == ""], names[0] == ""
     others = nameless[1:] if index and "" not in unread else nameless
-    if ("" in unread and not index) or not all(is_missing(values).all() for values in others):
+    if ("" in unread and not index) or not all(np.isnan(values).all() for values in others):
         place = next(place for place, name in enumerate(names, 1) if name == "" and place > 1)
         raise ValueError(f"{source} has no name for column {place}: give each column a name.")
 

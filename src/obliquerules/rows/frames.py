@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
-from obliquerules.rows.levels import refusal
+from obliquerules.rows.levels import Filled, block_of, column_of_objects, first_come, missing_numbers, refusal
+from obliquerules.rules.columns import Block, Column, Level, as_level
 
 NOTHING = "nothing but missing values"
+SECONDS_OF_A_DAY = 86400.0
 
 
 def given_names(X: Any) -> tuple[str, ...] | None:
@@ -19,8 +22,8 @@ def given_names(X: Any) -> tuple[str, ...] | None:
     return tuple(frame.columns)
 
 
-def check_columns(X: Any) -> None:
-    """Raise if X is a data frame with columns that are not numbers; anything but a data frame passes."""
+def special_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Return X as a data frame if it is one whose columns do not all hold numbers; raise if it cannot be read at all."""
     try:
         frame = nw.from_native(X, pass_through=True)
         schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
@@ -29,9 +32,68 @@ def check_columns(X: Any) -> None:
         raise ValueError(f"The columns of X need different names, so that a rule can say which it means. {reason}") from error
     if isinstance(frame, nw.LazyFrame):
         raise ValueError("X is a lazy frame, which holds no values yet: collect it first.")
-    for name, column in zip(schema, frame.iter_columns() if schema else (), strict=True):
-        if (kind := kind_of_series(column)) not in ("numbers", "booleans"):
-            raise ValueError(refusal(name, kind))
+    return frame if any(not dtype.is_numeric() for dtype in schema.values()) else None
+
+
+def block_of_frame(frame: nw.DataFrame[Any], ordered: tuple[str, ...] = ()) -> Block:
+    """Return a data frame as a block; columns of categories named in ``ordered`` keep their order."""
+    if not frame.columns:
+        raise ValueError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+    return block_of([column_of_series(str(name), frame.get_column(name), name in ordered) for name in frame.columns])
+
+
+def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -> Filled:
+    """Return a column of a data frame with its values; raise if it holds anything that cannot be learned from."""
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return Column(name), _numbers(series)
+    if dtype == nw.Boolean:
+        codes = {None: np.nan, False: 0.0, True: 1.0}
+        return Column(name, (False, True)), np.array([codes[value] for value in series.to_list()])
+    if series.is_null().all():
+        return missing_numbers(name, len(series))
+    if dtype in (nw.Categorical, nw.Enum):
+        return _categories(name, series, ordered)
+    if dtype == nw.String:
+        return first_come(name, series.to_list())
+    if dtype in (nw.Date, nw.Datetime):
+        return _moments(name, series)
+    if dtype == nw.Duration:
+        return Column(name, kind="duration"), _numbers(series.dt.total_microseconds()) / (1e6 * SECONDS_OF_A_DAY)
+    if dtype == nw.Object:
+        return column_of_objects(name, series.to_list())
+    raise ValueError(refusal(name, kind_of_series(series)))
+
+
+def _numbers(series: nw.Series[Any]) -> Any:
+    """Return numbers as doubles, NaN where one is missing."""
+    floats = series if series.dtype.is_float() else series.cast(nw.Float64)
+    return np.asarray(floats.to_numpy(), dtype=np.float64)
+
+
+def _categories(name: str, series: nw.Series[Any], ordered: bool) -> Filled:
+    """Return categories as levels; where their order counts, in that order."""
+    native = series.to_native()
+    in_order = ordered or bool(getattr(getattr(native, "dtype", None), "ordered", False))
+    filled = first_come(name, series.to_list())
+    column, values = filled
+    if not in_order or column.levels is None:
+        return filled
+    known: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
+    levels = [level for level in map(as_level, series.cat.get_categories().to_list()) if level in known]
+    places = np.empty(len(known))
+    places[[known[level] for level in levels]] = np.arange(len(levels), dtype=np.float64)
+    codes = np.where(np.isnan(values), np.nan, places[np.nan_to_num(values).astype(np.intp)])
+    return Column(name, tuple(levels), ordered=True), codes
+
+
+def _moments(name: str, series: nw.Series[Any]) -> Filled:
+    """Return dates or times; times that are all at midnight are dates."""
+    moments = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
+    seconds = _numbers(moments.dt.timestamp("us")) / 1e6
+    if ((seconds % SECONDS_OF_A_DAY == 0.0) | np.isnan(seconds)).all():
+        return Column(name, kind="date"), seconds / SECONDS_OF_A_DAY
+    return Column(name, kind="time"), seconds
 
 
 def _odd_one_out(column: nw.Series[Any]) -> str | None:

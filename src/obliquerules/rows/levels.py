@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.columns import MISSING, Block, Column, Level, NumberColumns
+from obliquerules.rules.columns import UNSEEN, Block, Column, Columns, Level, as_level, is_nothing
+from obliquerules.rules.style import DAYS_BEFORE_1970
 
 # Booleans in CSV are words, in any case; as labels of classes they stay the words that the file has.
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -33,13 +35,72 @@ def with_levels(name: str, values: Sequence[Level | None]) -> Filled:
     levels = sorted({value for value in values if value is not None})
     if not levels:
         return missing_numbers(name, len(values))
-    codes = {level: code for code, level in enumerate(levels)} | {None: MISSING}
-    return Column(name, tuple(levels)), np.array([codes[value] for value in values], dtype=np.int32)
+    codes: dict[Level | None, float] = {level: float(code) for code, level in enumerate(levels)} | {None: np.nan}
+    return Column(name, tuple(levels)), np.array([codes[value] for value in values], dtype=np.float64)
 
 
-def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return for each value of a column, a number or a code, whether it is missing."""
-    return np.asarray(values < 0 if values.dtype.kind == "i" else np.isnan(values))
+def first_come(name: str, values: Iterable[Any]) -> Filled:
+    """Return values, of which None and NaN are missing, as a column with levels in the order in which they come."""
+    codes: dict[Level, int] = {}
+    found = [np.nan if is_nothing(value) else codes.setdefault(as_level(value), len(codes)) for value in values]
+    if not codes:
+        return missing_numbers(name, len(found))
+    kinds = {type(level) for level in codes}
+    if len(kinds) > 1 or not kinds <= {str, int, bool}:
+        return _mixed_levels(name, codes, np.array(found, dtype=np.float64))
+    return Column(name, tuple(codes)), np.array(found, dtype=np.float64)
+
+
+def _mixed_levels(name: str, codes: Mapping[Any, int], values: NDArray[np.float64]) -> Filled:
+    """Return levels that are numbers, some of them with decimals, as numbers; raise if they are anything else."""
+    if all(isinstance(level, int | float) and not isinstance(level, bool) for level in codes):
+        return Column(name), _looked_up(np.array([*codes, np.nan, np.nan], dtype=np.float64), values)
+    kinds = " and ".join(
+        sorted({KINDS_OF_LEVELS.get(type(level), f"values of type {type(level).__name__}") for level in codes})
+    )
+    raise ValueError(f"Column '{name}' of X holds {kinds}. Make all of them text, or leave the column out.")
+
+
+KINDS_OF_LEVELS = {str: "text", int: "numbers", float: "numbers", bool: "booleans"}
+
+
+def column_of_objects(name: str, values: Sequence[Any]) -> Filled:
+    """Return Python objects as numbers, dates, durations or levels; raise if they are anything else."""
+    kinds = {type(value) for value in values if not is_nothing(value)}
+    if not kinds:
+        return missing_numbers(name, len(values))
+    if kinds <= {datetime.date, datetime.datetime}:
+        return _dates(name, values)
+    if all(issubclass(kind, datetime.timedelta) for kind in kinds):
+        days = [np.nan if is_nothing(value) else value.total_seconds() / 86400.0 for value in values]
+        return Column(name, kind="duration"), np.array(days)
+    if bool not in kinds and np.bool_ not in kinds and str not in kinds:
+        try:
+            return Column(name), np.array([np.nan if is_nothing(value) else float(value) for value in values])
+        except (TypeError, ValueError, OverflowError) as error:
+            odd = next(kind.__name__ for kind in kinds if not issubclass(kind, int | float | np.number))
+            raise ValueError(refusal(name, f"values of type {odd}")) from error
+    return first_come(name, values)
+
+
+def _dates(name: str, values: Sequence[Any]) -> Filled:
+    seconds = np.array([np.nan if is_nothing(value) else _seconds(value) for value in values])
+    if ((seconds % 86400.0 == 0.0) | np.isnan(seconds)).all():
+        return Column(name, kind="date"), seconds / 86400.0
+    return Column(name, kind="time"), seconds
+
+
+def _seconds(moment: datetime.date) -> float:
+    """Return the seconds since the beginning of 1970; a time without a zone counts as one in universal time."""
+    if not isinstance(moment, datetime.datetime):
+        return float(moment.toordinal() - DAYS_BEFORE_1970) * 86400.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+
+
+def block_of(filled: Sequence[Filled]) -> Block:
+    """Return columns with their values as a block."""
+    columns = Columns.of([column for column, _ in filled])
+    return Block(columns, np.column_stack([values for _, values in filled]) if filled else np.empty((0, 0)))
 
 
 def as_numbers(column: Column, values: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -49,13 +110,13 @@ def as_numbers(column: Column, values: NDArray[Any]) -> NDArray[np.float64] | No
     truth = [TRUTH.get(str(level).lower()) for level in column.levels]
     if None in truth:
         return None
-    return np.array([*truth, np.nan], dtype=np.float64)[np.where(values < 0, len(truth), values)]
+    return np.array([*truth, np.nan], dtype=np.float64)[np.where(values >= 0.0, values, len(truth)).astype(np.intp)]
 
 
 def as_labels(column: Column, values: NDArray[Any]) -> NDArray[Any]:
     """Return values, none of them missing, as labels of classes: text, booleans, whole numbers or numbers."""
     if column.levels is not None:
-        return np.array([column.levels[code] for code in values.tolist()])
+        return np.array([column.levels[int(code)] for code in values.tolist()])
     whole = (values == np.rint(values)).all() and (np.abs(values) < LARGEST_WHOLE).all()
     return values.astype(np.int64) if whole else values
 
@@ -63,7 +124,7 @@ def as_labels(column: Column, values: NDArray[Any]) -> NDArray[Any]:
 def kind_of(column: Column, values: NDArray[Any]) -> str:
     """Return what a column holds, in words."""
     if column.levels is None:
-        return "numbers"
+        return f"{'number' if column.kind == 'flag' else column.kind}s"
     if as_numbers(column, values) is not None:
         return "booleans"
     if has_decimal_commas(column):
@@ -73,7 +134,7 @@ def kind_of(column: Column, values: NDArray[Any]) -> str:
     is_text = np.array([number_in(str(level)) is None for level in column.levels])
     if is_text.all():
         return "text"
-    first = next(code for code in values.tolist() if code >= 0 and is_text[code])
+    first = next(int(code) for code in values.tolist() if code >= 0 and is_text[int(code)])
     return f"numbers and text ('{column.levels[first]}')"
 
 
@@ -112,12 +173,75 @@ def refusal(name: str, kind: str) -> str:
 
 def numbers_only(block: Block) -> Block:
     """Return a block with booleans as numbers; raise if a column holds text."""
-    if isinstance(block.columns, NumberColumns) or all(column.levels is None for column in block.columns):
+    if block.columns is None or not block.columns.special:
         return block
     numbers = []
-    for column, values in zip(block.columns, block.values, strict=True):
+    for column, values in zip(block.columns, block.matrix.T, strict=True):
         found = as_numbers(column, values)
         if found is None:
             raise ValueError(refusal(column.name, kind_of(column, values)))
-        numbers.append(found)
-    return Block(tuple(Column(name) for name in block.names), tuple(numbers))
+        numbers.append((Column(column.name), found))
+    return block_of(numbers)
+
+
+def recoded(block: Block, columns: Columns) -> Block:
+    """Return a block in the levels of other columns; raise if one of them holds something else than its counterpart."""
+    given = columns if block.columns is None else block.columns
+    if given == columns:
+        return Block(columns, block.matrix)
+    filled = [recoded_values(one, wanted, values) for one, wanted, values in zip(given, columns, block.matrix.T, strict=True)]
+    return Block(columns, np.column_stack(filled))
+
+
+def recoded_values(given: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values of a column as another column has them, which should hold the same kind of thing."""
+    if given.levels == wanted.levels:
+        return values if wanted.levels is not None else _in_kind(given, wanted, values)
+    if wanted.levels is None:
+        numbers = as_numbers(given, values)
+        if numbers is None:
+            raise ValueError(f"Column '{wanted.name}' of X holds {kind_of(given, values)}, but held numbers in fit.")
+        return numbers
+    if given.levels is None:
+        return _codes_of_numbers(wanted, values)
+    kinds = {type(level) for level in (*given.levels, *wanted.levels)}
+    if len(kinds) > 1 and values.size and (values >= 0.0).any():
+        raise ValueError(
+            f"Column '{wanted.name}' of X holds {kind_of(given, values)}, but held {kind_of(wanted, np.zeros(0))} in fit."
+        )
+    table = [float(wanted.codes.get((type(level), level), UNSEEN)) for level in given.levels]
+    return _looked_up(np.array([*table, UNSEEN, np.nan]), values)
+
+
+# By how much the numbers of one kind of column are multiplied to become those of another.
+RATIOS = {("date", "time"): 86400.0, ("time", "date"): 1.0 / 86400.0}
+
+
+def _in_kind(given: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers as the wanted column has them: days or seconds for dates and times."""
+    kinds = tuple("number" if kind == "flag" else kind for kind in (given.kind, wanted.kind))
+    if kinds[0] == kinds[1] or np.isnan(values).all():
+        return values
+    if kinds not in RATIOS:
+        raise ValueError(f"Column '{wanted.name}' of X holds {_kinds(kinds[0])}, but held {_kinds(kinds[1])} in fit.")
+    return values * RATIOS[kinds]
+
+
+def _kinds(kind: str) -> str:
+    return f"{kind}s"
+
+
+def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the codes of levels that are whole numbers or booleans; text cannot be found among numbers."""
+    present = ~np.isnan(values)
+    if wanted.levels and isinstance(wanted.levels[0], str) and present.any():
+        raise ValueError(f"Column '{wanted.name}' of X holds numbers, but held text in fit.")
+    codes = {float(level): float(code) for code, level in enumerate(wanted.levels or ())}
+    return np.array([codes.get(value, UNSEEN) if value == value else np.nan for value in values.tolist()])
+
+
+def _looked_up(table: NDArray[np.float64], codes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the entries of a table at codes; its last but one is for unseen levels, its last for missing values."""
+    size = len(table)
+    place = np.where(np.isnan(codes), size - 1, np.where(codes < 0.0, size - 2, codes))
+    return table[place.astype(np.intp)]

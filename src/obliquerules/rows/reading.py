@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rows.levels import numbers_only
-from obliquerules.rules import Block, Model
+from obliquerules.rows.levels import block_of, column_of_objects, recoded
+from obliquerules.rows.training_columns import training_columns
+from obliquerules.rules import Block, Columns, Model
 from obliquerules.rules.style import column_names
 
 Vector = NDArray[np.float64]
@@ -20,46 +23,81 @@ LARGEST_VALUE = 1e75
 SMALLEST_SIZE = 1e-200
 
 
-def read(X: Any, names: Sequence[str] | None = None, n_columns: int | None = None, *, reader: str = "The model") -> Block:
-    """Return a table of numbers as a block.
+def read(
+    X: Any, columns: Columns | None = None, n_columns: int | None = None, *, named: bool = True, reader: str = "The model"
+) -> Block:
+    """Return a table as a block.
 
     Parameters
     ----------
     X : data frame of pandas, polars or pyarrow, array, list of rows, or Block
-        Columns of booleans become numbers; other columns of levels are refused.
-    names : sequence of str, optional
-        The names that the columns must have, in this order; columns without names are given these.
+    columns : Columns, optional
+        The columns that X must have, in this order, and as whose levels it is read. Without them, X says what it holds.
     n_columns : int, optional
         How many columns there must be.
+    named : bool, default=True
+        Whether names must be those of ``columns``; columns without names are given these.
     reader : str
         The name of the reader in error messages.
     """
-    block = numbers_only(X) if isinstance(X, Block) else as_block(X, names, reader)
-    if n_columns is not None and len(block.columns) != n_columns:
-        raise ValueError(f"X has {len(block.columns)} features, but {reader} is expecting {n_columns} features as input.")
-    if names is not None and block.names != tuple(names):
-        raise ValueError(f"The columns of X must be {', '.join(names)}, as in fit; got {', '.join(block.names)}.")
-    check_finite(block.matrix, block.names)
-    return block
+    block = read_table(X, columns, reader)
+    if n_columns is not None and block.n_columns != n_columns:
+        raise ValueError(f"X has {block.n_columns} features, but {reader} is expecting {n_columns} features as input.")
+    if columns is not None and named and block.names != columns.names:
+        raise ValueError(f"The columns of X must be {', '.join(columns.names)}, as in fit; got {', '.join(block.names)}.")
+    check_not_infinite(block.matrix, block.names)
+    return block if columns is None or block.n_columns != len(columns) else recoded(block, columns)
 
 
-def as_block(X: Any, names: Sequence[str] | None = None, reader: str = "The model") -> Block:
-    """Return a table of numbers as a block; columns without names get the given ones, or x0, x1, and so on."""
+def read_table(X: Any, columns: Columns | None = None, reader: str = "The model", ordered: tuple[str, ...] = ()) -> Block:
+    """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on."""
+    if isinstance(X, Block):
+        return X
     # Here, because both are slow to load, and a block needs neither.
     from sklearn.utils import check_array
 
-    from obliquerules.rows.frames import check_columns, given_names
+    from obliquerules.rows.frames import block_of_frame, given_names, special_frame
 
-    check_columns(X)
-    matrix = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=reader)
-    given = given_names(X) or (tuple(names) if names is not None and len(names) == matrix.shape[1] else None)
-    return Block.of_matrix(matrix, given or column_names(range(matrix.shape[1]), None))
+    frame = special_frame(X)
+    if frame is not None:
+        check_rows(len(frame), reader)
+        return block_of_frame(frame, ordered)
+    array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=reader)
+    given = given_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
+    names = given or column_names(range(array.shape[1]), None)
+    if array.dtype.kind in "OUS":
+        return block_of([column_of_objects(*one) for one in zip(names, array.T.tolist(), strict=True)])
+    return Block.of_matrix(np.asarray(array, dtype=np.float64), names)
 
 
-def read_named(X: Any, names: Sequence[str] | None, reader: str) -> Block:
-    """Return a table of numbers as a block whose columns have the names that are given for them, if any are."""
-    block = read(X, reader=reader)
-    return block if names is None else Block.of_matrix(block.matrix, _feature_names(names, block, X))
+def check_rows(n_rows: int, reader: str) -> None:
+    """Raise if there are no rows."""
+    if n_rows == 0:
+        raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {reader}.")
+
+
+def read_training(X: Any, names: Sequence[str] | None, reader: str, ordered: tuple[str, ...] = ()) -> Block:
+    """Return a table as a block to learn from: what its columns hold becomes what the columns of the model hold.
+
+    Parameters
+    ----------
+    X : data frame, array, list of rows, or Block
+    names : sequence of str or None
+        Names for columns that have none.
+    reader : str
+        The name of the reader in error messages.
+    ordered : tuple of str
+        The names of columns of categories whose order counts.
+    """
+    block = read_table(X, None, reader, ordered)
+    check_not_infinite(block.matrix, block.names)
+    named = block.names if names is None else _feature_names(names, block, X)
+    known = training_columns(block)
+    if names is None:
+        return known
+    columns = known.columns if known.columns is not None else Columns.of(named)
+    renamed = [replace(column, name=name) for column, name in zip(columns, named, strict=True)] if columns.special else named
+    return Block.of_matrix(known.matrix, renamed)
 
 
 def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...]:
@@ -69,8 +107,8 @@ def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise ValueError(f"feature_names must be a sequence of text, one for each column of X; got {given!r}.")
     names = tuple(map(str, given))
-    if len(names) != len(block.columns):
-        raise ValueError(f"feature_names has {len(names)} names, but X has {len(block.columns)} columns.")
+    if len(names) != block.n_columns:
+        raise ValueError(f"feature_names has {len(names)} names, but X has {block.n_columns} columns.")
     if "" in names or len(set(names)) < len(names):
         raise ValueError(f"feature_names must give each column a name of its own; got {list(names)}.")
     own = block.names if isinstance(X, Block) else given_names(X)
@@ -79,9 +117,26 @@ def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...
     return names
 
 
-def read_inputs(model: Model, X: Any) -> NDArray[np.float64]:
-    """Return inputs of a model as a matrix."""
-    return read(X, model.expected_names, len(model.feature_names)).matrix
+def read_inputs(model: Model, X: Any) -> Block:
+    """Return inputs of a model as a block of its columns."""
+    columns, named = model.columns, model.expected_names is not None
+    block = read(X, columns, len(columns), named=named)
+    warn_of_missing(model, block)
+    return block
+
+
+def warn_of_missing(model: Model, block: Block) -> None:
+    """Warn of values that are missing in a column that rules use and that was complete in fit."""
+    used = set(model.ensemble.used_columns)
+    new = [block.column(index).name for index in sorted(block.incomplete & used) if not model.columns[index].missing]
+    if new:
+        listed = ", ".join(f"'{name}'" for name in new)
+        warnings.warn(
+            f"Values are missing in {listed}, which had none in fit: conditions on a missing value do not hold, unless they "
+            "say so.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def read_target(model: Model, y: Any, n_rows: int) -> Vector:
@@ -111,18 +166,14 @@ def read_numbers(y: Any) -> Vector:
     return target
 
 
-def check_finite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if X has a missing or infinite value, naming the first such column and row."""
-    finite = np.isfinite(X)
-    if finite.all():
+def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
+    """Raise if X has an infinite value, naming the first such column and row."""
+    infinite = np.isinf(X)
+    if not infinite.any():
         return
-    column = int(np.flatnonzero(~finite.all(axis=0))[0])
-    row = int(np.flatnonzero(~finite[:, column])[0])
-    what = "a missing value (NaN)" if np.isnan(X[row, column]) else "an infinite value (inf)"
-    raise ValueError(
-        f"Input X has {what} in column '{names[column]}', first in row {row}. Fill in or drop such values before fitting or "
-        "predicting."
-    )
+    column = int(np.flatnonzero(infinite.any(axis=0))[0])
+    row = int(np.flatnonzero(infinite[:, column])[0])
+    raise ValueError(f"Input X has an infinite value (inf) in column '{names[column]}', first in row {row}.")
 
 
 def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
@@ -139,7 +190,7 @@ def check_size(values: NDArray[np.float64], what: str) -> None:
 
 def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     """Raise if all values of a column are too small to compute with, naming the column."""
-    largest = np.abs(X).max(axis=0, initial=0.0)
+    largest = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
     tiny = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
     if len(tiny):
         raise ValueError(

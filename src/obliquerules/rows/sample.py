@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.columns import Range
+from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.decimals.numbers import shortest_decimal
 
 # This many rows, by weight, may lie beyond the range of a column at either end.
@@ -22,40 +22,45 @@ class Sample:
     What is learned from it is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
     """
 
-    X: NDArray[np.float64]
+    X: Block
     y: NDArray[np.float64]
     weight: NDArray[np.float64]
     key: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, X: NDArray[np.float64], y: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
+    def of(cls, X: Block, y: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
         """Leave out rows of weight zero, and add up the weights of equal rows.
 
         If all weights add up to less than the number of distinct rows, they are scaled so that they add up to that.
         """
         counted = np.flatnonzero(weight > 0.0)
-        X, y, weight = X[counted], y[counted], weight[counted]
-        key, first, position = np.unique(_hash_rows(X, y), return_index=True, return_inverse=True)
+        matrix, y, weight = X.matrix[counted], y[counted], weight[counted]
+        key, first, position = np.unique(_hash_rows(matrix, y), return_index=True, return_inverse=True)
         # Summed in ascending order, the weights of equal rows have the same sum in whatever order the rows come.
         order = np.argsort(weight, kind="stable")
         total = np.bincount(position[order], weight[order]).astype(np.float64)
         # A distinct row was seen at least once: smaller weights, such as shares that add up to 1, must be relative.
         if 0.0 < (summed := float(np.add.reduce(total))) < len(total):
             total *= len(total) / summed
-        return cls(np.asfortranarray(X[first]), y[first], total, key)
+        return cls(Block(X.columns, np.asfortranarray(matrix[first])), y[first], total, key)
 
     def ranges(self, columns: Iterable[int]) -> tuple[Range, ...]:
-        """Return the range of each column, but for the least and the greatest values that few rows have.
+        """Return the range of each column of numbers, but for the least and the greatest values that few rows have.
 
         Its ends are short decimals between two values, so that they are no value of a row. Too few rows have no ranges.
         """
         if self.weight.sum() < 5 * BEYOND_RANGE:
             return ()
-        return tuple(Range(column, *self._range(self.X[:, column])) for column in columns)
+        numbers = [column for column in columns if self.X.column(column).levels is None]
+        found = [(column, self._range(self.X.matrix[:, column])) for column in numbers]
+        return tuple(Range(column, *ends) for column, ends in found if ends is not None)
 
-    def _range(self, values: NDArray[np.float64]) -> tuple[float, float]:
+    def _range(self, values: NDArray[np.float64]) -> tuple[float, float] | None:
         order = np.argsort(values, kind="stable")
+        order = order[: np.count_nonzero(~np.isnan(values))]  # missing values come last
         below = np.cumsum(self.weight[order])
+        if len(order) == 0 or below[-1] < 5 * BEYOND_RANGE:
+            return None
         low = np.searchsorted(below, BEYOND_RANGE, side="right")
         high = np.searchsorted(below, below[-1] - BEYOND_RANGE, side="left")
         ascending = values[order].tolist()

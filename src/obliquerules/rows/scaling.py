@@ -61,6 +61,17 @@ class Scaling:
         constant = scale <= CONSTANT_COLUMN * np.maximum(np.abs(mean), scale)
         return cls(mean, np.where(constant, 1.0, scale), constant, lower, upper)
 
+    def extended(self, mean: Vector, scale: Vector) -> Scaling:
+        """Return the scaling of these columns and of more, which have no fences."""
+        free = np.full(len(mean), np.inf)
+        return Scaling(
+            np.concatenate([self.mean, mean]),
+            np.concatenate([self.scale, scale]),
+            np.concatenate([self.constant, np.zeros(len(mean), dtype=np.bool_)]),
+            np.concatenate([self.lower, -free]),
+            np.concatenate([self.upper, free]),
+        )
+
     def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the standardised columns, each contiguous in memory."""
         standardised = np.empty(X.shape, order="F")

@@ -32,12 +32,15 @@ class Column:
     kind : {"number", "flag", "date", "time", "duration"}
         What the numbers of a column without levels mean: a flag is 0 or 1, a date is the days and a time the seconds since the
         beginning of 1970, and a duration is in days.
+    missing : bool
+        Whether values were missing when the model was fitted.
     """
 
     name: str
     levels: tuple[Level, ...] | None = None
     ordered: bool = False
     kind: str = "number"
+    missing: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -49,8 +52,8 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether the column holds plain numbers."""
-        return self.levels is None and self.kind == "number"
+        """Whether the column holds plain numbers, none of them missing."""
+        return self.levels is None and self.kind == "number" and not self.missing
 
     @property
     def is_truth(self) -> bool:
@@ -233,10 +236,10 @@ def as_level(value: Any) -> Any:
 
 
 def is_nothing(value: Any) -> bool:
-    """Say whether a value is missing: None, NaN, or what its package has for that (which does not equal itself or is no truth)."""
+    """Say whether a value is missing: None, NaN, or what pandas has for it."""
     if value is None:
         return True
     if isinstance(value, str | int | bool):
         return False
-    same = value == value  # noqa: PLR0124  # NaN differs from itself, and pandas' NA does not say
+    same = value == value  # NaN differs from itself, and pandas' NA does not say
     return not isinstance(same, bool | np.bool_) or not same

@@ -100,6 +100,7 @@ def _decode_special(document: Field, names: Sequence[str]) -> Columns:
                 None if levels.value is None else tuple(_decode_levels(levels)),
                 field.get("ordered", False).truth(),
                 field.get("kind", "number").text(),
+                field.get("missing", False).truth(),
             )
         except ValueError as error:
             raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error

@@ -173,7 +173,7 @@ class RuleEnsemble:
 
     def rounded(
         self,
-        X: ArrayLike,
+        X: ArrayLike | Block,
         *,
         digits: int = 3,
         y: ArrayLike | None = None,
@@ -270,8 +270,8 @@ class RuleEnsemble:
             One rule in each line. A first line whose condition is ``True`` is the constant; without one it is zero. Lines that
             begin with ``#`` are skipped.
         columns : sequence of str or Column, optional
-            The names of all columns, each once, or the columns themselves. In the text, a name stands in quotes, as in JSON, if it could be taken for
-            something else. Without names, columns are x0, x1, and so on.
+            The names of all columns, each once, or the columns themselves. In the text, a name stands in quotes, as in JSON, if
+            it could be taken for something else. Without names, columns are x0, x1, and so on.
 
         Examples
         --------

@@ -59,7 +59,11 @@ class Membership:
     ) -> None:
         listed = [levels] if isinstance(levels, str | int | bool) else levels
         object.__setattr__(self, "column", operator.index(column))
-        object.__setattr__(self, "levels", tuple(as_level(level) for level in listed))
+        told = tuple(as_level(level) for level in listed)
+        if negated and len(told) == 1 and isinstance(told[0], bool):
+            # Booleans have two levels, so that one of them is enough.
+            told, negated = (not told[0],), False
+        object.__setattr__(self, "levels", told)
         object.__setattr__(self, "negated", bool(negated))
         object.__setattr__(self, "missing", bool(missing))
         object.__setattr__(self, "ordered", bool(ordered))

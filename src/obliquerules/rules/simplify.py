@@ -61,8 +61,8 @@ def strictest(tests: Iterable[Test]) -> Conjunction | None:
 def _is_contradicted(test: Proposition, kept: dict[Direction | Membership, Test]) -> bool:
     turned = tuple(-weight for weight in test.weights)
     opposites = [kept.get((test.columns, turned, missing)) for missing in (False, True)]
-    # Rounding is symmetric, so the opposite projection is exactly -(x.w): both hold only if threshold <= x.w <= -opposite. A row
-    # with a missing value may still meet both.
+    # Rounding is symmetric, so the opposite projection is exactly -(x.w): both hold only if threshold <= x.w <= -opposite. A
+    # row with a missing value may still meet both.
     return any(
         isinstance(other, Proposition) and test.threshold > -other.threshold and not (test.missing and other.missing)
         for other in opposites

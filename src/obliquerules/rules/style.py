@@ -210,8 +210,15 @@ class Style:
         name = self.name(column.name)
         if not membership.levels:
             return name + (self.is_missing if membership.missing else self.is_present)
-        text = self._ordered(column, membership) if membership.ordered else None
+        text = self._ordered(column, membership) if membership.ordered else self._truth(name, membership)
         return (text or name + self._levels(column, membership)) + (self.or_missing if membership.missing else "")
+
+    def _truth(self, name: str, membership: Membership) -> str | None:
+        """Return a condition on booleans as the name of the column, which says what is true; None if it is on other levels."""
+        levels = membership.levels
+        if len(levels) != 1 or not isinstance(levels[0], bool):
+            return None
+        return name if levels[0] else f"not {name}"
 
     def _levels(self, column: Column, membership: Membership) -> str:
         levels, negated = membership.levels, membership.negated

@@ -35,17 +35,26 @@ def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
     terms = proposition.columns
     if len(terms) > MOST_INPUTS or not all(is_binary(term, block) for term in terms):
         return proposition
-    signs = np.sign(proposition.weights)
     cases = _cases(terms)
     holds = _sums(cases, proposition.weights) >= proposition.threshold
     if holds.all() or not holds.any():
         return proposition
-    for sizes in _by_size(len(terms)):
-        sums = cases @ (signs * sizes)
-        least, most = sums[holds].min(), sums[~holds].max()
-        if most < least:
-            return _made(terms, signs * sizes, float(least), proposition.missing)
-    return proposition
+    found = _smallest(tuple(np.sign(proposition.weights).tolist()), cases.tobytes(), holds.tobytes())
+    return proposition if found is None else _made(terms, *found, proposition.missing)
+
+
+@lru_cache(maxsize=4096)
+def _smallest(signs: tuple[float, ...], cases: bytes, holds: bytes) -> tuple[tuple[float, ...], float] | None:
+    """Return the smallest whole weights of these signs, and the threshold, with which just these cases hold."""
+    all_cases = np.frombuffer(cases).reshape(-1, len(signs))
+    held = np.frombuffer(holds, dtype=np.bool_)
+    weights = _by_size(len(signs)) * np.array(signs)
+    sums = all_cases @ weights.T
+    least, most = sums[held].min(axis=0), sums[~held].max(axis=0)
+    fitting = np.flatnonzero(most < least)
+    if len(fitting) == 0:
+        return None
+    return tuple(weights[fitting[0]].tolist()), float(least[fitting[0]])
 
 
 def _cases(terms: tuple[Term, ...]) -> Cases:
@@ -71,17 +80,17 @@ def _sums(cases: Cases, weights: tuple[float, ...]) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=MOST_INPUTS)
-def _by_size(n: int) -> tuple[tuple[int, ...], ...]:
+def _by_size(n: int) -> NDArray[np.float64]:
     """Return all sizes of weights: those of fewer inputs first, then those with the smaller sum, then the smaller largest."""
-    largest = min(n, LARGEST_WEIGHT)
-    found = itertools.product(range(largest + 1), repeat=n)
-    return tuple(sorted(found, key=lambda sizes: (n - sizes.count(0), sum(sizes), max(sizes))))[1:]
+    found = itertools.product(range(min(n, LARGEST_WEIGHT) + 1), repeat=n)
+    ordered = sorted(found, key=lambda sizes: (n - sizes.count(0), sum(sizes), max(sizes)))
+    return np.array(ordered[1:], dtype=np.float64)
 
 
-def _made(terms: tuple[Term, ...], weights: NDArray[np.float64], threshold: float, missing: bool) -> Test:
+def _made(terms: tuple[Term, ...], weights: tuple[float, ...], threshold: float, missing: bool) -> Test:
     """Return the sum with whole weights, its levels of one column together where they weigh the same."""
     kept: dict[Term, float] = {}
-    for term, weight in zip(terms, weights.tolist(), strict=True):
+    for term, weight in zip(terms, weights, strict=True):
         if weight == 0.0:
             continue
         same = next((other for other in kept if kept[other] == weight and _can_join(other, term)), None)

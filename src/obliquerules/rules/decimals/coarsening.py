@@ -17,7 +17,6 @@ from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.gaps import Projections, clear_threshold
 from obliquerules.rules.decimals.numbers import rounded_to, significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
-
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Term, Test
 from obliquerules.rules.votes import is_binary
@@ -129,7 +128,7 @@ class _Boundary:
         return np.flatnonzero((self.above != other.above) | (self.below != other.below))
 
     @property
-    def direction(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    def direction(self) -> tuple[tuple[Term, ...], tuple[float, ...]]:
         return self.proposition.columns, self.proposition.weights
 
 

@@ -15,7 +15,6 @@ from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.coarsening import HasValue, Targets, coarsened, exponent
 from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
-
 from obliquerules.rules.membership import Membership
 
 if TYPE_CHECKING:

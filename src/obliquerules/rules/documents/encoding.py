@@ -77,9 +77,10 @@ def _encode_columns(columns: Columns | None) -> dict[str, Any]:
 
 
 def _encode_column(position: int, column: Column) -> dict[str, Any]:
+    answers = _if_true(ordered=column.ordered, missing=column.missing)
     if column.levels is None:
-        return {"position": position, "kind": column.kind}
-    return {"position": position, "levels": list(column.levels)} | _if_true(ordered=column.ordered)
+        return {"position": position, "kind": column.kind} | answers
+    return {"position": position, "levels": list(column.levels)} | answers
 
 
 def _version(ensembles: Sequence[RuleEnsemble]) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def _version(ensembles: Sequence[RuleEnsemble]) -> dict[str, Any]:
     columns = ensembles[0].columns
     special = () if columns is None else columns.special
     tests = [test for ensemble in ensembles for rule in ensemble for test in rule.condition]
-    if any(column.kind != "flag" for _, column in special) or any(map(_is_new, tests)):
+    if any(column != Column(column.name, kind="flag") for _, column in special) or any(map(_is_new, tests)):
         return {"version": f"{VERSION[0]}.{VERSION[1]}"}
     return {"version": OF_FLAGS} if special else {}
 

@@ -1,0 +1,192 @@
+"""Level sums: how strongly each level of a column follows the gradient, and the sets of levels that follow it best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rules import Block, Column, Membership
+
+Vector = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# The sizes of the sets of levels that are proposed; each level that a condition lists makes the model more complex.
+SET_SIZES = (1, 2, 3, 4, 6, 8)
+# Sets are proposed for this many columns, those with the best sets,
+MOST_COLUMNS = 4
+# and in a set, a level with fewer rows than this, by weight, is not listed: its rows may follow the gradient by chance.
+FEWEST_LISTED = 3.0
+# An exact search considers this many levels of each column, the most frequent, one at a time.
+MOST_SORTED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSet:
+    """A condition on levels, and how much it lowers the loss, roughly."""
+
+    membership: Membership
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSums:
+    """The levels of one column, with the code of each row: that of its level, or one more where it is missing.
+
+    Attributes
+    ----------
+    column : int
+    described : Column
+    codes : array of shape (n_rows,)
+    weight : array of shape (n_rows,)
+    """
+
+    column: int
+    described: Column
+    codes: Rows
+    weight: Vector
+
+    @classmethod
+    def of(cls, block: Block, column: int, weight: Vector) -> LevelSums:
+        """Return the levels of a column of a block."""
+        described, values = block.column(column), block.matrix[:, column]
+        codes = np.where(np.isnan(values), len(described.levels or ()), values).astype(np.intp)
+        return cls(column, described, codes, weight)
+
+    @property
+    def levels(self) -> tuple[object, ...]:
+        """The levels of the column."""
+        return self.described.levels or ()
+
+    @cached_property
+    def _sizes(self) -> Vector:
+        return _sums(self.codes, self.weight, len(self.levels) + 1)
+
+    @cached_property
+    def _is_complete(self) -> bool:
+        return bool(self._sizes[-1] == 0.0)
+
+    # ---- levels as inputs of sums
+
+    @cached_property
+    def _in_sums(self) -> list[Membership]:
+        """The memberships that can be inputs: one for each level, or each cut between ordered levels; one of two levels."""
+        levels = self.described.levels or ()
+        if self.described.ordered:
+            return [Membership(self.column, levels[cut:], ordered=True) for cut in range(1, len(levels))]
+        used = levels[1:] if len(levels) == 2 and self._is_complete else levels
+        return [Membership(self.column, [level]) for level in used]
+
+    def _sums_of_inputs(self, by_level: Vector) -> Vector:
+        """Return sums over the rows of each input from sums over the rows of each level."""
+        sums = by_level[: len(self.levels)]
+        if self.described.ordered:
+            return np.cumsum(sums[::-1])[::-1][1:]
+        return sums[1:] if len(sums) == 2 and self._is_complete else sums
+
+    def _enough(self, fewest: float) -> NDArray[np.bool_]:
+        sizes = self._sums_of_inputs(self._sizes)
+        return np.asarray((sizes >= fewest) & (sizes <= self._sizes.sum() - fewest))
+
+    def indicators(self, fewest: float) -> list[tuple[Membership, float]]:
+        """Return the memberships with enough rows, and the share of rows that each has."""
+        shares = self._sums_of_inputs(self._sizes) / self._sizes.sum()
+        kept = self._enough(fewest)
+        return [(one, float(share)) for one, share, keep in zip(self._in_sums, shares, kept, strict=True) if keep]
+
+    def most_frequent(self, most: int = MOST_SORTED) -> list[Membership]:
+        """Return conditions on single levels, or cuts between ordered ones, of the most frequent levels."""
+        kept = self._enough(FEWEST_LISTED)
+        return [one for one, keep in zip(self._in_sums, kept, strict=True) if keep][:most]
+
+    def strength(self, pull: Vector, rows: Rows, fewest: float) -> Vector:
+        """Return for each of the indicators how strongly it follows the pull on some of the rows."""
+        total, size = self._pulls(pull, rows)
+        strength = np.abs(self._sums_of_inputs(total)) / np.sqrt(self._sums_of_inputs(size) + 1.0)
+        return np.asarray(strength[self._enough(fewest)])
+
+    def _pulls(self, pull: Vector, rows: Rows) -> tuple[Vector, Vector]:
+        """Return the sum of pull and of weights of each level, the last for missing values."""
+        codes, n = self.codes[rows], len(self.levels) + 1
+        return _sums(codes, pull[rows], n), _sums(codes, self.weight[rows], n)
+
+    # ---- sets of levels as conditions
+
+    def best_sets(self, pull: Vector, rows: Rows) -> Iterator[LevelSet]:
+        """Yield sets of levels of several sizes that have the largest pull, and sets whose exclusion leaves the largest."""
+        total, size = self._pulls(pull, rows)
+        if self.described.ordered:
+            yield from self._cuts(total, size)
+            return
+        here = size[:-1] >= FEWEST_LISTED
+        # Shrunken means, so that a level with few rows does not come first by chance.
+        mean = np.where(here, total[:-1] / (size[:-1] + 1.0), 0.0)
+        order = np.argsort(-mean, kind="stable")
+        upwards, downwards = order[mean[order] > 0.0], order[::-1][mean[order[::-1]] < 0.0]
+        for count in SET_SIZES:
+            if count <= len(upwards):
+                yield self._listed(upwards[:count], total, size, negated=False)
+            if count <= len(downwards):
+                yield self._listed(downwards[:count], total, size, negated=True)
+        if not self._is_complete:
+            yield from self._by_missing(total, size)
+
+    def _listed(self, codes: Rows, total: Vector, size: Vector, *, negated: bool) -> LevelSet:
+        """Return the condition that lists these levels; missing values join if they pull the same way."""
+        levels = self.described.levels or ()
+        missing = bool(total[-1] > 0.0)
+        inside, rows = float(total[codes].sum()), float(size[codes].sum())
+        if negated:
+            inside, rows = float(total[:-1].sum()) - inside, float(size[:-1].sum()) - rows
+        membership = Membership(self.column, [levels[code] for code in sorted(codes.tolist())], negated, missing)
+        return LevelSet(membership, _gain(inside + missing * total[-1], rows + missing * size[-1], total, size))
+
+    def _by_missing(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
+        """Yield the condition that the value is missing, or that it is not, whichever pulls."""
+        missing = bool(total[-1] > 0.0)
+        inside, rows = (total[-1], size[-1]) if missing else (total[:-1].sum(), size[:-1].sum())
+        yield LevelSet(Membership(self.column, (), not missing, missing), _gain(inside, rows, total, size))
+
+    def _cuts(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
+        """Yield the best condition on the levels from one on, and the best one on those up to one."""
+        levels, missing = self.described.levels or (), bool(total[-1] > 0.0)
+        above: list[LevelSet] = []
+        below: list[LevelSet] = []
+        for cut in range(1, len(levels)):
+            for found, part, listed in ((above, slice(cut, -1), levels[cut:]), (below, slice(0, cut), levels[:cut])):
+                inside, rows = total[part].sum() + missing * total[-1], size[part].sum() + missing * size[-1]
+                membership = Membership(self.column, listed, missing=missing, ordered=True)
+                found.append(LevelSet(membership, _gain(inside, rows, total, size) if inside > 0.0 else 0.0))
+        yield from (max(found, key=lambda one: one.gain) for found in (above, below) if found)
+        if not self._is_complete:
+            yield from self._by_missing(total, size)
+
+
+def _sums(codes: Rows, values: Vector, n: int) -> Vector:
+    return np.bincount(codes, values, n).astype(np.float64)
+
+
+def _gain(inside: float, rows: float, total: Vector, size: Vector) -> float:
+    """Return the square of a sum of pull, by the size of a set of rows and that of the others."""
+    everything = float(size.sum())
+    spread = rows * (everything - rows) / everything if everything > 0.0 else 0.0
+    # Relative to the mean pull, because the constant can follow that.
+    pull = inside - float(total.sum()) * rows / everything if everything > 0.0 else 0.0
+    return float(pull * pull / (spread + 1.0))
+
+
+def best_level_sets(levels: list[LevelSums], pull: Vector, rows: Rows, most: int = MOST_COLUMNS) -> Iterator[Membership]:
+    """Yield the sets of levels of the columns that have the best ones."""
+    by_column = [list(one.best_sets(pull, rows)) for one in levels]
+    found = [sets for sets in by_column if sets]
+    for sets in sorted(found, key=lambda sets: -max(one.gain for one in sets))[:most]:
+        yield from (one.membership for one in sorted(sets, key=lambda one: -one.gain)[:6])
+
+
+def levels_of(block: Block, weight: Vector) -> list[LevelSums]:
+    """Return the columns of a block that have levels."""
+    special = () if block.columns is None else block.columns.special
+    return [LevelSums.of(block, index, weight) for index, column in special if column.levels]
