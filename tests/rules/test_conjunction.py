@@ -90,7 +90,7 @@ def test_wrong_shapes_are_refused():
 
 @pytest.mark.parametrize("wrong", [1.0, "x0 >= 20", Conjunction([OLD])])
 def test_only_propositions_may_be_joined(wrong):
-    with pytest.raises(TypeError, match=f"made of propositions; got {type(wrong).__name__}"):
+    with pytest.raises(TypeError, match=f"made of propositions and memberships; got {type(wrong).__name__}"):
         Conjunction([OLD, wrong])
     with pytest.raises(TypeError, match="made of propositions"):
         Conjunction([OLD]) & wrong

@@ -114,12 +114,12 @@ def test_complexity_counts_rules_propositions_and_weights(ensemble):
 @few
 @given(ensembles(any_finite))
 def test_it_is_a_value(ensemble):
-    again = RuleEnsemble(list(ensemble.rules), ensemble.intercept, ensemble.feature_names)
+    again = RuleEnsemble(list(ensemble.rules), ensemble.intercept, ensemble.columns)
     assert again == ensemble
     assert hash(again) == hash(ensemble)
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         assert pickle.loads(pickle.dumps(ensemble, protocol)) == ensemble
-    for name in ("rules", "intercept", "feature_names"):
+    for name in ("rules", "intercept", "columns"):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(ensemble, name, None)
 

@@ -18,7 +18,7 @@ QUOTED = r'"(?:[^"\\]|\\.)*"'
 # A name in quotes is one word, whatever is in it.
 WORD = re.compile(rf"{QUOTED}|[^ ]+")
 # A membership in a sum: in parentheses, at the beginning of a term. A name may contain parentheses, but not begin with one.
-IN_PARENTHESES = re.compile(rf'(^|[+-] )([0-9][^ ]* )?\(((?:{QUOTED}|[^()"])*)\)(?= |$)')
+IN_PARENTHESES = re.compile(rf'(^|[+-] )([0-9][^ ]* )?\(((?:{QUOTED}|\([^()"]*\)|[^()"])*)\)(?= |$)')
 PLACEHOLDER = "\0"
 
 # Conditions on levels: the name of a column, what it is asked, and levels.

@@ -39,19 +39,23 @@ def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
     holds = _sums(cases, proposition.weights) >= proposition.threshold
     if holds.all() or not holds.any():
         return proposition
-    found = _smallest(tuple(np.sign(proposition.weights).tolist()), cases.tobytes(), holds.tobytes())
+    # Where a flag is missing, the sum does not hold: such a flag has to stay.
+    needed = tuple(isinstance(term, int) and term in block.incomplete for term in terms)
+    found = _smallest(tuple(np.sign(proposition.weights).tolist()), needed, cases.tobytes(), holds.tobytes())
     return proposition if found is None else _made(terms, *found, proposition.missing)
 
 
 @lru_cache(maxsize=4096)
-def _smallest(signs: tuple[float, ...], cases: bytes, holds: bytes) -> tuple[tuple[float, ...], float] | None:
+def _smallest(
+    signs: tuple[float, ...], needed: tuple[bool, ...], cases: bytes, holds: bytes
+) -> tuple[tuple[float, ...], float] | None:
     """Return the smallest whole weights of these signs, and the threshold, with which just these cases hold."""
     all_cases = np.frombuffer(cases).reshape(-1, len(signs))
     held = np.frombuffer(holds, dtype=np.bool_)
     weights = _by_size(len(signs)) * np.array(signs)
     sums = all_cases @ weights.T
     least, most = sums[held].min(axis=0), sums[~held].max(axis=0)
-    fitting = np.flatnonzero(most < least)
+    fitting = np.flatnonzero((most < least) & (weights[:, list(needed)] != 0.0).all(axis=1))
     if len(fitting) == 0:
         return None
     return tuple(weights[fitting[0]].tolist()), float(least[fitting[0]])

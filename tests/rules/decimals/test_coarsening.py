@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Shortening
+from obliquerules.rules import Block, Shortening
 from obliquerules.rules.decimals.coarsening import Targets, coarsened
 from obliquerules.rules.decimals.shortening import length
 
@@ -20,7 +20,7 @@ def targets_of(X, loss="squared"):
 
 def coarse(members, X, targets, budgets):
     scores = [ensemble(X) for ensemble in members]
-    return coarsened(members, scores, X, targets, budgets, Shortening(X))
+    return coarsened(members, scores, Block.of_matrix(X), targets, budgets, Shortening(Block.of_matrix(X)))
 
 
 def propositions_of(members):
@@ -46,7 +46,7 @@ def test_the_mean_loss_rises_by_no_more_than_the_budget(one, other, X, budget):
 @few
 @given(ensembles(), matrices())
 def test_no_condition_is_longer_than_where_no_row_changes_side(ensemble, X):
-    exact = Shortening(X).ensemble(ensemble)
+    exact = Shortening(Block.of_matrix(X)).ensemble(ensemble)
     (after,) = coarse([ensemble], X, targets_of(X), [0.5])
     numbers = {abs(proposition.threshold) for proposition in propositions_of([exact])}
     for long, short in zip(propositions_of([exact]), propositions_of([after]), strict=True):
@@ -57,7 +57,7 @@ def test_no_condition_is_longer_than_where_no_row_changes_side(ensemble, X):
 @few
 @given(ensembles(), matrices())
 def test_a_changed_threshold_is_clear_of_every_row(ensemble, X):
-    exact = set(propositions_of([Shortening(X).ensemble(ensemble)]))
+    exact = set(propositions_of([Shortening(Block.of_matrix(X)).ensemble(ensemble)]))
     (after,) = coarse([ensemble], X, targets_of(X), [10.0])
     for proposition in set(propositions_of([after])) - exact - {p.opposite() for p in exact}:
         projections = proposition.project(X)
@@ -91,7 +91,7 @@ def test_no_row_changes_side_where_that_is_as_short():
     X = np.asfortranarray(np.array([[1.0], [2.0], [3.0], [4.0]]))
     targets = Targets(np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4), LOSSES["squared"])
     (after,) = coarse([RuleEnsemble([axis(1.0, 0, 1.0, 2.5)])], X, targets, [100.0])
-    assert propositions_of([after]) == [Proposition([0], [1.0], 2.5)]
+    assert propositions_of([after]) == [Proposition([0], [1.0], 3.0)]
 
 
 def test_the_strictest_budget_decides_for_all_ensembles():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.rules import Proposition, Shortening
+from obliquerules.rules import Block, Proposition, Shortening
 from obliquerules.rules.decimals.gaps import Projections, clear_threshold, middle_half, real_gaps, slack_of
 
 numbers = st.lists(st.integers(-1000, 1000), min_size=2, max_size=10)
@@ -18,7 +18,7 @@ def gaps_of(*values: float) -> list[bool]:
 
 
 def projected(proposition: Proposition, X: np.ndarray) -> Projections:
-    return Projections.of(proposition.project(X), X, proposition.columns, proposition.weights)
+    return Projections.of(proposition.project(X), proposition.terms(X), proposition.weights)
 
 
 @given(numbers, st.sampled_from([1e9, 1e12, 1e30, 1e75]))
@@ -77,7 +77,7 @@ def test_the_middle_half_and_the_shortest_threshold_do_not_know_of_outliers(far)
     X = np.array([[1178.0], [1222.0], [5000.0], [far]])
     condition = Proposition([0], [1.0], 1212.125)
     assert middle_half(projected(condition, X), condition(X)) == (1189.0, 1211.0)
-    assert Shortening(X).proposition(condition) == Proposition([0], [1.0], 1200.0)
+    assert Shortening(Block.of_matrix(X)).proposition(condition) == Proposition([0], [1.0], 1200.0)
 
 
 def test_a_wanted_threshold_is_taken_where_no_row_is_close():

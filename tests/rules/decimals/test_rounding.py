@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
+from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.gaps import Projections, middle_half
 from obliquerules.rules.decimals.numbers import significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
@@ -35,7 +36,7 @@ def model():
 
 @given(propositions(), wide_matrices, either)
 def test_no_row_changes_side_and_no_condition_gets_longer(proposition, X, integers):
-    shorter = Shortening(X, integers=integers).proposition(proposition)
+    shorter = Shortening(Block.of_matrix(X), integers=integers).proposition(proposition)
     assert shorter(X).tolist() == proposition(X).tolist()
     assert shorter.columns == proposition.columns
     assert shorter.complexity == proposition.complexity
@@ -47,25 +48,25 @@ def test_no_row_changes_side_and_no_condition_gets_longer(proposition, X, intege
 @few
 @given(propositions(any_finite), matrices(any_finite))
 def test_no_row_changes_side_with_any_finite_doubles(proposition, X):
-    assert Shortening(X).proposition(proposition)(X).tolist() == proposition(X).tolist()
+    assert Shortening(Block.of_matrix(X)).proposition(proposition)(X).tolist() == proposition(X).tolist()
 
 
 @given(propositions(), wide_matrices, either)
 def test_shortening_is_idempotent(proposition, X, integers):
-    shorter = Shortening(X, integers=integers).proposition(proposition)
-    assert Shortening(X, integers=integers).proposition(shorter) == shorter
+    shorter = Shortening(Block.of_matrix(X), integers=integers).proposition(proposition)
+    assert Shortening(Block.of_matrix(X), integers=integers).proposition(shorter) == shorter
 
 
 @given(propositions(), wide_matrices, st.randoms(use_true_random=False), either)
 def test_the_order_of_the_rows_does_not_matter(proposition, X, random, integers):
     order = random.sample(range(len(X)), len(X))
-    shorter = Shortening(X, integers=integers).proposition(proposition)
-    assert Shortening(X[order], integers=integers).proposition(proposition) == shorter
+    shorter = Shortening(Block.of_matrix(X), integers=integers).proposition(proposition)
+    assert Shortening(Block.of_matrix(X[order]), integers=integers).proposition(proposition) == shorter
 
 
 @given(propositions(), matrices())
 def test_a_shortened_threshold_is_in_the_middle_half_of_a_real_gap(proposition, X):
-    shorter = Shortening(X).proposition(proposition)
+    shorter = Shortening(Block.of_matrix(X)).proposition(proposition)
     if shorter != proposition:
         projections = shorter.project(X)
         below, above = projections[projections < shorter.threshold].max(), projections[projections >= shorter.threshold].min()
@@ -76,18 +77,18 @@ def test_a_shortened_threshold_is_in_the_middle_half_of_a_real_gap(proposition, 
 def test_oblique_conditions_get_few_digits():
     X, _ = data()
     proposition = Proposition([0, 1], [1.0, 0.4123456789], 0.2345678901)
-    shorter = Shortening(X).proposition(proposition)
+    shorter = Shortening(Block.of_matrix(X)).proposition(proposition)
     assert (shorter(X) == proposition(X)).all()
     assert shorter.weights[0] == 1.0
     assert length(shorter) <= 6
-    whole = Shortening(X, integers=True).proposition(proposition)
+    whole = Shortening(Block.of_matrix(X), integers=True).proposition(proposition)
     assert (whole(X) == proposition(X)).all()
     assert all(weight == round(weight) and abs(weight) <= 1000.0 for weight in whole.weights)
 
 
 def test_a_single_variable_gets_a_unit_weight_and_the_shortest_threshold():
     X = np.array([[0.0], [1178.0], [1222.0], [5000.0]])
-    shorter = Shortening(X).proposition(Proposition([0], [-0.3], -360.12345))
+    shorter = Shortening(Block.of_matrix(X)).proposition(Proposition([0], [-0.3], -360.12345))
     assert shorter == Proposition([0], [-1.0], -1200.0)
 
 
@@ -98,14 +99,14 @@ def test_a_single_variable_gets_a_unit_weight_and_the_shortest_threshold():
 )
 def test_without_a_gap_a_condition_stays(X):
     proposition = Proposition([0], [1.0], 0.1234560001)
-    assert Shortening(np.asarray(X, dtype=float)).proposition(proposition) is proposition
+    assert Shortening(Block.of_matrix(np.asarray(X, dtype=float))).proposition(proposition) is proposition
 
 
 def test_rows_with_missing_values_have_no_say():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.nan]])
     proposition = Proposition([0, 1], [1.0, 1.0], 0.5123)
-    assert Shortening(X).proposition(proposition) == Proposition([0, 1], [1.0, 1.0], 0.5)
-    projections = Projections.of(proposition.project(X), X, proposition.columns, proposition.weights)
+    assert Shortening(Block.of_matrix(X)).proposition(proposition) == Proposition([0, 1], [1.0, 1.0], 0.5)
+    projections = Projections.of(proposition.project(X), proposition.terms(X), proposition.weights)
     assert middle_half(projections, proposition(X)) == (0.25, 0.75)
 
 

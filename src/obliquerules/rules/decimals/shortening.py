@@ -71,6 +71,9 @@ class Shortening:
         whole = math.ceil(proposition.threshold)
         if whole == proposition.threshold or abs(whole) > LARGEST_WHOLE or not self.is_whole(column):
             return proposition
+        values = proposition.weights[0] * self.X.matrix[:, column]
+        if not (values >= whole).any() or not (values < whole).any():
+            return proposition  # nothing is told apart, so that nothing says which numbers are meant
         return proposition.with_numbers(proposition.weights, whole)
 
     def is_whole(self, column: int) -> bool:
