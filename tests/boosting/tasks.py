@@ -4,7 +4,7 @@ import numpy as np
 
 from obliquerules.losses import LOSSES
 from obliquerules.method import Task
-from obliquerules.rules.labels import Labels
+from obliquerules.rules import Block, Labels
 
 LOSS_NAMES = {"classes": "logistic", "numbers": "squared", "counts": "poisson"}
 
@@ -30,7 +30,7 @@ def task_of(kind, X, y, weight=None, learner="fit"):
     target = y if labels is None else labels.encode(y)
     weight = np.ones(len(y)) if weight is None else weight
     names = tuple(f"x{column}" for column in range(X.shape[1]))
-    return Task(X, target, weight, LOSSES[LOSS_NAMES[kind]], names, labels, learner)
+    return Task(Block.of_matrix(X, names), target, weight, LOSSES[LOSS_NAMES[kind]], labels, learner)
 
 
 def estimator_of(kind, classifier, regressor, **parameters):

@@ -15,7 +15,7 @@ from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import ObjectiveSelection
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Conjunction, Proposition
+from obliquerules.rules import Block, Conjunction, Proposition
 
 ENOUGH = 10**9
 every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
@@ -33,7 +33,7 @@ def problem(objective, loss, seed, n=None, d=None):
     y[0] = 1.0 - y[1:].min()  # two classes, and not all counts zero
     weight = np.ones(n) if seed % 2 else rng.integers(1, 4, n).astype(float)
     held_out = rng.random(n) < (0.2 if seed % 7 == 0 else 0.0)
-    return Problem(X, y, weight, LOSSES[loss], float(rng.choice([0.01, 1.0, 20.0])), held_out, objective)
+    return Problem(Block.of_matrix(X), y, weight, LOSSES[loss], float(rng.choice([0.01, 1.0, 20.0])), held_out, objective)
 
 
 def stage_of(problem, rules, seed):
@@ -41,7 +41,7 @@ def stage_of(problem, rules, seed):
     rng = np.random.default_rng(seed)
     stage = Stage.constant(problem)
     for _ in range(rules):
-        column = int(rng.integers(problem.X.shape[1]))
+        column = int(rng.integers(problem.X.n_columns))
         condition = Conjunction([Proposition([column], [1.0], float(rng.integers(0, 4)) + 0.5)])
         covers = condition(problem.X)
         if 0 < covers.sum() < len(covers) and not stage.has_rule_on(covers):
@@ -60,7 +60,7 @@ def propositions(X):
 def reference(stage, covers):
     """Return the objective of a rule from its definition."""
     problem, q = stage.problem, covers.astype(float)
-    score = stage.ensemble()(problem.X)
+    score = stage.ensemble(problem.X)
     weight = problem.learning_weight
     gradient = problem.loss.gradient(problem.y, score)
     if problem.objective == "gradient":
@@ -69,7 +69,7 @@ def reference(stage, covers):
         return abs((weight * gradient) @ q) / np.sqrt((weight * problem.loss.hessian(score)) @ q + problem.ridge)
     # The fall of the quadratic expansion of the penalised loss, all weights corrected: with one more column in the design.
     hessian = weight * problem.loss.hessian(score)
-    design = np.column_stack([np.ones(len(q)), *stage.ensemble().fires(problem.X).T, q])
+    design = np.column_stack([np.ones(len(q)), *stage.ensemble.fires(problem.X).T, q])
     penalty = problem.ridge * np.diag([0.0] + [1.0] * (design.shape[1] - 1))
     precision = np.linalg.pinv(design.T @ (hessian[:, None] * design) + penalty, rcond=1e-12)[-1, -1]
     return abs((weight * gradient) @ q) * np.sqrt(precision)
@@ -78,7 +78,7 @@ def reference(stage, covers):
 def brute_force(stage, longest):
     """Return the largest objective of up to one proposition, of up to two, and so on."""
     best, known = np.zeros(longest), {}
-    single = list(propositions(stage.problem.X))
+    single = list(propositions(stage.problem.X.matrix))
     for length in range(1, longest + 1):
         for parts in itertools.combinations(single, length):
             covers = np.logical_and.reduce(parts)
@@ -117,7 +117,7 @@ def test_greedy_growth_takes_the_best_proposition_at_each_step(objective, seed):
             column = proposition.columns[0]
             values = [
                 stage.objective(q)
-                for q in propositions(X[:, [column]])
+                for q in propositions(X.matrix[:, [column]])
                 if sign * stage.objective.gradient[q].sum() > 0.0 and not stage.has_rule_on(q)
             ]
             assert stage.objective(covers) == pytest.approx(max(values))
@@ -129,8 +129,8 @@ def test_a_search_that_is_cut_short_says_so_and_is_no_worse_than_greedy_growth(o
     rng = np.random.default_rng(0)
     X = np.asfortranarray(rng.normal(size=(60, 4)))
     y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(scale=0.1, size=60)
-    data = Problem(X, y, np.ones(60), LOSSES["squared"], 1.0, np.zeros(60, dtype=bool), objective)
-    stage, columns = Stage.constant(data), SortedColumns(X)
+    data = Problem(Block.of_matrix(X), y, np.ones(60), LOSSES["squared"], 1.0, np.zeros(60, dtype=bool), objective)
+    stage, columns = Stage.constant(data), SortedColumns(Block.of_matrix(X))
     greedy = list(boost(data, GreedyLearner(AxisProposer(columns), 3), ObjectiveSelection(0.0), 1))[1].conditions[0]
     objectives = []
     for nodes in (1, 50, ENOUGH):

@@ -13,7 +13,7 @@ from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.threshold import best_threshold
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Conjunction, Proposition
+from obliquerules.rules import Block, Conjunction, Proposition
 from obliquerules.rules.decimals.gaps import Projections
 
 
@@ -26,7 +26,7 @@ def problem(loss="squared", seed=0, n=150, ridge=1.0):
         "logistic": (rng.random(n) < 1.0 / (1.0 + np.exp(-score))).astype(float),
         "poisson": rng.poisson(np.exp(0.5 * score)).astype(float),
     }[loss]
-    return Problem(X, y, rng.uniform(0.5, 2.0, size=n), LOSSES[loss], ridge, np.zeros(n, dtype=bool))
+    return Problem(Block.of_matrix(X), y, rng.uniform(0.5, 2.0, size=n), LOSSES[loss], ridge, np.zeros(n, dtype=bool))
 
 
 def candidate(problem, column, threshold):
@@ -120,7 +120,7 @@ def test_a_selection_and_a_learner_that_were_used_before_are_as_good_as_new():
     for record in (Record(), Record()):
         list(boost(data, used, selection, 2, record))
         list(boost(other, learner(other, 3, 2), selection, 2, Record()))
-        paths.append([stage.ensemble() for stage in selection.path(record)])
+        paths.append([stage.ensemble for stage in selection.path(record)])
     assert paths[0] == paths[1]
     assert len(paths[0]) > 3
 
@@ -145,7 +145,9 @@ def test_the_axis_splits_are_those_of_brute_force(seed):
     pull = rng.normal(size=len(data.y))
     proposer = PoolProposer(data.X, data.row_weight, 3)
     best = max(
-        max(pull[data.X[:, j] >= t].sum(), pull[data.X[:, j] < t].sum()) for j in range(4) for t in np.unique(data.X[:, j])[1:]
+        max(pull[data.X.matrix[:, j] >= t].sum(), pull[data.X.matrix[:, j] < t].sum())
+        for j in range(4)
+        for t in np.unique(data.X.matrix[:, j])[1:]
     )
     first = next(proposer.axis_splits(pull))
     assert pull[first[1]].sum() == pytest.approx(best)

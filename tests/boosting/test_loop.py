@@ -13,6 +13,7 @@ from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import ValidationSelection
 from obliquerules.losses import LOSSES
 from obliquerules.rows.sample import Sample
+from obliquerules.rules import Block
 
 SELECTION = ValidationSelection(validation_tolerance=-0.01, objective_tolerance=0.01)
 LOSS_NAMES = ("squared", "logistic", "poisson")
@@ -33,7 +34,7 @@ def rows(name, inputs="normal", seed=0, n=200):
 
 
 def problem_of(X, y, weight, name, ridge=1.0, held_out=0.2):
-    sample = Sample.of(X, y, weight)
+    sample = Sample.of(Block.of_matrix(X), y, weight)
     groups = np.zeros(len(sample.y), dtype=np.intp)
     return Problem(sample.X, sample.y, sample.weight, LOSSES[name], ridge, sample.hold_out(groups, held_out, 0))
 
@@ -54,7 +55,7 @@ def objective(problem, ensemble):
 @pytest.mark.parametrize("ridge", [1e-3, 1.0])
 def test_no_stage_raises_the_training_objective(name, inputs, ridge):
     problem = problem_of(*rows(name, inputs), name, ridge)
-    course = [objective(problem, stage.ensemble()) for stage in boosted(problem)]
+    course = [objective(problem, stage.ensemble) for stage in boosted(problem)]
     assert len(course) > 4
     assert (np.diff(course) <= 1e-9 * course[0]).all()
     assert course[-1] < 0.95 * course[0]
@@ -65,7 +66,7 @@ def test_no_stage_raises_the_training_objective(name, inputs, ridge):
 def test_gradients_sum_to_zero_over_every_rule_up_to_the_ridge(name, ridge):
     problem = problem_of(*rows(name), name, ridge)
     for stage in boosted(problem):
-        ensemble = stage.ensemble()
+        ensemble = stage.ensemble
         gradient = problem.row_weight * problem.loss.gradient(problem.y, ensemble(problem.X))
         scale = np.abs(gradient).sum()
         assert abs(gradient.sum()) <= 1e-5 * scale
@@ -77,7 +78,7 @@ def test_gradients_sum_to_zero_over_every_rule_up_to_the_ridge(name, ridge):
 @every_input
 def test_every_threshold_is_the_middle_of_a_gap_between_training_rows(name, inputs):
     problem = problem_of(*rows(name, inputs, seed=1), name)
-    propositions = {proposition for rule in boosted(problem)[-1].ensemble() for proposition in rule.condition}
+    propositions = {proposition for rule in boosted(problem)[-1].ensemble for proposition in rule.condition}
     assert len(propositions) >= 6
     for proposition in propositions:
         projections = proposition.project(problem.X)
@@ -103,7 +104,7 @@ def test_stages_grow_by_one_rule_and_keep_the_conditions_they_have(name):
 def test_a_stage_knows_the_score_and_gradient_of_its_rows(name):
     problem = problem_of(*rows(name), name)
     for stage in boosted(problem):
-        score = stage.ensemble()(problem.X)
+        score = stage.ensemble(problem.X)
         np.testing.assert_allclose((stage.design @ stage.weights)[stage.pattern], score, atol=1e-12)
         expected = problem.row_weight * problem.loss.gradient(problem.y, score)
         np.testing.assert_allclose(stage.gradient[~problem.held_out], expected[~problem.held_out], atol=1e-10)
@@ -113,7 +114,7 @@ def test_a_stage_knows_the_score_and_gradient_of_its_rows(name):
 @every_loss
 def test_every_rule_fires_on_some_rows_and_not_on_all(name):
     problem = problem_of(*rows(name), name)
-    share = boosted(problem)[-1].ensemble().fires(problem.X).mean(axis=0)
+    share = boosted(problem)[-1].ensemble.fires(problem.X).mean(axis=0)
     assert (share > 0.0).all()
     assert (share < 1.0).all()
 
@@ -122,23 +123,23 @@ def test_every_rule_fires_on_some_rows_and_not_on_all(name):
 def test_the_order_of_the_rows_changes_no_bit_of_the_ensemble(name):
     X, y, weight = rows(name)
     order = np.random.default_rng(5).permutation(len(y))
-    ensemble = boosted(problem_of(X, y, weight, name))[-1].ensemble()
-    assert boosted(problem_of(X[order], y[order], weight[order], name))[-1].ensemble() == ensemble
+    ensemble = boosted(problem_of(X, y, weight, name))[-1].ensemble
+    assert boosted(problem_of(X[order], y[order], weight[order], name))[-1].ensemble == ensemble
 
 
 @every_loss
 def test_rows_given_twice_are_rows_of_weight_two_to_the_last_bit(name):
     X, y, weight = rows(name)
-    ensemble = boosted(problem_of(X, y, 2.0 * weight, name))[-1].ensemble()
-    assert boosted(problem_of(np.tile(X, (2, 1)), np.tile(y, 2), np.tile(weight, 2), name))[-1].ensemble() == ensemble
+    ensemble = boosted(problem_of(X, y, 2.0 * weight, name))[-1].ensemble
+    assert boosted(problem_of(np.tile(X, (2, 1)), np.tile(y, 2), np.tile(weight, 2), name))[-1].ensemble == ensemble
 
 
 @pytest.mark.parametrize("inputs", [np.zeros((40, 2)), np.full((40, 1), 3.7)], ids=["zeros", "constant"])
 def test_inputs_that_tell_nothing_give_the_best_constant_and_no_rule(inputs):
     y = np.arange(40.0)
-    problem = Problem(inputs, y, np.ones(40), LOSSES["squared"], 1.0, np.zeros(40, dtype=bool))
+    problem = Problem(Block.of_matrix(inputs), y, np.ones(40), LOSSES["squared"], 1.0, np.zeros(40, dtype=bool))
     (stage,) = boosted(problem)
-    assert str(stage.ensemble()) == "+19.5 if True"
+    assert str(stage.ensemble) == "+19.5 if True"
 
 
 def test_a_target_that_is_met_exactly_needs_no_rule():
@@ -165,7 +166,7 @@ class Listed:
 # A step at 5 and a smaller one at 2; every third row is held out.
 STEPS = np.arange(12.0)[:, None]
 TARGET = 4.0 * (STEPS[:, 0] >= 5.0) + 1.0 * (STEPS[:, 0] >= 2.0)
-STEP_PROBLEM = Problem(STEPS, TARGET, np.ones(12), LOSSES["squared"], 1e-9, np.arange(12) % 3 == 0)
+STEP_PROBLEM = Problem(Block.of_matrix(STEPS), TARGET, np.ones(12), LOSSES["squared"], 1e-9, np.arange(12) % 3 == 0)
 HIGH, LOW, NEVER, ALWAYS = (Proposition([0], [1.0], threshold) for threshold in (4.5, 1.5, 99.0, -1.0))
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules.rows.sample import Sample
+from obliquerules.rules import Block
 
 # Few values, so that rows repeat; the weights are such that the order of their sum shows in the last bit.
 rows = st.lists(
@@ -22,11 +23,12 @@ rows = st.lists(
 
 def sample_of(rows):
     table = np.array(rows, dtype=float).reshape(-1, 4)
-    return Sample.of(table[:, :2], table[:, 2], table[:, 3])
+    return Sample.of(Block.of_matrix(table[:, :2]), table[:, 2], table[:, 3])
 
 
 def assert_same(one, other):
-    for name in ("X", "y", "weight", "key"):
+    assert np.array_equal(one.X.matrix, other.X.matrix)
+    for name in ("y", "weight", "key"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
@@ -57,7 +59,7 @@ def test_every_row_stands_once_with_the_weight_of_its_copies(rows):
     for *row, weight in rows:
         if weight > 0.0:
             expected[tuple(row)] = expected.get(tuple(row), 0.0) + weight
-    found = {(*x, y): weight for x, y, weight in zip(sample.X.tolist(), sample.y.tolist(), sample.weight, strict=True)}
+    found = {(*x, y): weight for x, y, weight in zip(sample.X.matrix.tolist(), sample.y.tolist(), sample.weight, strict=True)}
     assert len(found) == len(sample.y)
     scale = max(1.0, len(expected) / max(sum(expected.values()), 1e-300))
     assert found == pytest.approx({row: scale * weight for row, weight in expected.items()})
@@ -65,12 +67,12 @@ def test_every_row_stands_once_with_the_weight_of_its_copies(rows):
 
 def test_rows_that_differ_in_the_last_bit_or_in_the_target_stay_apart():
     X = np.array([[1.0], [np.nextafter(1.0, 2.0)], [1.0]])
-    assert len(Sample.of(X, np.array([0.0, 0.0, 1.0]), np.ones(3)).y) == 3
+    assert len(Sample.of(Block.of_matrix(X), np.array([0.0, 0.0, 1.0]), np.ones(3)).y) == 3
 
 
 def large_sample(n=1000):
     rng = np.random.default_rng(0)
-    return Sample.of(rng.normal(size=(n, 2)), (rng.random(n) < 0.3).astype(float), np.ones(n))
+    return Sample.of(Block.of_matrix(rng.normal(size=(n, 2))), (rng.random(n) < 0.3).astype(float), np.ones(n))
 
 
 @pytest.mark.parametrize("fraction", [0.0, 0.2, 0.5, 0.99])
@@ -100,21 +102,21 @@ def test_different_seeds_hold_out_unrelated_rows():
 def test_what_is_held_out_is_spread_evenly_over_the_inputs():
     sample = large_sample()
     held_out = sample.hold_out(np.zeros(1000, dtype=np.intp), 0.5, 3)
-    assert abs(sample.X[held_out].mean(axis=0) - sample.X[~held_out].mean(axis=0)).max() < 0.25
+    assert abs(sample.X.matrix[held_out].mean(axis=0) - sample.X.matrix[~held_out].mean(axis=0)).max() < 0.25
 
 
 def test_weights_that_add_up_to_less_than_the_rows_are_relative():
     rng = np.random.default_rng(0)
     X, y, weight = rng.normal(size=(30, 2)), rng.normal(size=30), rng.uniform(1.0, 3.0, size=30)
-    assert Sample.of(X, y, weight).weight.sum() == pytest.approx(weight.sum())
-    shares = Sample.of(X, y, weight / weight.sum())
+    assert Sample.of(Block.of_matrix(X), y, weight).weight.sum() == pytest.approx(weight.sum())
+    shares = Sample.of(Block.of_matrix(X), y, weight / weight.sum())
     assert shares.weight.sum() == pytest.approx(30.0)
     np.testing.assert_allclose(shares.weight / shares.weight.sum(), np.sort(weight)[_ranks(shares, X, weight)] / weight.sum())
 
 
 def _ranks(sample, X, weight):
     """Return for each row of the sample the rank of its weight among the weights given."""
-    position = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in sample.X]
+    position = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in sample.X.matrix]
     return np.argsort(np.argsort(weight))[position]
 
 
@@ -127,8 +129,8 @@ def test_ranges_do_not_depend_on_how_rows_are_written_down(rows):
 
 def test_a_range_leaves_out_four_rows_at_either_end():
     X = np.arange(100.0)[:, None] + 0.123456
-    (found,) = Sample.of(X, np.zeros(100), np.ones(100)).ranges([0])
+    (found,) = Sample.of(Block.of_matrix(X), np.zeros(100), np.ones(100)).ranges([0])
     assert X[3, 0] <= found.low <= X[4, 0]
     assert X[95, 0] <= found.high <= X[96, 0]
     assert found.low == 4.0  # short, and no value of a row
-    assert not Sample.of(X[:19], np.zeros(19), np.ones(19)).ranges([0])
+    assert not Sample.of(Block.of_matrix(X[:19]), np.zeros(19), np.ones(19)).ranges([0])

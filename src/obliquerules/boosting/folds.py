@@ -43,7 +43,7 @@ def given_splits(cv: Any, task: Task) -> list[Split]:
     """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
     rows = np.arange(len(task.y))
     try:
-        splits = [(rows[train], np.unique(rows[test])) for train, test in check_cv(cv).split(task.X, task.y)]
+        splits = [(rows[train], np.unique(rows[test])) for train, test in check_cv(cv).split(task.X.matrix, task.y)]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(f"cv cannot split the {len(rows)} rows: {error}") from error
     if len(splits) < 2:
