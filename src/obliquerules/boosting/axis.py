@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.columns import SortedColumns
-from obliquerules.boosting.level_sums import LevelSums, best_level_sets
 from obliquerules.boosting.problem import Stage
+from obliquerules.rows.level_sums import LevelSums, best_level_sets
 from obliquerules.rules import Test
 
 

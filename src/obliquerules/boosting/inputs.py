@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.level_sums import levels_of
-from obliquerules.rows.scaling import Scaling
+from obliquerules.rows.level_sums import levels_of
+from obliquerules.rows.scaling import Scaling, filled_with_means
 from obliquerules.rules import Block, Column, Membership, Proposition
 from obliquerules.rules.decimals.gaps import largest_of
 from obliquerules.rules.proposition import Term
@@ -96,13 +96,3 @@ class Inputs:
 
 def _is_summable(column: Column) -> bool:
     return column.levels is None and column.kind in ("number", "flag")
-
-
-def filled_with_means(X: Matrix, weight: Vector) -> Matrix:
-    """Return a matrix with missing values replaced by the weighted mean of their column, zero if all are missing."""
-    filled = np.array(X, order="F")
-    for column in filled.T:
-        missing = np.isnan(column)
-        if missing.any():
-            column[missing] = np.average(column[~missing], weights=weight[~missing]) if not missing.all() else 0.0
-    return filled

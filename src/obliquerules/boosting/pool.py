@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from obliquerules.boosting.columns import SortedColumns
-from obliquerules.boosting.level_sums import best_level_sets
 from obliquerules.boosting.objective import Objective
 from obliquerules.boosting.oblique import Mask, ObliqueProposer, Rows, Vector
 from obliquerules.boosting.problem import Stage
 from obliquerules.boosting.threshold import middle_of_gap
+from obliquerules.rows.level_sums import best_level_sets
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.solvers.l1_logistic import follow_path
 

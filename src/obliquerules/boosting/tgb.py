@@ -15,12 +15,12 @@ from obliquerules.boosting.boosting import Boosting, Pair, by_information, by_ob
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.exact import ExactLearner
 from obliquerules.boosting.greedy import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
-from obliquerules.boosting.level_sums import levels_of
 from obliquerules.boosting.objective import OBJECTIVES
 from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.record import Record
 from obliquerules.method import Task
 from obliquerules.parameters import option, real, real_or_none, whole
+from obliquerules.rows.level_sums import levels_of
 from obliquerules.rows.sample import Sample
 
 

@@ -111,6 +111,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             cls.__init__ = make_init(cls.parameters)  # type: ignore[method-assign]
             cls.__doc__ = with_parameters(cls.__doc__ or "", cls.parameters)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
     # ---- fit ----
 
     def _method(self) -> Method:

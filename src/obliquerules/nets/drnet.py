@@ -16,6 +16,7 @@ from obliquerules.method import Growth, Method, Task
 from obliquerules.nets.binarisation import Binarisation, binarise
 from obliquerules.nets.boxes import levels_of
 from obliquerules.nets.decision_network import Schedule
+from obliquerules.nets.indicators import grow_on_numbers
 from obliquerules.nets.rule_sets import RuleSet, learn_rule_sets
 from obliquerules.parameters import (
     check_penalties,
@@ -105,6 +106,9 @@ class DRNet(Method):
 
     def grow(self, task: Task) -> Growth:
         """Learn a rule set for each class and penalty, and keep those that are worth their complexity."""
+        return grow_on_numbers(self, task, self._grow_on_numbers, dates=True)
+
+    def _grow_on_numbers(self, task: Task) -> Growth:
         learned = list(self._learned(task))
         described = _better_described(learned, task)
         ensembles = [ensemble for rule_set, ensemble in learned if rule_set.described == described]

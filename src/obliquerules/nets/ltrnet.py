@@ -22,6 +22,7 @@ from obliquerules.nets.extraction import (
     frontier,
     without_rules,
 )
+from obliquerules.nets.indicators import grow_on_numbers
 from obliquerules.nets.soft_rules import Architecture, Penalties, SoftRules, Units, descend
 from obliquerules.nets.training import Callback, EarlyStopping, Floats, NetworkParameters, one_thread
 from obliquerules.parameters import check_penalties, falling_penalties, jobs, option, real, seed, verbosity, whole
@@ -80,7 +81,10 @@ class LTRNet(Method):
         check_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
 
     def grow(self, task: Task) -> Growth:
-        """Train networks at each penalty, and read the path off all of them."""
+        """Train networks at each penalty, and read the path off all of them; dates and durations are left out."""
+        return grow_on_numbers(self, task, self._grow_on_numbers, dates=False)
+
+    def _grow_on_numbers(self, task: Task) -> Growth:
         sample, loss = task.sample, task.loss
         rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, self.penalty(loss, sample.y, sample.weight))
         trained = self._trained(rows, task.report if self.verbose else None)

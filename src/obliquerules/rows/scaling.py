@@ -125,3 +125,13 @@ def _quantile(values: Vector, share: Vector, level: float) -> float:
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(share[order])
     return float(values[order[np.searchsorted(cumulated, level * cumulated[-1])]])
+
+
+def filled_with_means(X: NDArray[np.float64], weight: Vector) -> NDArray[np.float64]:
+    """Return a matrix with missing values replaced by the weighted mean of their column, zero if all are missing."""
+    filled = np.array(X, order="F")
+    for column in filled.T:
+        missing = np.isnan(column)
+        if missing.any():
+            column[missing] = np.average(column[~missing], weights=weight[~missing]) if not missing.all() else 0.0
+    return filled
