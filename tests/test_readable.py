@@ -9,6 +9,7 @@ from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Propos
 from obliquerules.losses import LOSSES
 from obliquerules.method import Task
 from obliquerules.readable import SHARE_OF_ERROR, readable_path, without_redundant
+from obliquerules.rules import Block
 from obliquerules.rules.decimals.numbers import significant_digits
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -23,14 +24,14 @@ def task(loss, seed, n_rows=N_ROWS):
     draw = {"squared": rng.normal, "logistic": lambda f: rng.random(n_rows) < 1 / (1 + np.exp(-f)), "poisson": np.exp}
     y = rng.poisson(np.exp(score)) if loss == "poisson" else draw[loss](score)
     weight = rng.integers(1, 3, n_rows) * 1.0
-    return Task(X, y * 1.0, weight, LOSSES[loss], ("a", "b", "c"))
+    return Task(Block.of_matrix(X, ("a", "b", "c")), y * 1.0, weight, LOSSES[loss])
 
 
 def random_path(task, seed, n_rules=5):
     """Return ensembles of random rules, each with one rule more than the one before, and with fitted weights."""
     rng, rules, path = np.random.default_rng(seed), [], []
     for _ in range(n_rules):
-        row = task.sample.X[rng.integers(len(task.sample.y))]
+        row = task.sample.X.matrix[rng.integers(len(task.sample.y))]
         oblique = Proposition([0, 1], [1.0, rng.uniform(1.0, 20.0)], row[0] + rng.normal())
         axis = Proposition([2], [-1.0], -rng.integers(1, 8) - 0.5)
         rules.append(Rule(0.0, Conjunction([oblique, axis][: rng.integers(1, 3)])))

@@ -14,11 +14,12 @@ if typing.TYPE_CHECKING:
     from obliquerules.estimators.loading import load_model
     from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
     from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
-    from obliquerules.rules import Conjunction, Model, Proposition, Rounding, Rule, RuleEnsemble
+    from obliquerules.rules import Column, Conjunction, Membership, Model, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.documents.fields import ModelFileError
     from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
 
 __all__ = [
+    "Column",
     "Conjunction",
     "DRNetClassifier",
     "L1Level",
@@ -29,6 +30,7 @@ __all__ = [
     "LLTBoostRegressorCV",
     "LTRNetClassifier",
     "LTRNetRegressor",
+    "Membership",
     "Model",
     "ModelFileError",
     "Proposition",
@@ -52,7 +54,7 @@ _HOMES = {
     "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
     "estimators.loading": ("load_model",),
     "estimators.tgb": ("TGBClassifier", "TGBClassifierCV", "TGBRegressor", "TGBRegressorCV"),
-    "rules": ("Conjunction", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
+    "rules": ("Column", "Conjunction", "Membership", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.documents.fields": ("ModelFileError",),
     "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
 }

@@ -10,6 +10,7 @@ from obliquerules import DRNetClassifier, load_model
 from obliquerules.losses import LOSSES
 from obliquerules.method import Task
 from obliquerules.nets.binarisation import binarise
+from obliquerules.rules import Block
 
 QUICK = {"n_penalties": 3, "min_penalty": 1e-3, "max_penalty": 1.0, "max_iter": 300, "phase_length": 100, "step_size": 0.05}
 
@@ -38,9 +39,9 @@ def document(model, path):
 
 def test_on_training_rows_each_rule_set_predicts_what_its_hard_network_does(cancer):
     X, y, model = cancer
-    task = Task(X, y.astype(np.float64), np.ones(len(y)), LOSSES["logistic"], model.model_.feature_names, model.model_.labels)
+    task = Task(Block.of_matrix(X), y.astype(np.float64), np.ones(len(y)), LOSSES["logistic"], model.model_.labels)
     sample = task.sample
-    inputs = binarise(sample.X, sample.weight, 9)(sample.X)
+    inputs = binarise(sample.X.matrix, sample.weight, 9)(sample.X.matrix)
     compared = 0
     for rule_set, ensemble in model._method()._learned(task):
         rules = rule_set.signs

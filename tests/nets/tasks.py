@@ -4,7 +4,7 @@ import numpy as np
 
 from obliquerules.losses import LOSSES
 from obliquerules.method import Task
-from obliquerules.rules.labels import Labels
+from obliquerules.rules import Block, Labels
 
 NAMES = ("a", "b", "c")
 
@@ -27,12 +27,12 @@ def classes(n=120, seed=0, labels=("in", "out")):
 
 
 def regression_task(X, y, weight, loss="squared", learner="fit"):
-    return Task(X, y, weight, LOSSES[loss], NAMES, learner=learner)
+    return Task(Block.of_matrix(X, NAMES), y, weight, LOSSES[loss], learner=learner)
 
 
 def classification_task(X, y, weight, learner="fit"):
     labels = Labels.of(y)
-    return Task(X, labels.encode(y), weight, LOSSES["logistic"], NAMES, labels, learner)
+    return Task(Block.of_matrix(X, NAMES), labels.encode(y), weight, LOSSES["logistic"], labels, learner)
 
 
 def ordered(path):

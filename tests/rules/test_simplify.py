@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules import simplify
+from obliquerules.rules import Column, simplify
 
+from . import mixed
 from .strategies import N_COLUMNS, ensembles, matrices, ordinary, score
 
 # Magnitudes far apart, but such that no product with an ordinary input leaves the normal doubles.
@@ -164,3 +165,16 @@ def test_rules_with_the_same_condition_stay_apart_because_their_sum_would_round_
 def test_the_method_of_the_ensemble_is_the_function():
     ensemble = one_rule(Proposition([0], [-4.0], 2.0))
     assert ensemble.simplified() == simplify(ensemble)
+
+
+@given(mixed.ensembles, mixed.blocks)
+def test_mixed_ensembles_keep_their_scores(ensemble, block):
+    simplified = ensemble.simplified()
+    assert np.array_equal(simplified(block), ensemble(block))
+    assert simplified.complexity <= ensemble.complexity
+
+
+def test_levels_of_one_column_are_listed_together():
+    columns = [Column("c", ("a", "b", "d", "e"))]
+    ensemble = RuleEnsemble.parse("+1 if c != a & c != b\n+1 if c in {a, b} & c != a\n+1 if c = a & c = b", columns)
+    assert ensemble.simplified() == RuleEnsemble.parse("+1 if c not in {a, b}\n+1 if c = b", columns)

@@ -15,6 +15,7 @@ from obliquerules.rows.level_sums import levels_of
 from obliquerules.rows.scaling import filled_with_means
 from obliquerules.rules import Block, Column, Conjunction, Membership, Proposition, Rule, RuleEnsemble, Shortening, Test
 from obliquerules.rules.proposition import Term, term_values
+from obliquerules.rules.simplify import strictest
 from obliquerules.rules.votes import in_whole_numbers
 
 # A column of missing values needs this many of them, and as many others.
@@ -49,7 +50,8 @@ class Indicators:
 
     def restored(self, ensemble: RuleEnsemble) -> RuleEnsemble:
         """Return an ensemble on these columns as one on the columns of the task, with the same rule weights."""
-        rules = [Rule(rule.weight, Conjunction(_joined(list(map(self._test, rule.condition))))) for rule in ensemble]
+        rules = [Rule(rule.weight, Conjunction(map(self._test, rule.condition))) for rule in ensemble]
+        rules = [Rule(rule.weight, strictest(rule.condition) or rule.condition) for rule in rules]
         restored = RuleEnsemble(rules, ensemble.intercept, self.task.columns)
         return restored.with_propositions(self.shortening.with_whole_threshold)
 
@@ -106,23 +108,3 @@ def _column(term: Term, X: Block) -> Column:
     if isinstance(term, int):
         return Column(X.column(term).name, kind="flag" if X.column(term).kind == "flag" else "number")
     return Column(term.describe(X.columns), kind="flag")
-
-
-def _joined(tests: list[Test]) -> list[Test]:
-    """Return conditions with levels that are excluded one by one excluded together."""
-    found: list[Test] = []
-    for test in tests:
-        same = next((other for other in found if _excludes_too(other, test)), None)
-        if isinstance(test, Membership) and isinstance(same, Membership):
-            levels = dict.fromkeys((*same.levels, *test.levels))
-            found[found.index(same)] = Membership(test.column, levels, negated=True, missing=test.missing)
-        else:
-            found.append(test)
-    return found
-
-
-def _excludes_too(one: Test, other: Test) -> bool:
-    if not (isinstance(one, Membership) and isinstance(other, Membership)) or one.ordered or other.ordered:
-        return False
-    alike = (one.column, one.negated, one.missing) == (other.column, other.negated, other.missing)
-    return alike and one.negated and bool(one.levels) and bool(other.levels)

@@ -42,7 +42,16 @@ def with_levels(name: str, values: Sequence[Level | None]) -> Filled:
 def first_come(name: str, values: Iterable[Any]) -> Filled:
     """Return values, of which None and NaN are missing, as a column with levels in the order in which they come."""
     codes: dict[Level, int] = {}
-    found = [np.nan if is_nothing(value) else codes.setdefault(as_level(value), len(codes)) for value in values]
+    # Most values have come before: to look them up is much quicker than to ask what they are.
+    known: dict[Any, float] = {}
+
+    def code(value: Any) -> float:
+        if is_nothing(value):
+            return np.nan
+        known[value] = float(codes.setdefault(as_level(value), len(codes)))
+        return known[value]
+
+    found = [known[value] if value in known else code(value) for value in values]
     if not codes:
         return missing_numbers(name, len(found))
     kinds = {type(level) for level in codes}

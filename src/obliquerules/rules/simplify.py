@@ -47,7 +47,10 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
 def strictest(tests: Iterable[Test]) -> Conjunction | None:
     """Keep the highest threshold in each direction; None if two directions contradict each other, so that no row meets both."""
     kept: dict[Direction | Membership, Test] = {}
-    for test in tests:
+    together = _levels_together(tests)
+    if together is None:
+        return None
+    for test in together:
         place = test if isinstance(test, Membership) else (test.columns, test.weights, test.missing)
         other = kept.setdefault(place, test)
         if isinstance(test, Proposition) and isinstance(other, Proposition) and test.threshold > other.threshold:
@@ -56,6 +59,42 @@ def strictest(tests: Iterable[Test]) -> Conjunction | None:
         if isinstance(test, Proposition) and _is_contradicted(test, kept):
             return None
     return Conjunction(kept.values())
+
+
+def _levels_together(tests: Iterable[Test]) -> list[Test] | None:
+    """Return conditions with those on levels of one column as one; None if no row meets both."""
+    found: list[Test] = []
+    for test in tests:
+        place = next((i for i, other in enumerate(found) if _same_column(other, test)), None)
+        if place is None:
+            found.append(test)
+            continue
+        both = _both(found[place], test)
+        if both is None:
+            return None
+        found[place] = both
+    return found
+
+
+def _same_column(one: Test, other: Test) -> bool:
+    """Say whether two conditions list levels of the same column; ordered levels are read better by themselves."""
+    if not (isinstance(one, Membership) and isinstance(other, Membership)) or one.column != other.column:
+        return False
+    return bool(one.levels) and bool(other.levels) and not one.ordered and not other.ordered
+
+
+def _both(one: Test, other: Test) -> Test | None:
+    """Return the condition that both conditions on the levels of a column are; None if no row meets it."""
+    assert isinstance(one, Membership)
+    assert isinstance(other, Membership)
+    missing = one.missing and other.missing
+    if one.negated and other.negated:
+        return Membership(one.column, dict.fromkeys((*one.levels, *other.levels)), True, missing)
+    listed = other.levels if one.negated else one.levels
+    levels = [level for level in listed if one.has(level) and other.has(level)]
+    if levels or missing:
+        return Membership(one.column, levels, missing=missing)
+    return None
 
 
 def _is_contradicted(test: Proposition, kept: dict[Direction | Membership, Test]) -> bool:
