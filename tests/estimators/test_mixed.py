@@ -25,6 +25,14 @@ from obliquerules import (
 from obliquerules.rules import Column
 
 QUICK_NET = {"max_rules": 3, "n_penalties": 2, "n_restarts": 2, "max_iter": 100, "random_state": 0}
+QUICK_DRNET = {
+    "n_penalties": 2,
+    "min_penalty": 1e-3,
+    "max_penalty": 0.1,
+    "max_iter": 300,
+    "phase_length": 100,
+    "step_size": 0.1,
+}
 REGRESSORS = [
     LLTBoostRegressor(max_rules=4),
     LLTBoostRegressor(max_rules=4, selection="validation", random_state=0),
@@ -69,7 +77,7 @@ def test_every_estimator_learns_from_a_raw_frame(estimator, tmp_path):
 
 def test_classifiers_learn_from_a_raw_frame():
     X, y = frame()
-    for estimator in (LLTBoostClassifier(), TGBClassifier(), DRNetClassifier(n_penalties=2, max_iter=600, random_state=0)):
+    for estimator in (LLTBoostClassifier(), TGBClassifier(), DRNetClassifier(**QUICK_DRNET)):
         assert estimator.fit(X, y > np.median(y)).score(X, y > np.median(y)) > 0.6
 
 
