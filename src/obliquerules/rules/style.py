@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from obliquerules.rules.decimals.numbers import in_full, readable
+from obliquerules.rules.decimals.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
 
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 # Words that stand between the names and numbers of a condition.
@@ -66,13 +66,17 @@ class Style:
         """Return a number in this style."""
         return self.number.format(self._digits(number))
 
-    def signed(self, number: float) -> str:
-        """Return a number with its sign in front, as the weight of a rule is written."""
-        digits = self._digits(number)
+    def weight(self, number: float) -> str:
+        """Return the size of the weight of a rule, or of a sum of weights, in this style: it has fewer digits."""
+        return self.number.format(self._digits(number, WEIGHT_DIGITS))
+
+    def signed(self, weight: float) -> str:
+        """Return the weight of a rule, or a sum of weights, with its sign in front."""
+        digits = self._digits(weight, WEIGHT_DIGITS)
         return self.number.format(digits if digits.startswith("-") else f"+{digits}")
 
-    def _digits(self, number: float) -> str:
-        return in_full(number) if self.exact else readable(number)
+    def _digits(self, number: float, short: int = SIGNIFICANT_DIGITS) -> str:
+        return in_full(number) if self.exact else readable(number, short)
 
     def inequality(self, columns: Iterable[str], weights: Sequence[float], threshold: float) -> str:
         """Return a condition, turned so that the first variable has no minus."""
