@@ -96,7 +96,9 @@ $(VENV)/documented: $(VENV)/installed
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[docs]'
 	touch $@
 
+# Of wittgenstein there is only the source, which is built without isolation: it needs a setuptools that can make a wheel.
 $(VENV)/compared: $(VENV)/installed
+	$(INSTALL) 'setuptools>=70.1'
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[bench,plots]'
 	touch $@
 

@@ -289,15 +289,15 @@ def compare(results: Results, names: list[str], plain: str, chosen: str) -> list
 
 
 def compare_seeds(results: Results, names: list[str], method: str) -> bool:
-    """Print what was chosen with each seed; return whether that is the same on most data sets."""
+    """Print what was chosen with each seed; return whether the size is the same on most data sets."""
     print(f"\n{method} on all rows: complexity and ridge for {len(SEEDS)} seeds, repetitions\n")
     same = 0
     for name in names:
         chosen = [(int(result["complexity"]), result["ridge"]) for result in results[name, method]]
-        same += len(set(chosen)) == 1
+        same += len({complexity for complexity, _ in chosen}) == 1
         words = ", ".join(f"{complexity} ({ridge:g})" for complexity, ridge in chosen)
         print(f"{name:>10}  {words}  {[int(result['repetitions']) for result in results[name, method]]}")
-    print(f"the same choice for all seeds on {same} of {len(names)}")
+    print(f"the same complexity for all seeds on {same} of {len(names)}")
     return same >= min(ENOUGH, len(names))
 
 

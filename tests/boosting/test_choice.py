@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import sem, t
 
-from obliquerules.boosting.choice import NEAR, STEP, better_ridge, choose, lower_hull, sizes_to_compare
+from obliquerules.boosting.choice import NEAR, STEP, choose, contenders, lower_hull, sizes_to_compare
 from obliquerules.boosting.held_out import FoldLosses, HeldOut
 
 losses = st.floats(0.0, 10.0, width=32)
@@ -32,39 +33,62 @@ def with_excess(excess, spread, n_rows=100):
 
 
 def test_a_smaller_size_is_taken_if_it_is_within_one_paired_standard_error():
-    assert choose(held_out(with_excess(0.9, 1.0)), 0, 1.0).chosen == 0
-    assert choose(held_out(with_excess(1.1, 1.0)), 0, 1.0).chosen == 1
-    assert choose(held_out(with_excess(0.9, 1.0)), 0, 0.0).chosen == 1
+    assert choose(held_out(with_excess(0.9, 1.0)), 1.0).chosen == 0
+    assert choose(held_out(with_excess(1.1, 1.0)), 1.0).chosen == 1
+    assert choose(held_out(with_excess(0.9, 1.0)), 0.0).chosen == 1
 
 
 def test_the_path_ends_too_early_only_if_the_last_size_is_clearly_better():
-    assert choose(held_out(with_excess(1.1, 1.0)), 0, 1.0).still_falls
-    assert choose(held_out(with_excess(1.1, 1.0)), 0, 0.0).still_falls
-    assert not choose(held_out(with_excess(0.9, 1.0)), 0, 0.0).still_falls
-    assert not choose(held_out(with_excess(-0.5, 0.1)), 0, 1.0).still_falls
+    assert choose(held_out(with_excess(1.1, 1.0)), 1.0).still_falls
+    assert choose(held_out(with_excess(1.1, 1.0)), 0.0).still_falls
+    assert not choose(held_out(with_excess(0.9, 1.0)), 0.0).still_falls
+    assert not choose(held_out(with_excess(-0.5, 0.1)), 1.0).still_falls
 
 
 def test_a_choice_is_settled_if_it_does_not_hang_on_the_partition():
     clear, close = with_excess(5.0, 1.0), with_excess(1.1, 1.0)
-    assert not choose(held_out(clear), 0, 1.0).settled
-    assert choose(held_out(clear, with_excess(5.5, 1.0)), 0, 1.0).settled
-    assert not choose(held_out(close, with_excess(1.9, 1.0), with_excess(0.5, 1.0)), 0, 1.0).settled
+    assert not choose(held_out(clear), 1.0).settled
+    assert choose(held_out(clear, with_excess(5.5, 1.0)), 1.0).settled
+    assert not choose(held_out(close, with_excess(1.9, 1.0), with_excess(0.5, 1.0)), 1.0).settled
 
 
-def test_another_ridge_must_be_better_by_more_than_its_standard_error():
-    for gain, ridge in ((0.9, 0), (1.1, 1)):
-        worse, better = with_excess(gain, 1.0)[0]
-        assert better_ridge(held_out(np.array([[worse], [better]])), 0)[0] == ridge
-    worse, better = with_excess(1.1, 1.0)[0]
-    assert better_ridge(held_out(np.array([[better], [worse]])), 0)[0] == 0
+def test_the_same_spread_settles_a_choice_only_after_enough_repetitions():
+    pair = [with_excess(3.0, 1.0), with_excess(4.0, 1.0)]
+    assert not choose(held_out(*pair), 1.0).settled
+    assert choose(held_out(*pair, *pair), 1.0).settled
 
 
-def test_a_single_ridge_is_certain_and_of_several_only_repetitions_make_sure():
+def test_doubt_is_the_half_width_of_a_confidence_interval():
+    excess = np.array([1.0, 2.0, 4.0, 3.0])
+    found = held_out(*(with_excess(value, 1.0) for value in excess)).doubt(0, less=(0, 1))
+    low, high = t.interval(0.95, len(excess) - 1, loc=excess.mean(), scale=sem(excess))
+    np.testing.assert_allclose(found, [(high - low) / 2.0, 0.0], atol=1e-9)
+    assert np.isinf(held_out(with_excess(1.0, 1.0)).doubt(0, less=(0, 1))).all()
+
+
+def test_the_ridge_of_the_least_risk_is_chosen_and_the_first_of_equal_ones():
+    worse, better = with_excess(0.1, 1.0)[0]
+    assert choose(held_out(np.array([[worse], [better]])), 1.0).ridge == 1
+    assert choose(held_out(np.array([[better], [worse]])), 1.0).ridge == 0
+    assert choose(held_out(np.array([[better], [better]])), 1.0).ridge == 0
+
+
+def test_a_ridge_contends_until_repetitions_show_that_it_is_worse():
     worse, better = with_excess(5.0, 1.0)[0]
-    assert better_ridge(held_out(np.array([[worse]])), 0) == (0, True)
     two = np.array([[worse], [better]])
-    assert better_ridge(held_out(two), 0) == (1, False)
-    assert better_ridge(held_out(two, two), 0) == (1, True)
+    assert contenders(held_out(np.array([[worse]])), 0) == []
+    assert contenders(held_out(two), 1) == [0]
+    assert contenders(held_out(two, two), 1) == []
+    assert contenders(held_out(two, two[::-1]), 1) == [0]
+
+
+def test_a_choice_is_not_settled_while_another_ridge_that_may_be_better_leads_to_another_size():
+    small, large = with_excess(5.0, 0.1)[0], with_excess(0.0, 0.1)[0] + [[0.0], [1.0]]  # the second and the first size are best
+    tied = [np.array([small, large + step]) for step in (-0.5, 0.5, -0.4, 0.6)]
+    apart = [np.array([small, large + 9.0 + step]) for step in (-0.5, 0.5, -0.4, 0.6)]
+    assert {choose(held_out(np.array([losses])), 1.0).chosen for losses in (small, large)} == {0, 1}
+    assert not choose(held_out(*tied), 1.0).settled
+    assert choose(held_out(*apart), 1.0).settled
 
 
 @given(arrays(np.float64, (1, 3, 12), elements=losses), st.integers(1, 5), st.randoms())

@@ -33,7 +33,7 @@ def test_markdown():
         "| weight | if |",
         "| ---: | :--- |",
         "| +1.79 | True |",
-        "| -3.123 | 2.81 variance - 1.5 skewness >= -0.28 & curtosis <= 4.5 |",
+        "| -3.12 | 2.81 variance - 1.5 skewness >= -0.28 & curtosis <= 4.5 |",
         "| +0.5 | skewness >= 3 |",
         "| +7 | True |",
     ]
@@ -44,7 +44,7 @@ def test_latex():
         r"\begin{tabular}{rll}",
         r"    \hline",
         r"    $+1.79$ & if & True \\",
-        r"    $-3.123$ & if & $2.81$\,variance $-$ $1.5$\,skewness $\geq$ $-0.28$ \textbf{\&} curtosis $\leq$ $4.5$ \\",
+        r"    $-3.12$ & if & $2.81$\,variance $-$ $1.5$\,skewness $\geq$ $-0.28$ \textbf{\&} curtosis $\leq$ $4.5$ \\",
         r"    $+0.5$ & if & skewness $\geq$ $3$ \\",
         r"    $+7$ & if & True \\",
         r"\end{tabular}",
@@ -54,11 +54,11 @@ def test_latex():
 @pytest.mark.parametrize(
     ("wording", "start", "fall"),
     [
-        (Wording(), "The score starts at 1.79.", "the score falls by 3.123."),
+        (Wording(), "The score starts at 1.79.", "the score falls by 3.12."),
         (
             Wording("log-odds of 'yes'", "odds", plural=True),
             "The log-odds of 'yes' start at 1.79 (odds of 5.99).",
-            "the log-odds of 'yes' fall by 3.123 (odds divided by 22.7).",
+            "the log-odds of 'yes' fall by 3.12 (odds divided by 22.7).",
         ),
         (
             Wording(None, "expected count"),
@@ -123,7 +123,7 @@ def test_html_shows_names_as_they_are():
     cells = Cells(RENAMED._repr_html_())
     assert cells.tags == {"table", "thead", "tbody", "tr", "th", "td"}
     assert f"2.81\xa0{HOSTILE[0]} -\xa01.5\xa0{HOSTILE[1]} ≥\xa0-0.28 & {HOSTILE[2]} ≤\xa04.5" in cells.text
-    assert "-3.123" in cells.text
+    assert "-3.12" in cells.text
 
 
 def test_markdown_names_stay_in_their_cell():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,40 +35,42 @@ class Choice:
     settled: bool
 
 
-def choose(held_out: HeldOut, default: int, tolerance: float) -> Choice:
-    """Choose the smallest size whose risk is above the least by at most ``tolerance`` standard errors of the difference.
+def choose(held_out: HeldOut, tolerance: float) -> Choice:
+    """Choose the ridge of the least risk and, at that ridge, a size.
 
-    The ridge at position ``default`` is kept unless another has a risk that is lower by more than a standard error.
+    It is settled if each ridge that is not clearly worse leads to the same size, clearly.
     """
-    ridge, certain = better_ridge(held_out, default)
+    ridge = int(held_out.risk.min(axis=1).argmin())
+    choice = choose_size(held_out, ridge, tolerance)
+    others = [choose_size(held_out, other, tolerance) for other in contenders(held_out, ridge)]
+    same = all(other.settled and other.chosen == choice.chosen for other in others)
+    return replace(choice, settled=choice.settled and same)
+
+
+def choose_size(held_out: HeldOut, ridge: int, tolerance: float) -> Choice:
+    """Choose the smallest size whose risk is above the least by at most ``tolerance`` standard errors of the difference."""
     risk = held_out.risk[ridge]
     best = int(risk.argmin())
     excess, error = risk - risk[best], held_out.standard_error(ridge, less=(ridge, best))
     chosen = int(np.flatnonzero(excess <= tolerance * error)[0])
     # Smaller sizes must be outside and the chosen one inside by more than the partition matters; the best is so by definition.
-    margin, doubt = np.abs(excess - tolerance * error), held_out.partition_error(ridge, less=(ridge, best))
+    margin, doubt = np.abs(excess - tolerance * error), held_out.doubt(ridge, less=(ridge, best))
     return Choice(
         ridge=ridge,
         best=best,
         chosen=chosen,
         still_falls=0 < best == len(risk) - 1 and bool((excess > error)[:-1].all()),
-        settled=certain and bool((margin >= doubt)[: chosen + 1].all()),
+        settled=bool((margin >= doubt)[: chosen + 1].all()),
     )
 
 
-def better_ridge(held_out: HeldOut, default: int) -> tuple[int, bool]:
-    """Return the best of the other ridges if its risk is below the default's by more than a standard error, or the default.
-
-    Each ridge is judged at its best size. Also return whether that hardly depends on the partition of the rows.
-    """
+def contenders(held_out: HeldOut, ridge: int) -> list[int]:
+    """Return the other ridges that further repetitions may show to be better; each is judged at its best size."""
     best, least = held_out.risk.argmin(axis=1).tolist(), held_out.risk.min(axis=1)
-    others = [ridge for ridge in range(len(least)) if ridge != default]
-    if not others:
-        return default, True
-    ridge, kept = min(others, key=lambda other: least[other]), (default, best[default])
-    gain = least[default] - least[ridge]
-    error, doubt = (of(ridge, less=kept)[best[ridge]] for of in (held_out.standard_error, held_out.partition_error))
-    return ridge if gain > error else default, bool(abs(gain - error) >= doubt)
+    others = (other for other in range(len(least)) if other != ridge)
+    return [
+        other for other in others if least[other] - least[ridge] < held_out.doubt(other, less=(ridge, best[ridge]))[best[other]]
+    ]
 
 
 def sizes_to_compare(complexity: NDArray[np.intp], loss: NDArray[np.float64]) -> list[int]:

@@ -27,7 +27,7 @@ from obliquerules.rules import RuleEnsemble
 
 DEFAULT_FOLDS = 5
 # The largest number of repetitions of the folds.
-REPETITIONS = 6
+REPETITIONS = 10
 AUTO = "auto"
 # The ridges that are compared if one is to be chosen; the first is that of growth.
 RIDGES = (4.0, 16.0, 64.0)
@@ -60,8 +60,8 @@ class CrossValidated(ABC):
         'float or "auto"',
         "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. "
-        '``"auto"``: rules are grown with a ridge of 4 and their weights refitted with 16 and 64; 4 is kept unless the risk of '
-        "another is the least, by more than one standard error of the difference.",
+        '``"auto"``: rules are grown with a ridge of 4 and their weights refitted with 16 and 64 too; the ridge of the least '
+        "risk is taken.",
         check_ridge,
     )
     random_state: Any = seed(
@@ -135,7 +135,7 @@ class CrossValidated(ABC):
         return RIDGES if self.ridge == AUTO else (float(self.ridge),)
 
     def _choice(self, held_out: HeldOut) -> Choice:
-        return choose(held_out, self._ridges.index(self.plain.ridge), 1.0 if self.one_standard_error else 0.0)
+        return choose(held_out, 1.0 if self.one_standard_error else 0.0)
 
     def _chosen(self, task: Task, growth: Growth, members: list[int], held_out: HeldOut, choice: Choice) -> Growth:
         """Return the growth with the chosen member, and the results by which it was chosen."""

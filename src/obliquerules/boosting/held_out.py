@@ -8,8 +8,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 Array = NDArray[np.float64]
+
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +103,13 @@ class HeldOut:
         mean = np.sum(loss * self._share, axis=-1, keepdims=True)
         return np.asarray(np.sqrt(np.sum((self._share * (loss - mean)) ** 2, axis=-1)))
 
-    def partition_error(self, ridge: int, less: tuple[int, int]) -> Array:
-        """Return the standard error, over the repetitions, of the excess of each size over another ridge and size.
+    def doubt(self, ridge: int, less: tuple[int, int]) -> Array:
+        """Return how far the excess of each size over another ridge and size may be from its mean over all repetitions.
 
-        It says how far that depends on which rows come into the same fold; infinite after one repetition.
+        It is the half-width of a confidence interval by Student's t, which is wide for few repetitions; infinite after one. It
+        says how far the excess depends on which rows come into the same fold.
         """
         if (n := len(self.repetitions)) < 2:
             return np.full(self.total.shape[1], np.inf)
         excess = np.array([risk[ridge] - risk[less] for risk in self.repetitions])
-        return np.asarray(excess.std(axis=0, ddof=1) / np.sqrt(n))
+        return np.asarray(stdtrit(n - 1, 0.5 + 0.5 * CONFIDENCE) * excess.std(axis=0, ddof=1) / np.sqrt(n))

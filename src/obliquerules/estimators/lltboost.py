@@ -16,7 +16,7 @@ class LLTBoostClassifier(RuleClassifier):
     each rule all weights are refitted. Inputs are standardised internally; the rules are in original units.
 
     The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full, so
-    that the printed conditions are exact. Rule weights keep full precision and are printed with four digits.
+    that the printed conditions are exact. Rule weights keep full precision and are printed with three digits.
 
     Attributes
     ----------
@@ -87,7 +87,8 @@ class LLTBoostClassifierCV(RuleClassifier):
 
     Of sizes that differ by little, chance decides which has the least risk. So only some are compared: corners of the convex
     hull of complexity and training loss, each larger than the one before by a fifth or more. Rows are assigned to folds anew
-    until the choice is stable: until each difference is further from one standard error than it varies with the folds.
+    until the choice is stable: until each difference that decides is further from one standard error than its 95 % confidence
+    interval over the repetitions is wide, also at other ridges that are not clearly worse; at most ten times.
 
     A ``ConvergenceWarning`` says that ``max_rules`` should be raised if the largest size is better than every smaller one by
     more than a standard error.

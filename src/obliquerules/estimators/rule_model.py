@@ -416,9 +416,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.rule_table(X, y))
         rule  weight  complexity  coverage  mean contribution  mean of y  condition
-              +104.4           0   100.0 %             +104.4      152.1  True
-           0  +38.08           3    30.5 %             +11.63      200.1  bp >= 101.5
-           1  +78.56           4    45.9 %             +36.08      202.7  bmi + 7 s5 >= 59.4
+                +104           0   100.0 %               +104      152.1  True
+           0   +38.1           3    30.5 %              +11.6      200.1  bp >= 101.5
+           1   +78.6           4    45.9 %              +36.1      202.7  bmi + 7 s5 >= 59.4
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -445,11 +445,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.explain(X[:1]))
         Predicted: 183
-          +104.4  to start with
-          +78.56  because bmi + 7 s5 >= 59.4 (it is 66.1186, met by 6.719)
-            +183  in all, the prediction
+           +104  to start with
+          +78.6  because bmi + 7 s5 >= 59.4 (it is 66.1186, met by 6.719)
+           +183  in all, the prediction
         Not counted, because a condition is not met:
-          +38.08  if bp >= 101.5 (it is 101, missed by 0.5)
+          +38.1  if bp >= 101.5 (it is 101, missed by 0.5)
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         return explain(self.model_, self._read(X))

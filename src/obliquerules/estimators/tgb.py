@@ -16,7 +16,7 @@ class TGBClassifier(RuleClassifier):
     are refitted. `LLTBoostClassifier` does the same with oblique conditions.
 
     The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full, so
-    that the printed conditions are exact. Rule weights keep full precision and are printed with four digits.
+    that the printed conditions are exact. Rule weights keep full precision and are printed with three digits.
 
     Attributes
     ----------

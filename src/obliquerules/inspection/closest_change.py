@@ -14,7 +14,7 @@ from obliquerules.inspection.change_search import Room, Search, Wish, same_dista
 from obliquerules.rules import Model
 from obliquerules.rules.decimals.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.records import Records, aligned
-from obliquerules.rules.style import PLAIN, column_names
+from obliquerules.rules.style import column_names
 
 Vector = NDArray[np.float64]
 
@@ -109,7 +109,9 @@ def _prediction_text(prediction: Any) -> str:
 
 
 def _size(change: VariableChange) -> str:
-    return f"({PLAIN.signed(change.after - change.before)}, {readable(change.distance)} standard deviations)"
+    difference = change.after - change.before
+    sign = "-" if difference < 0.0 else "+"
+    return f"({sign}{readable(abs(difference))}, {readable(change.distance)} standard deviations)"
 
 
 def _floor(bound: float) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from obliquerules.rules.columns import Column, Columns, Level
-from obliquerules.rules.decimals.numbers import in_full, readable
+from obliquerules.rules.decimals.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
 
 if TYPE_CHECKING:
     from obliquerules.rules.membership import Membership
@@ -123,13 +123,17 @@ class Style:
         """Return a number in this style."""
         return self.number.format(self._digits(number))
 
-    def signed(self, number: float) -> str:
-        """Return a number with its sign in front, as the weight of a rule is written."""
-        digits = self._digits(number)
+    def weight(self, number: float) -> str:
+        """Return the size of the weight of a rule, or of a sum of weights, in this style: it has fewer digits."""
+        return self.number.format(self._digits(number, WEIGHT_DIGITS))
+
+    def signed(self, weight: float) -> str:
+        """Return the weight of a rule, or a sum of weights, with its sign in front."""
+        digits = self._digits(weight, WEIGHT_DIGITS)
         return self.number.format(digits if digits.startswith("-") else f"+{digits}")
 
-    def _digits(self, number: float) -> str:
-        return in_full(number) if self.exact else readable(number)
+    def _digits(self, number: float, short: int = SIGNIFICANT_DIGITS) -> str:
+        return in_full(number) if self.exact else readable(number, short)
 
     def value(self, column: Column, number: float) -> str:
         """Return a number in the unit of a column: a date, a time, a duration or a plain number."""

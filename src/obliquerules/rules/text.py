@@ -138,9 +138,9 @@ def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # no
 
 
 def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
-    lines = [wording.start(style.write(ensemble.intercept), ensemble.intercept)]
+    lines = [wording.start(style.weight(ensemble.intercept), ensemble.intercept)]
     for rule in ensemble:
-        change = wording.change(style.write(abs(rule.weight)), rule.weight)
+        change = wording.change(style.weight(abs(rule.weight)), rule.weight)
         when = f"If {rule.condition.describe(ensemble.columns, style)}" if rule.condition.propositions else "Always"
         lines.append(f"{when}, {change}.")
     return "\n".join([*lines, *(_band_sentence(table, style, wording) for table in band_tables(ensemble))])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from obliquerules.rules.decimals.numbers import (
     MEANT_DIGITS,
+    WEIGHT_DIGITS,
     readable,
     rounded_to,
     shortest_decimal,
@@ -48,9 +49,19 @@ def test_four_significant_digits_are_kept(number):
     assert float(readable(number)) == pytest.approx(number, rel=5.01e-4, abs=0.0)
 
 
-@given(any_finite)
-def test_signed_numbers_start_with_their_sign(number):
-    assert PLAIN.signed(number) == (readable(number) if number < 0 else "+" + readable(number))
+@given(any_finite.filter(lambda number: abs(number) < 1.79e308))  # as above
+def test_weights_start_with_their_sign_and_have_three_digits(number):
+    size = readable(number, WEIGHT_DIGITS)
+    assert PLAIN.weight(number) == size
+    assert PLAIN.signed(number) == (size if number < 0 else "+" + size)
+    assert float(PLAIN.signed(number)) == pytest.approx(number, rel=5.01e-3, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    ("weight", "text"), [(3.3866123, "+3.39"), (-104.38211, "-104"), (123456.789, "+123457"), (0.25, "+0.25")]
+)
+def test_weights_are_short_unless_they_were_typed(weight, text):
+    assert PLAIN.signed(weight) == text
 
 
 @given(any_finite.filter(lambda number: abs(number) < 1.79e308), st.integers(1, MEANT_DIGITS))

@@ -5,26 +5,30 @@ from __future__ import annotations
 import math
 
 SIGNIFICANT_DIGITS = 4
+# The weights of rules, what they contribute and their sums are fitted to the rows: they deserve fewer digits.
+WEIGHT_DIGITS = 3
 # A number with at most this many digits was typed or rounded, and is printed in full; one with more was computed.
 MEANT_DIGITS = 7
 # This many significant digits tell any two doubles apart.
 ALL_DIGITS = 17
 
 
-def readable(number: float) -> str:
-    """Return a decimal of at most seven significant digits in full, and any other number with four.
+def readable(number: float, short: int = SIGNIFICANT_DIGITS) -> str:
+    """Return a decimal of at most seven significant digits in full, and any other number with ``short``, by default four.
 
     What is printed in full reads back as the same number to the last bit.
 
     >>> readable(0.29512345), readable(-1234567.8), readable(3.0), readable(2.5e-9), readable(0.295123)
     ('0.2951', '-1234568', '3', '2.5e-09', '0.295123')
+    >>> readable(0.29512345, WEIGHT_DIGITS)
+    '0.295'
     """
     if number == 0.0:
         return "0"
     if not math.isfinite(number):  # the quotient of a threshold and a tiny weight
         return f"{number:g}"
     meant = significant_digits(number)
-    digits = meant if meant <= MEANT_DIGITS else SIGNIFICANT_DIGITS
+    digits = meant if meant <= MEANT_DIGITS else short
     magnitude = math.floor(math.log10(abs(number)))
     if not -5 <= magnitude <= 9:
         return f"{number:.{digits}g}"

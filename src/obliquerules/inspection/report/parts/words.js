@@ -9,12 +9,12 @@ function significantDigits(number) {
   );
 }
 
-/** Write a number as the library prints it: a short decimal in full, any other with four significant digits. */
-function readable(number) {
+/** Write a number as the library prints it: a short decimal in full, any other with few significant digits. */
+function readable(number, short = 4) {
   if (number === 0) return "0";
   if (!Number.isFinite(number)) return number > 0 ? "inf" : "-inf";
   const meant = significantDigits(number);
-  const digits = meant <= 7 ? meant : 4;
+  const digits = meant <= 7 ? meant : short;
   const magnitude = Number(number.toExponential().split("e")[1]);
   if (magnitude < -5 || magnitude > 9) return withExponent(number, digits);
   const decimals = Math.max(0, digits - 1 - magnitude);
@@ -33,8 +33,9 @@ function factor(weight) {
   return readable(Number(Math.exp(Math.max(-700, Math.min(weight, 700))).toPrecision(3)));
 }
 
-function signed(number) {
-  const text = readable(number);
+/** Write a weight or a sum of weights, with its sign, in three digits. */
+function signed(weight) {
+  const text = readable(weight, 3);
   return text.startsWith("-") ? text : `+${text}`;
 }
 
