@@ -17,7 +17,15 @@ from sklearn.utils import check_random_state
 
 from obliquerules.boosting.boosting import Boosting
 from obliquerules.boosting.choice import Choice, choose, sizes_to_compare
-from obliquerules.boosting.folds import Rows, Split, check_split, given_splits, splits_by_content
+from obliquerules.boosting.folds import (
+    Rows,
+    Split,
+    check_split,
+    given_splits,
+    has_different_rows,
+    splits_by_content,
+    splits_of_copies,
+)
 from obliquerules.boosting.held_out import FoldLosses, HeldOut
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.boosting.tgb import TGB
@@ -94,7 +102,7 @@ class CrossValidated(ABC):
         """Grow the path on all rows and without those of each fold, and choose a member."""
         # Not the global generator for None: then the content of the rows alone decides.
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        if not gives_splits(self.cv):
+        if not gives_splits(self.cv) and has_different_rows(task):
             # A row given twice is a row of weight 2 here too, and no model is tested on a copy of a training row.
             task = dataclasses.replace(task, X=task.sample.X, y=task.sample.y, weight=task.sample.weight)
         repetitions = self._repetitions(task, rng)
@@ -109,11 +117,14 @@ class CrossValidated(ABC):
 
     def _repetitions(self, task: Task, rng: np.random.RandomState) -> Iterator[list[Split]]:
         """Yield the splits of each repetition."""
+        n_folds = DEFAULT_FOLDS if self.cv is None else self.cv
         if gives_splits(self.cv):
             repetitions = iter([given_splits(self.cv, task)])
+        elif not has_different_rows(task):
+            repetitions = iter([splits_of_copies(task, int(n_folds))])
         else:
             salts = (int(rng.randint(2**31 - 1)) for _ in range(REPETITIONS))
-            repetitions = splits_by_content(task, DEFAULT_FOLDS if self.cv is None else int(self.cv), salts)
+            repetitions = splits_by_content(task, int(n_folds), salts)
         for splits in repetitions:
             for split in splits:
                 check_split(task, *split)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 
 from obliquerules.method import Task
 from obliquerules.rows.reading import read_weights
@@ -29,6 +29,20 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterato
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
         fold = task.sample.folds(strata, n_folds, salt)
         yield [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+
+def has_different_rows(task: Task) -> bool:
+    """Say whether each class, or the whole, has two different rows, so that equal rows can be kept together in folds."""
+    return int(np.unique(task.loss.strata(task.sample.y), return_counts=True)[1].min()) >= 2
+
+
+def splits_of_copies(task: Task, n_folds: int) -> list[Split]:
+    """Return splits that part copies of a row, because there is nothing else to be parted."""
+    counted = np.flatnonzero(task.weight > 0.0)
+    strata = task.loss.strata(task.y[counted])
+    check_strata(strata)
+    n_splits = min(n_folds, int(np.unique(strata, return_counts=True)[1].min()))
+    return [(counted[train], counted[test]) for train, test in StratifiedKFold(n_splits).split(strata, strata)]
 
 
 def check_strata(strata: NDArray[np.intp]) -> None:
