@@ -147,6 +147,8 @@ class SqlTarget(Target):
         for name in source.used_names if types else ():
             if name not in types:
                 raise ValueError(f"The table {'.'.join(self._parts)} has no column {name!r}, which rules use.")
+        for column in source.columns:
+            _check_type(source, column, types.get(source.name(column), ""))
         return {name: kind for name, held in types.items() if (kind := kind_of_type(held)) is not None}
 
     def engine(self) -> tuple[str, str]:
@@ -204,6 +206,18 @@ class SqlTarget(Target):
         outputs = ", ".join(f"product.{language.quote(name)}" for name in source.output_names(self.prefix))
         cursor.execute(f"SELECT {outputs} FROM (\n{query}) AS product ORDER BY product.{position}")
         return list(map(fields, cursor.fetchall()))
+
+
+def _check_type(source: Source, column: int, held: str) -> None:
+    """Raise if the column of a table cannot be compared with what the model says of it."""
+    kind = kind_of_type(held)
+    if source.kind(column) == "text" and kind not in (None, "text"):
+        raise ValueError(f"The column {source.name(column)!r} of the table is of type {held}, but held text in fit.")
+    if source.column(column).kind in ("date", "time") and re.search(r"with time zone|timestamp_?tz", held.lower()):
+        raise ValueError(
+            f"The times of column {source.name(column)!r} of the table have a zone: export for a view that has them in "
+            "universal time without one."
+        )
 
 
 def _unquoted(name: str) -> str:
