@@ -35,7 +35,8 @@ class GraphLanguage(Language[str]):
     def __init__(self, source: Source) -> None:
         # The columns of the input X: all but those of text.
         self.numbers = [column for column in range(source.n_columns) if source.kind(column) != "text"]
-        self.texts = {column: name for column, name in text_inputs(source).items() if column in source.columns}
+        used = set(source.columns)
+        self.texts = {column: name for column, name in text_inputs(source).items() if column in used}
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self._constants: dict[tuple[str, str], str] = {}
@@ -241,7 +242,7 @@ class OnnxTarget(Target):
 def text_inputs(source: Source) -> dict[int, str]:
     """Return the columns of text with the names of their inputs, which differ from those of all other tensors."""
     taken, inputs = {INPUT, *source.output_names()}, {}
-    for column in range(source.n_columns):
+    for column in source.with_levels:
         if source.kind(column) == "text":
             name = source.name(column) or "_"
             while name in taken or TENSOR.fullmatch(name):
@@ -272,8 +273,8 @@ def _feeds(source: Source, X: Matrix) -> dict[str, Any]:
         missing = missing_text(source, column)
         feeds[name] = np.array([missing if text is None else text for text in plain.values(column, X)], dtype=object)
     numbers = X.copy()
-    for column in range(source.n_columns):
-        if source.column(column).levels is not None and column not in texts:
+    for column in source.with_levels:
+        if column not in texts:
             numbers[:, column] = [np.nan if level is None else level for level in plain.values(column, X)]
     return feeds | {
         INPUT: np.ascontiguousarray(numbers[:, [column for column in range(source.n_columns) if column not in texts]])

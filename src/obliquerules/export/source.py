@@ -75,6 +75,11 @@ class Source:
         """The columns of numbers that occur in sums, in ascending order."""
         return tuple(sorted({term for one in self.propositions for term in one.columns if isinstance(term, int)}))
 
+    @property
+    def with_levels(self) -> tuple[int, ...]:
+        """The columns that have levels."""
+        return () if self.ensemble.columns is None else self.ensemble.columns.with_levels
+
     def column(self, index: int) -> Column:
         """Return a column."""
         return column_at(self.ensemble.columns, index)

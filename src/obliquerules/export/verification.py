@@ -86,7 +86,9 @@ def telling_rows(source: Source) -> Matrix:
     seen, and extreme or missing values.
     """
     generator = np.random.default_rng(0)
-    rows = [np.array([_first_value(source, column) for column in range(source.n_columns)])]
+    rows = [np.zeros(source.n_columns)]
+    for column in source.with_levels:
+        rows[0][column] = _first_value(source, column)
     for rule in source.ensemble:
         for test in rule.condition:
             for row in _rows_at(test, rows[0], source, generator):
@@ -115,13 +117,15 @@ def _unusual(source: Source, column: int) -> list[float]:
 
 def _mixed(row: Matrix, source: Source, generator: np.random.Generator) -> Matrix:
     """Return a row with unusual values in half of its columns, all of which can be computed with where rules use them."""
-    used = set(source.columns)
-    for column in range(source.n_columns):
-        values = np.array(_unusual(source, column))
-        possible = values[~(np.abs(values) > source.largest_input)] if column in used else values
-        if generator.random() < 0.5 or (column in used and abs(row[column]) > source.largest_input):
-            row[column] = generator.choice(possible)
-    return row
+    changed, extremes = generator.random(source.n_columns) < 0.5, np.array(EXTREMES)
+    mixed = np.where(changed, generator.choice(extremes, size=source.n_columns), row)
+    for column in source.with_levels:
+        mixed[column] = generator.choice(_unusual(source, column)) if changed[column] else row[column]
+    used = list(source.columns)
+    possible = extremes[~(np.abs(extremes) > source.largest_input)]
+    drawn = generator.choice(possible, size=len(used))
+    mixed[used] = np.where(np.abs(mixed[used]) > source.largest_input, drawn, mixed[used])
+    return mixed
 
 
 def _rows_at(test: Test, start: Matrix, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
