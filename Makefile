@@ -30,7 +30,7 @@ test-office: $(VENV)/installed  ## workbooks recalculated by LibreOffice, which 
 	.ci/install-office
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v tests/export/test_office.py
 
-test-exports: $(VENV)/installed  ## exports against the model on a million rows (OBLIQUERULES_DATA has the data), and a thousand tables
+test-exports: $(VENV)/installed  ## exports against the model on a million rows (OBLIQUERULES_DATA has the data), mixed rows, and a thousand tables
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m exports -v tests/export
 
 test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each learned from as well as by a decision tree

@@ -43,22 +43,24 @@ def test_numbers_are_exact_though_formulas_have_15_digits(number):
 
 def test_the_workbook_of_a_small_model():
     model = Model.of(SMALL, LOSSES["logistic"], Labels.of(["no", "yes"]))
-    content = workbook(model, rows=[[5.0, np.nan, 3.0], [9.0, 0.0, 5.0], [np.nan, 1.0, 2.0]])
+    content = workbook(model, rows=[[5.0, np.nan, 3.0], [9.0, 0.0, 5.0], [np.nan, 1.0, 2.0], [2e300, 1.0, 2.0]])
     assert [cell.value for cell in row_of(content, 1)] == [
         *("age", "weight", "given of 2", "rule_0", "score", "probability of 'yes'", "class")
     ]
     assert [cell.formula for cell in row_of(content, 3)] == [
-        *(None, None, 'COUNTIFS($A3:$B3,">=-1E+300",$A3:$B3,"<=1E+300")'),
-        'IF($C3=2,IF(AND(A3 - 1.5 * B3 >= 0.28,B3 >= 4),Rules!$B$3,0),"")',
-        'IF($C3=2,Rules!$B$2+D3,IF(COUNTA($A3:$B3)=0,"","cannot score"))',
-        "IF($C3=2,1 / (1 + EXP(-E3)),E3)",
-        "IF($C3=2,IF(E3>0,Rules!$B$6,Rules!$B$5),E3)",
+        *(None, None),
+        'IF(COUNTIFS($A3:$B3,">=-1E+300",$A3:$B3,"<=1E+300")=COUNTA($A3:$B3),COUNTA($A3:$B3),0)',
+        'IF($C3>0,IF(AND(AND(COUNT(A3,B3)=2,A3 - 1.5 * B3 >= 0.28),AND(COUNT(B3)=1,B3 >= 4)),Rules!$B$3,0),"")',
+        'IF($C3>0,Rules!$B$2+D3,IF(COUNTA($A3:$B3)=0,"","cannot score"))',
+        "IF($C3>0,1 / (1 + EXP(-E3)),E3)",
+        "IF($C3>0,IF(E3>0,Rules!$B$6,Rules!$B$5),E3)",
     ]
-    values = [[cell.value for cell in row_of(content, row)] for row in (2, 3, 4, 5)]
+    values = [[cell.value for cell in row_of(content, row)] for row in (2, 3, 4, 5, 6)]
     assert values[0][:5] + values[0][6:] == [5.0, 3.0, 2.0, 0.0, 1.79, "yes"]
     assert values[1][:5] + values[1][6:] == [9.0, 5.0, 2.0, -3.85, 1.79 - 3.85, "no"]
-    assert values[2] == [None, 2.0, 1.0, "", "cannot score", "cannot score", "cannot score"]
-    assert values[3] == [None, None, 0.0, "", "", "", ""]
+    assert values[2][:5] + values[2][6:] == [None, 2.0, 1.0, 0.0, 1.79, "yes"]
+    assert values[3] == [2e300, 2.0, 0.0, "", "cannot score", "cannot score", "cannot score"]
+    assert values[4] == [None, None, 0.0, "", "", "", ""]
     rules = [[cell.value for cell in row_of(content, row, 2)] for row in range(2, 7)]
     assert rules[:2] == [["constant", 1.79, "always"], ["rule_0", -3.85, "age - 1.5 weight >= 0.28 & weight >= 4"]]
     assert rules[3:] == [["class", "no", "if the score is not above 0"], ["class", "yes", "if the score is above 0"]]

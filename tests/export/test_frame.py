@@ -1,4 +1,4 @@
-"""Scorers add their outputs to frames of each library, lazy ones too, and score whole numbers but no nulls."""
+"""Scorers add their outputs to frames of each library, lazy ones too, and score whole numbers and nulls."""
 
 import numpy as np
 import pytest
@@ -27,8 +27,9 @@ def test_polars_lazy_frames_and_nulls():
     polars = pytest.importorskip("polars")
     scorer = export(Model.of(ORDINARY, LOSS), "frame").content
     assert scorer(polars.LazyFrame(COLUMNS)).collect()["score"].to_list() == ORDINARY(X).tolist()
-    nulls = polars.DataFrame({"variance": [None], "skewness": [5.0], "kurtosis": [-3.0]})
-    assert scorer(nulls)["score"].to_list() == scorer(nulls)["prediction"].to_list() == [None]
+    nulls = polars.DataFrame({"variance": [None, 1e301], "skewness": [5.0, 5.0], "kurtosis": [-3.0, -3.0]})
+    assert scorer(nulls)["score"].to_list() == [1.79, None]
+    assert scorer(nulls)["prediction"].is_null().to_list() == [False, True]
 
 
 def test_duckdb_relations():
@@ -36,7 +37,7 @@ def test_duckdb_relations():
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({name: [*values.astype(float), float("nan")] for name, values in COLUMNS.items()})
     scored = export(Model.of(ORDINARY, LOSS), "frame").content(duckdb.from_arrow(table)).fetchall()
-    assert [row[3] for row in scored] == [*ORDINARY(X).tolist(), None]
+    assert [row[3] for row in scored] == [*ORDINARY(X).tolist(), 1.79]
 
 
 def test_dask_frames():

@@ -10,10 +10,12 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor, RuleEnsemble
 from obliquerules.export.office import find_office, recalculated
 from obliquerules.export.registry import find_target
 from obliquerules.export.source import Source
-from obliquerules.export.verification import ExportError
+from obliquerules.export.verification import ExportError, compare
 from obliquerules.export.workbook import Cell, Sheet, read_cells, write_workbook
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
+
+from .mixed import MIXED, mixed_rows
 
 pytestmark = pytest.mark.skipif(find_office() is None, reason="LibreOffice is not installed")
 
@@ -32,15 +34,17 @@ def test_libreoffice_recalculates_what_the_model_gives_on_a_thousand_rows(task):
     done = read_cells(recalculated(find_office(), without_values(exported.content)), 1)
     last = last_letters(done)
     shown = [[done[f"{letter}{row}"].value for letter in last] for row in range(2, 1002)]
-    whole = rows.notna().all(axis=1).to_numpy()
-    assert sum(whole) == 900
-    assert all(row == ["cannot score"] * len(row) for row, kept in zip(shown, whole, strict=True) if not kept)
-    kept = [row for row, keep in zip(shown, whole, strict=True) if keep]
-    scores = model.model_.scores(rows[whole].to_numpy())
-    np.testing.assert_allclose([row[0] for row in kept], scores, rtol=1e-13)
-    np.testing.assert_allclose([row[1] for row in kept], model.model_.means(scores), rtol=1e-13)
+    scores = model.model_.scores(rows.to_numpy())
+    np.testing.assert_allclose([row[0] for row in shown], scores, rtol=1e-13)
+    np.testing.assert_allclose([row[1] for row in shown], model.model_.means(scores), rtol=1e-13)
     if task == "classification":
-        assert [row[2] for row in kept] == model.predict(rows[whole]).tolist()
+        assert [row[2] for row in shown] == model.model_.decisions(scores).tolist()
+
+
+def test_libreoffice_scores_levels_dates_and_missing_values_as_the_model_does():
+    target, source = find_target("excel"), Source(Model.of(MIXED, LOSSES["logistic"]), contributions=True)
+    rows = target.comparable(source, mixed_rows(source, 2000))
+    compare(source, rows, target.run(target.write(source), source, rows))
 
 
 def last_letters(cells):

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,12 @@ import numpy as np
 from obliquerules.export.language import UNSCORABLE, TextLanguage
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
+from obliquerules.export.values import level_values, unseen_level
 from obliquerules.export.verification import CannotVerifyError, ExportError
+from obliquerules.rules import Rule
+from obliquerules.rules.columns import Level
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Test
 
 FLAGS = ("-std=c99", "-O2")
 
@@ -26,7 +31,7 @@ TEMPLATE = """\
  * Each function takes the values of one row, NAN where a value is missing:
  *
 {columns}
- *
+ *{codes}
  * {prefix}scorable returns 1 if the row can be scored, and 0 if {unscorable}.
  * {prefix}score returns the score, and {prefix}predict the prediction that belongs to it.
  * {prefix}contributions writes what each of the {n_rules} rules adds to the score.
@@ -36,7 +41,7 @@ TEMPLATE = """\
 #define {guard}
 
 #include <float.h>
-#include <math.h>
+#include <math.h>{string}
 
 #if defined(__FAST_MATH__)
 #error "This model needs IEEE arithmetic: compile without -ffast-math."
@@ -52,7 +57,7 @@ static inline double {prefix}product(double weight, double value)
     return product;
 }}
 
-static inline int {prefix}scorable(const double *x)
+{coders}static inline int {prefix}scorable(const double *x)
 {{
     (void)x;
     return {scorable};
@@ -86,14 +91,29 @@ static inline double {prefix}predict(const double *x)
 #endif
 """
 
-# Reads rows of doubles and writes the outputs of each.
+CODER = """\
+/* The number that stands for a level of {name}: -1 for one that no rule lists, NAN for NULL. */
+static inline double {prefix}level_{column}(const char *level)
+{{
+{tests}    return level == NULL ? NAN : -1.0;
+}}
+
+"""
+CODES = """
+ * Text is turned into numbers by functions that take UTF-8, or NULL where a value is missing:
+ *
+{columns}
+ *"""
+
+# Reads rows of doubles and writes the outputs of each; text comes as its position among all texts that occur.
 PROGRAM = """\
 #include <stdio.h>
 #include "model.h"
-int main(void)
+{texts}int main(void)
 {{
     double x[{width}], outputs[{size}];
     while (fread(x, sizeof(double), {width}, stdin) == {width}) {{
+{coded}\
         outputs[0] = {prefix}score(x);
         outputs[1] = {prefix}predict(x);
         {contributions}
@@ -126,17 +146,34 @@ class CLanguage(TextLanguage):
         return f"x[{column}]"
 
     def within(self, column: str, limit: float) -> str:
-        """Return a comparison, which is false for NaN."""
-        return f"fabs({column}) <= {self.number(limit)}"
+        """Return a comparison, which is true for NaN."""
+        return f"!(fabs({column}) > {self.number(limit)})"
 
     def scorable(self, source: Source) -> str | None:
-        """Return a test with each input on its own line."""
-        tests = [self.within(self.column(source, column), source.largest_input) for column in source.columns]
+        """Return a test with each number on its own line."""
+        tests = [self.within(self.column(source, column), source.largest_input) for column in source.summed]
         return "\n        && ".join(tests) or None
+
+    def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
+        """Return a call of isnan."""
+        return f"{'!' if negated else ''}isnan({self.column(source, column)})"
+
+    def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
+        """Return comparisons with the numbers that stand for levels."""
+        value, codes = self.column(source, column), level_codes(source, column)
+        if not negated:
+            tests = [f"{value} == {self.number(codes[level])}" for level in levels]
+            return tests[0] if len(tests) == 1 else self.either(tests)
+        others = [f"{value} != {self.number(codes[level])}" for level in levels]
+        return self.both([self.missing(source, column, negated=True), *others])
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
         return " && ".join(conditions)
+
+    def either(self, conditions: Sequence[str]) -> str:
+        """Join conditions, with brackets around those that are joined themselves."""
+        return f"({' || '.join(f'({one})' if ' && ' in one else one for one in conditions)})"
 
     def choice(self, condition: str, weight: float) -> str:
         """Return a conditional expression."""
@@ -167,14 +204,20 @@ class CTarget(Target):
     def write(self, source: Source) -> str:
         """Return the text of the header."""
         language, n_rules = CLanguage(self.prefix), len(source.ensemble)
+        texts = text_columns(source)
         return TEMPLATE.format(
-            columns="\n".join(f" *   x[{column}]  {_safe(source.name(column))}" for column in source.columns),
+            columns="\n".join(
+                f" *   x[{column}]  {_safe(source.name(column))}{_unit(source, column)}" for column in source.columns
+            ),
+            codes=CODES.format(columns="\n".join(_example(self.prefix, source, column) for column in texts)) if texts else "",
+            string="\n#include <string.h>" if texts else "",
+            coders="".join(_coder(self.prefix, source, column) for column in texts),
             prefix=self.prefix,
             guard=f"{self.prefix.upper()}H",
             unscorable=UNSCORABLE.format(limit=language.number(source.largest_input)),
             scorable=language.scorable(source) or "1",
             contributions="".join(
-                f"    contributions[{index}] = {language.contribution(source, rule)};\n"
+                f"{_comment(source, rule)}    contributions[{index}] = {language.contribution(source, rule)};\n"
                 for index, rule in enumerate(source.ensemble)
             ),
             constant=language.number(source.ensemble.intercept),
@@ -199,7 +242,16 @@ class CTarget(Target):
         """Do the same with other compiler options."""
         size, width = len(source.output_names()), max(source.n_columns, 1)
         call = f"{self.prefix}contributions(x, outputs + 2);" if source.contributions else ""
-        program = PROGRAM.format(width=width, size=size, prefix=self.prefix, contributions=call)
+        texts = text_columns(source)
+        program = PROGRAM.format(
+            width=width,
+            size=size,
+            prefix=self.prefix,
+            contributions=call,
+            texts="".join(_texts(source, column) for column in texts),
+            coded="".join(_coded(self.prefix, column) for column in texts),
+        )
+        X = _with_texts(source, X)
         rows = X if source.n_columns else np.zeros((len(X), 1))
         with tempfile.TemporaryDirectory() as name:
             place = Path(name)
@@ -217,6 +269,105 @@ def _called(command: list[str], place: Path, given: bytes | None = None) -> byte
         said = done.stderr.decode(errors="replace").strip()
         raise ExportError(f"{Path(command[0]).name} failed on the export with exit code {done.returncode}: {said}")
     return done.stdout
+
+
+# ---- levels: booleans and whole numbers stand for themselves, text is numbered in the order of the levels that rules list
+
+
+def text_columns(source: Source) -> tuple[int, ...]:
+    """Return the columns of text that rules use."""
+    return tuple(column for column in source.columns if source.kind(column) == "text")
+
+
+def level_codes(source: Source, column: int) -> dict[Level, float]:
+    """Return the numbers that stand for levels."""
+    if source.kind(column) != "text":
+        return {level: float(level) for level in source.column(column).levels or ()}
+    return {level: float(code) for code, level in enumerate(_listed(source, column))}
+
+
+def _listed(source: Source, column: int) -> list[Level]:
+    """Return the levels of a column that a rule lists, in the order of the column."""
+    conditions = [term for test in _tests(source) for term in ((test,) if isinstance(test, Membership) else test.columns)]
+    listed = {level for one in conditions if isinstance(one, Membership) and one.column == column for level in one.levels}
+    return [level for level in source.column(column).levels or () if level in listed]
+
+
+def _tests(source: Source) -> Iterator[Test]:
+    return (test for rule in source.ensemble for test in rule.condition)
+
+
+def _coder(prefix: str, source: Source, column: int) -> str:
+    """Return the function that turns the levels of a column into numbers."""
+    tests = "".join(
+        f"    if (level != NULL && strcmp(level, {literal(level)}) == 0)\n        return {code!r};\n"
+        for level, code in level_codes(source, column).items()
+    )
+    return CODER.format(name=_safe(source.name(column)), prefix=prefix, column=column, tests=tests)
+
+
+def _example(prefix: str, source: Source, column: int) -> str:
+    """Return how the function of a column is called, for the comment at the top."""
+    listed = [literal(level) for level in _listed(source, column)][:1] or ["NULL"]
+    return f" *   x[{column}] = {prefix}level_{column}({_safe(listed[0])});"
+
+
+def literal(level: Level) -> str:
+    r"""Return text in UTF-8 as a string of C.
+
+    >>> print(literal('it\'s "é"?'))
+    "it's \"\303\251\"\?"
+    """
+    if "\0" in str(level):
+        raise ValueError(f"The level {level!r} has the character NUL, which no string of C can hold.")
+    plain = {byte: chr(byte) for byte in range(32, 127) if chr(byte) not in '"\\?'} | {63: "\\?", 34: '\\"', 92: "\\\\"}
+    return '"' + "".join(plain.get(byte, f"\\{byte:03o}") for byte in str(level).encode("utf-8")) + '"'
+
+
+UNITS = {"date": " (days since 1970-01-01)", "time": " (seconds since 1970-01-01, in universal time)", "duration": " (days)"}
+
+
+def _unit(source: Source, column: int) -> str:
+    """Return what the numbers of a column mean, where its name does not say it."""
+    if source.column(column).is_truth:
+        return " (0 or 1)"
+    return " (a level, as below)" if source.kind(column) == "text" else UNITS.get(source.column(column).kind, "")
+
+
+def _comment(source: Source, rule: Rule) -> str:
+    """Return the condition of a rule as a comment, where the code does not show it."""
+    columns = {column for test in rule.condition for column in test.used_columns}
+    if source.ensemble.columns is None or all(source.column(column).is_number for column in columns):
+        return ""
+    return f"    /* {_safe(rule.condition.describe(source.ensemble.columns))} */\n"
+
+
+# ---- the texts of the rows that are compared
+
+
+def _texts(source: Source, column: int) -> str:
+    """Return the array of all texts of a column: its levels, and one that it does not have."""
+    known = source.column(column)
+    texts = ", ".join(literal(level) for level in (*(known.levels or ()), str(unseen_level(known))))
+    return f"static const char *const texts_{column}[] = {{{texts}}};\n"
+
+
+def _coded(prefix: str, column: int) -> str:
+    value = f"x[{column}]"
+    return f"        {value} = {prefix}level_{column}(isnan({value}) ? NULL : texts_{column}[(int){value}]);\n"
+
+
+def _with_texts(source: Source, X: Matrix) -> Matrix:
+    """Return rows with levels as the program takes them: the positions of texts, or the values of other levels."""
+    columns = X.copy()
+    for index in source.columns:
+        column = source.column(index)
+        if source.kind(index) == "text":
+            columns[:, index] = np.where(X[:, index] < 0.0, len(column.levels or ()), X[:, index])
+        elif column.levels is not None:
+            values = level_values(column, X[:, index])
+            columns[:, index] = [np.nan if level is None else float(level) for level in values]
+    return columns
 
 
 def _safe(name: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import math
+import datetime
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,18 +14,29 @@ from numpy.typing import NDArray
 
 from obliquerules.export.language import TextLanguage
 from obliquerules.export.source import Source
+from obliquerules.export.values import DAY, EPOCH, TEMPORAL, threshold_moment
 from obliquerules.export.verification import CannotVerifyError
+from obliquerules.rules.columns import Level
+from obliquerules.rules.proposition import Proposition
 
 Matrix = NDArray[np.float64]
 
 # The temporary table that holds the rows on which a query is verified.
 TEMPORARY = "obliquerules_rows"
+# No column of whole numbers has a larger one.
+LARGEST_WHOLE = 1e40
+# No sum of a row that is scored is larger.
+LARGEST_SUM = 1e308
 # The kinds of columns by what databases call their types.
 TYPE_NAMES = {
     "boolean": r"bool|bit$|bit\(1\)",
+    "duration": r"interval",
     "integer": r"\w*int(eger|\d*)?\b|(small|big)?serial",
     "decimal": r"dec|numeric|number|money",
     "double": r"double|real|float",
+    "text": r"(var|n|nvar|bp)?char|text|string|enum|\"?char",
+    "time": r"timestamp|datetime|smalldatetime",
+    "date": r"date",
 }
 
 
@@ -48,6 +59,20 @@ class Dialect(TextLanguage):
         The placeholder for a value in statements of the usual driver; None if queries cannot be verified on a connection.
     version_query : str
         A query for the version of the database.
+    text, time : str
+        The types of text and of times.
+    truths : tuple of str
+        False and true.
+    escapes : mapping from str to str
+        How characters are written inside of a text, if not as they are.
+    nan_as_null : str or None
+        A number, null in place of NaN; None if the database has no NaN.
+    nan_is_largest : bool
+        Whether NaN counts as larger than all numbers; otherwise comparisons with it are false.
+    seconds : str
+        The seconds since the beginning of 1970 at a date or time and, if the database has durations, of a duration.
+    has_durations : bool
+        Whether a column can hold durations; otherwise they are numbers of days.
     """
 
     name: ClassVar[str]
@@ -58,6 +83,14 @@ class Dialect(TextLanguage):
     most_columns: ClassVar[int] = 1500
     placeholder: ClassVar[str | None] = None
     version_query: ClassVar[str] = "SELECT version()"
+    text: ClassVar[str] = "VARCHAR"
+    time: ClassVar[str] = "TIMESTAMP"
+    truths: ClassVar[tuple[str, str]] = ("FALSE", "TRUE")
+    escapes: ClassVar[Mapping[str, str]] = {"'": "''"}
+    nan_as_null: ClassVar[str | None] = None
+    nan_is_largest: ClassVar[bool] = False
+    seconds: ClassVar[str]
+    has_durations: ClassVar[bool] = False
 
     def quote(self, name: str) -> str:
         """Return a quoted identifier; raise if the name cannot be one."""
@@ -85,10 +118,22 @@ class Dialect(TextLanguage):
         text = repr(value).replace("e+", "e")
         return text if "e" in text else f"{text.removesuffix('.0')}e0"
 
+    def plain(self, source: Source, column: int) -> str:
+        """Return a column of the table as it is."""
+        return f"data.{self.quote(source.name(column))}"
+
+    def stored(self, source: Source, column: int) -> str | None:
+        """Return what a column of the table holds; None if it is some kind of number."""
+        kind = source.kind(column)
+        return None if kind == "duration" and not self.has_durations else kind
+
     def column(self, source: Source, column: int) -> str:
         """Return a column of the table as a number."""
-        name = source.name(column)
-        return self.as_number(f"data.{self.quote(name)}", source.kinds.get(name))
+        stored = self.stored(source, column)
+        if stored not in TEMPORAL:
+            return self.as_number(self.plain(source, column), stored)
+        seconds = self.seconds.format(self.plain(source, column))
+        return seconds if source.column(column).kind == "time" else f"({seconds} / {self.number(DAY)})"
 
     def as_number(self, column: str, kind: str | None) -> str:
         """Return a column of a certain kind, or of a kind that is not known, as a number."""
@@ -99,20 +144,104 @@ class Dialect(TextLanguage):
         return f"{self.number(weight)} * {column}"
 
     def within(self, column: str, limit: float) -> str:
-        """Return a comparison, which is false for NaN; not with ABS, which fails for the smallest integer."""
+        """Return a comparison; not with ABS, which fails for the smallest integer."""
         return f"{column} BETWEEN {self.number(-limit)} AND {self.number(limit)}"
 
     def scorable(self, source: Source) -> str | None:
-        """Return whether a row can be scored, with each input on its own line; None if every row can."""
-        return "\n        AND ".join(self.usable(source, column) for column in source.columns) or None
+        """Return whether a row can be scored, with each number on its own line; None if every row can."""
+        whole = ("boolean", "integer", *TEMPORAL) if source.largest_input > LARGEST_WHOLE else TEMPORAL
+        numbers = [column for column in source.summed if self.stored(source, column) not in whole]
+        return "\n        AND ".join(self.usable(source, column) for column in numbers) or None
 
-    def usable(self, source: Source, column: int) -> str:
-        """Return whether an input is a number that can be computed with."""
-        return self.within(self.column(source, column), source.largest_input)
+    # ---- missing values, levels and dates
+
+    def may_be_nan(self, source: Source, column: int) -> bool:
+        """Say whether a column may hold NaN."""
+        numbers = source.column(column).levels is None and self.stored(source, column) in (None, "double")
+        return numbers and self.nan_as_null is not None
+
+    def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
+        """Return whether a value is null or NaN."""
+        value = self.plain(source, column)
+        if self.may_be_nan(source, column):
+            value = str(self.nan_as_null).format(self.column(source, column))
+        return f"{value} IS {'NOT ' if negated else ''}NULL"
+
+    def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
+        """Return a comparison, which is null where the level is."""
+        plain, listed = self.level_column(source, column), [self.level(source, column, level) for level in levels]
+        if len(listed) == 1:
+            return f"{plain} {'<>' if negated else '='} {listed[0]}"
+        return f"{plain} {'NOT IN' if negated else 'IN'} ({', '.join(listed)})"
+
+    def level_column(self, source: Source, column: int) -> str:
+        """Return a column for comparisons with levels, which must tell upper from lower case."""
+        return self.plain(source, column)
+
+    def level(self, source: Source, column: int, level: Level) -> str:
+        """Return a level as the column has it."""
+        if isinstance(level, str):
+            return self.text_literal(level)
+        return self.truths[level] if self.stored(source, column) == "boolean" else str(int(level))
+
+    def text_literal(self, text: str) -> str:
+        """Return a text in quotes; raise if the database has no such text."""
+        if "\0" in text:
+            raise ValueError(f"The level {text!r} has the character NUL, which no text of {self.title} can hold.")
+        return f"'{''.join(self.escapes.get(character, character) for character in text)}'"
+
+    def comparison(self, source: Source, proposition: Proposition) -> str:
+        """Return whether a sum reaches its threshold; a date, time or duration alone is compared with one."""
+        alone = proposition.only_number
+        if alone is not None and (text := self._dated(source, alone, proposition)) is not None:
+            return text
+        numbers = [term for term in proposition.columns if isinstance(term, int)]
+        if self.nan_is_largest and any(self.may_be_nan(source, column) for column in numbers):
+            # So that NaN does not count; no sum is larger.
+            limits = f"{self.number(proposition.threshold)} AND {self.number(LARGEST_SUM)}"
+            return f"{self.projection(source, proposition)} BETWEEN {limits}"
+        return super().comparison(source, proposition)
+
+    def _dated(self, source: Source, column: int, proposition: Proposition) -> str | None:
+        """Return a comparison of a column with a date, time or duration; None if that is not what the condition says."""
+        stored, weight = self.stored(source, column), proposition.weights[0]
+        kind = source.column(column).kind
+        bound = threshold_moment(kind, weight, proposition.threshold) if stored in TEMPORAL else None
+        if bound is None:
+            return None
+        return self.dated(self.plain(source, column), ">=" if weight > 0.0 else "<=", self.moment(bound, str(stored)))
+
+    def dated(self, column: str, sense: str, moment: str) -> str:
+        """Return a comparison of a column with a date, time or duration."""
+        return f"{column} {sense} {moment}"
+
+    def moment(self, microseconds: int, stored: str) -> str:
+        """Return a date, time or duration; for a column of dates, too, a time unless it is at midnight."""
+        since = datetime.timedelta(microseconds=microseconds)
+        if stored == "duration":
+            seconds = since - datetime.timedelta(since.days)
+            rest = "" if not seconds else f" {seconds.seconds}.{seconds.microseconds:06} seconds"
+            return f"INTERVAL '{since.days} days{rest}'"
+        time = EPOCH + since
+        if stored == "date" and time.time() == datetime.time():
+            return self.date_literal(time.date().isoformat())
+        return self.time_literal(time.isoformat(sep=" "))
+
+    def date_literal(self, text: str) -> str:
+        """Return a date."""
+        return f"DATE '{text}'"
+
+    def time_literal(self, text: str) -> str:
+        """Return a time."""
+        return f"TIMESTAMP '{text}'"
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
         return " AND ".join(conditions)
+
+    def either(self, conditions: Sequence[str]) -> str:
+        """Join conditions."""
+        return f"({' OR '.join(conditions)})"
 
     def choice(self, condition: str, weight: float) -> str:
         """Return a CASE expression."""
@@ -135,12 +264,18 @@ class Dialect(TextLanguage):
 
     def type_of(self, kind: str | None) -> str:
         """Return the type of a column of the temporary table."""
-        return {"boolean": "BOOLEAN", "integer": "BIGINT", "decimal": "DECIMAL(18, 4)"}.get(kind or "double", self.double)
+        types = {"boolean": "BOOLEAN", "integer": "BIGINT", "decimal": "DECIMAL(18, 4)", "date": "DATE", "duration": "INTERVAL"}
+        return (types | {"text": self.text, "time": self.time}).get(kind or "double", self.double)
+
+    def value(self, value: Any) -> Any:
+        """Return a value in the form that the driver takes."""
+        return value
 
     def fill(self, cursor: Any, types: Sequence[str], columns: Sequence[list[Any]]) -> None:  # noqa: ARG002  # others cast
         """Insert rows into the temporary table, given as the values of each column."""
         places = ", ".join([str(self.placeholder)] * len(columns))
-        cursor.executemany(f"INSERT INTO {TEMPORARY} VALUES ({places})", list(zip(*columns, strict=True)))
+        rows = zip(*[map(self.value, column) for column in columns], strict=True)
+        cursor.executemany(f"INSERT INTO {TEMPORARY} VALUES ({places})", list(rows))
 
     @contextlib.contextmanager
     def borrowed(self, connection: Any) -> Iterator[Any]:
@@ -161,33 +296,12 @@ class Dialect(TextLanguage):
 
 
 def kind_of_type(name: str) -> str | None:
-    """Return the kind of a column by the name of its type; None if it holds no numbers.
+    """Return the kind of a column by the name of its type; None if it holds nothing that rules are about.
 
-    >>> [kind_of_type(name) for name in ("BIGINT", "smallint", "numeric(10,2)", "boolean", "DOUBLE", "date", "interval")]
-    ['integer', 'integer', 'decimal', 'boolean', 'double', None, None]
+    >>> [kind_of_type(name) for name in ("BIGINT", "numeric(10,2)", "boolean", "DOUBLE", "date", "interval", "blob")]
+    ['integer', 'decimal', 'boolean', 'double', 'date', 'duration', None]
     """
     return next((kind for kind, names in TYPE_NAMES.items() if re.match(names, name.lower())), None)
-
-
-def held_values(values: Matrix, kind: str | None) -> Matrix:
-    """Return numbers as a column of some kind can hold them; a boolean, integer or decimal is null in place of NaN.
-
-    >>> held_values(np.array([-0.3, 1.23456, 1e300]), "decimal").tolist()
-    [-0.3, 1.2346, 10000000000.0]
-    """
-    if kind == "boolean":
-        return np.where(np.isnan(values), values, values > 0.5)
-    if kind == "integer":
-        return np.clip(np.rint(values), -(2.0**53), 2.0**53)
-    return np.asarray(np.round(np.clip(values, -1e10, 1e10), 4), dtype=np.float64) if kind == "decimal" else values
-
-
-def python_values(values: Matrix, kind: str | None) -> list[Any]:
-    """Return numbers as the values that a driver takes for a column of some kind."""
-    if kind in (None, "double"):
-        return list(values.tolist())
-    make: Callable[[float], Any] = {"boolean": bool, "integer": int, "decimal": float}[kind]
-    return [None if math.isnan(value) else make(value) for value in values.tolist()]
 
 
 def fields(row: Any) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import math
 import struct
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from obliquerules.export.dialect import TEMPORARY, CastingDialect, Dialect, Remo
 from obliquerules.export.language import TextLanguage
 from obliquerules.export.source import LARGEST, Source
 from obliquerules.export.target import Matrix
+from obliquerules.export.values import TEMPORAL
 from obliquerules.export.verification import CannotVerifyError
 
 SMALLEST_NORMAL = 2.0**-1022
@@ -44,6 +46,10 @@ class DuckDB(ArrayDialect, CastingDialect):
     name = "duckdb"
     title = "DuckDB"
     placeholder = "?"
+    nan_as_null = "nullif({}, 'NaN')"
+    nan_is_largest = True
+    seconds = "epoch({})"
+    has_durations = True
 
     def connect(self) -> Any:
         """Return a database in memory."""
@@ -77,6 +83,11 @@ class SQLite(Dialect):
     double = "REAL"
     placeholder = "?"
     version_query = "SELECT sqlite_version()"
+    text = "TEXT"
+    time = "TEXT"
+    truths = ("0", "1")
+    # Dates and times are text, of which SQLite makes days to the millisecond.
+    seconds = "(round((julianday({}) - 2440587.5) * 86400000.0) / 1000.0)"
 
     def number(self, value: float) -> str:
         """Return a number in a form that all versions read exactly: older ones may misread the last digit of a decimal.
@@ -95,6 +106,22 @@ class SQLite(Dialect):
     def as_number(self, column: str, kind: str | None) -> str:  # noqa: ARG002  # one signature for all dialects
         """Return the column: booleans are the numbers 0 and 1."""
         return column
+
+    def dated(self, column: str, sense: str, moment: str) -> str:
+        """Return a comparison of days, because text may say the same time in several ways."""
+        return f"julianday({column}) {sense} {moment}"
+
+    def date_literal(self, text: str) -> str:
+        """Return a date."""
+        return f"julianday('{text}')"
+
+    def time_literal(self, text: str) -> str:
+        """Return a time."""
+        return self.date_literal(text)
+
+    def value(self, value: Any) -> Any:
+        """Return a value in the form that the driver takes: dates and times are text."""
+        return value.isoformat() if isinstance(value, datetime.date) else value
 
     def within(self, column: str, limit: float) -> str:
         """Return a comparison; the last digit of the limit does not matter."""
@@ -138,6 +165,11 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
     most_columns = 1000  # as many doubles as fit into a page
     placeholder = "%s"
     version_query = "SHOW server_version"
+    text = "TEXT"
+    nan_as_null = "nullif({}, 'NaN')"
+    nan_is_largest = True
+    seconds = "extract(epoch FROM {})::float8"
+    has_durations = True
 
     def quote(self, name: str) -> str:
         """Return a quoted identifier; raise if it is so long that PostgreSQL would truncate it."""
@@ -170,16 +202,16 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         value, least = self.column(source, column), self._least(source, column)
         if least == 0.0:
             return super().usable(source, column)
-        return f"({value} = 0 OR abs({value}) BETWEEN {self.number(least)} AND {self.number(source.largest_input)})"
+        usable = f"abs({value}) BETWEEN {self.number(least)} AND {self.number(source.largest_input)}"
+        return self.either([self.missing(source, column), f"{value} = 0", usable])
 
     def _least(self, source: Source, column: int) -> float:
         """Return the size that an input must have, unless it is 0: zero if no product with it can vanish."""
-        if source.kinds.get(source.name(column)) in ("boolean", "integer"):
+        if source.kind(column) in ("boolean", "integer", *TEMPORAL):
             return 0.0
         weights = [
             abs(weight)
-            for rule in source.ensemble
-            for proposition in rule.condition
+            for proposition in source.propositions
             for used, weight in zip(proposition.columns, proposition.weights, strict=True)
             if used == column
         ]
@@ -189,13 +221,13 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
     def scored_rows(self, source: Source, X: Matrix) -> NDArray[np.bool_]:
         """Return which rows the query scores."""
         scored = source.scorable(X)
-        for column in source.columns:
-            scored &= (X[:, column] == 0.0) | (np.abs(X[:, column]) >= self._least(source, column))
+        for column in source.summed:
+            scored &= (X[:, column] == 0.0) | ~(np.abs(X[:, column]) < self._least(source, column))
         return scored
 
     def array(self, values: list[Any]) -> str:
         """Return an array as text, which no driver has to convert."""
-        return f"{{{','.join('NULL' if value is None else repr(value) for value in values)}}}"
+        return f"{{{','.join(map(_element, values))}}}"
 
     @contextlib.contextmanager
     def borrowed(self, connection: Any) -> Iterator[Any]:
@@ -223,12 +255,20 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         return dict(map(fields, cursor.fetchall()))
 
 
+# Where a backslash begins an escape.
+BACKSLASHES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+
+
 class Spark(CastingDialect, RemoteDialect):
     """Spark SQL."""
 
     name = "spark"
     title = "Spark"
     double = "DOUBLE"
+    escapes = BACKSLASHES
+    nan_as_null = "nullif({}, double('NaN'))"
+    nan_is_largest = True
+    seconds = "CAST(CAST({} AS TIMESTAMP) AS DOUBLE)"
 
     def quoted(self, name: str) -> str:
         """Return a name in backticks."""
@@ -245,6 +285,9 @@ class BigQuery(RemoteDialect):
     name = "bigquery"
     title = "BigQuery"
     double = "FLOAT64"
+    escapes = BACKSLASHES
+    nan_as_null = "IF({0} = {0}, {0}, NULL)"
+    seconds = "(UNIX_MICROS(TIMESTAMP({})) / 1e6)"
 
     def quoted(self, name: str) -> str:
         """Return a name in backticks, with escapes by backslash."""
@@ -260,6 +303,10 @@ class Snowflake(RemoteDialect):
     case_sensitive = True
     placeholder = "%s"
     version_query = "SELECT CURRENT_VERSION()"
+    escapes = BACKSLASHES
+    nan_as_null = "NULLIF({}, 'NaN'::FLOAT)"
+    nan_is_largest = True
+    seconds = "(DATE_PART(EPOCH_MICROSECOND, {}::TIMESTAMP_NTZ) / '1000000.0'::FLOAT)"
 
     def number(self, value: float) -> str:
         """Return a number cast to a double; without the cast it could be a NUMBER."""
@@ -272,16 +319,44 @@ class TSQL(RemoteDialect):
     name = "tsql"
     title = "T-SQL"
     double = "FLOAT"
+    truths = ("0", "1")
+    seconds = "(DATEDIFF_BIG(microsecond, '1970-01-01', {}) / 1e6)"
 
     def quoted(self, name: str) -> str:
         """Return a name in brackets."""
         return "[" + name.replace("]", "]]") + "]"
+
+    def level_column(self, source: Source, column: int) -> str:
+        """Return a column, for text in an order that tells upper from lower case, which the usual one does not."""
+        plain = super().level_column(source, column)
+        return f"{plain} COLLATE Latin1_General_BIN2" if source.kind(column) == "text" else plain
+
+    def text_literal(self, text: str) -> str:
+        """Return a text in quotes, of any characters."""
+        return f"N{super().text_literal(text)}"
+
+    def date_literal(self, text: str) -> str:
+        """Return a date."""
+        return f"CAST('{text}' AS DATE)"
+
+    def time_literal(self, text: str) -> str:
+        """Return a time."""
+        return f"CAST('{text}' AS DATETIME2)"
 
     def number(self, value: float) -> str:
         """Return the number; raise if it is too small for T-SQL."""
         if 0.0 < abs(value) < SMALLEST_NORMAL:
             raise ValueError(f"The model has the number {value!r}, which is too small for T-SQL.")
         return super().number(value)
+
+
+def _element(value: Any) -> str:
+    """Return a value inside of an array of PostgreSQL."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return "NULL" if value is None else repr(value)
+    if isinstance(value, datetime.timedelta):
+        return f'"{value.days} days {value.seconds}.{value.microseconds:06} seconds"'
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _powers_of_two(value: float) -> str:

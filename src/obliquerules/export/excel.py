@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import datetime
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.export.formulas import FIRST_ROW, compiled, evaluated, moved
+from obliquerules.export.formulas import EMPTY, FIRST_ROW, compiled, evaluated, moved
 from obliquerules.export.language import UNSCORABLE, TextLanguage
 from obliquerules.export.office import find_office, office_version, recalculated
 from obliquerules.export.source import Source
 from obliquerules.export.target import Export, Matrix, Target
+from obliquerules.export.values import DAY, EPOCH, LATEST
 from obliquerules.export.verification import compare
 from obliquerules.export.workbook import (
     MOST_CHARACTERS,
@@ -27,7 +29,9 @@ from obliquerules.export.workbook import (
     read_cells,
     write_workbook,
 )
-from obliquerules.rows.reading import as_block
+from obliquerules.rows.reading import read
+from obliquerules.rules.columns import Level
+from obliquerules.rules.proposition import Proposition
 
 # Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.
 DIGITS = 15
@@ -39,9 +43,15 @@ OFFICE_TOLERANCE = 1e-13
 # What LibreOffice is given to compute at most.
 MOST_OFFICE_ROWS = 5000
 
+# The day of 1970-01-01 in Excel, and the first day from which on Excel counts days as others do.
+DAY_OF_1970, FIRST_DAY = 25569.0, 61.0
+# The longest text in a formula.
+LONGEST_TEXT = 255
+
 ABOUT = (
     "Fill in the coloured columns of the sheet Score, one row for each case: copy the formulas down for more rows.",
-    "A row says 'cannot score' if {unscorable}.",
+    "An empty cell is a missing value; a row without any value stays empty.",
+    "A row says 'cannot score' if {unscorable}, or if there is text in place of a number.",
     "The columns of rules say what each rule adds to the score; the weights and conditions are in the sheet Rules.",
     "Excel compares with 15 digits: a row that is closer to a threshold may fall on its other side.",
 )
@@ -73,27 +83,75 @@ class ExcelLanguage(TextLanguage):
             self.long.append(value)
         return f"Rules!$B${self._first_long + self.long.index(value)}"
 
-    def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
+    def cell(self, column: int) -> str:
         """Return a cell."""
         return f"{self._letters[column]}{FIRST_ROW}"
 
+    def column(self, source: Source, column: int) -> str:
+        """Return a cell as a number; dates and times, which are days in Excel, since the beginning of 1970."""
+        cell, kind = self.cell(column), source.column(column).kind
+        days = f"({cell} - {self.number(DAY_OF_1970)})"
+        return f"ROUND({days} * 86400,3)" if kind == "time" else days if kind == "date" else cell
+
     def count_given(self, source: Source) -> str:
-        """Return how many inputs are numbers that can be computed with; the criteria have no decimal point or comma."""
-        limit = f"{source.largest_input:.0E}"
-        return f'COUNTIFS({self.inputs},">=-{limit}",{self.inputs},"<={limit}")' if source.columns else "0"
+        """Return how many inputs are given, 0 if one cannot be computed with; the criteria have no decimal point or comma."""
+        if not source.columns:
+            return "0"
+        limit, runs = f"{source.largest_input:.0E}", self._runs(source)
+        usable = "+".join(f'COUNTIFS({cells},">=-{limit}",{cells},"<={limit}")' for cells in runs)
+        filled = "+".join(f"COUNTA({cells})" for cells in runs)
+        return f"IF({usable}={filled},COUNTA({self.inputs}),0)" if runs else f"COUNTA({self.inputs})"
+
+    def _runs(self, source: Source) -> list[str]:
+        """Return the ranges of cells that must hold numbers."""
+        places = [place for place, column in enumerate(source.columns) if column in source.summed]
+        starts = [place for place in places if place - 1 not in places]
+        ends = [place for place in places if place + 1 not in places]
+        return [_range(*run) for run in zip(starts, ends, strict=True)]
 
     @property
     def inputs(self) -> str:
         """The cells of all inputs."""
-        return f"$A{FIRST_ROW}:${letters(len(self._letters) - 1)}{FIRST_ROW}"
+        return _range(0, len(self._letters) - 1)
 
     def within(self, column: str, limit: float) -> str:
         """Return a comparison."""
         return f"ABS({column}) <= {self.number(limit)}"
 
+    def comparison(self, source: Source, proposition: Proposition) -> str:
+        """Return whether a sum reaches its threshold and no number is missing, which would count as 0."""
+        numbers = [self.cell(term) for term in proposition.columns if isinstance(term, int)]
+        holds = self._dated(source, proposition) or super().comparison(source, proposition)
+        return self.both([f"COUNT({','.join(numbers)})={len(numbers)}", holds]) if numbers else holds
+
+    def _dated(self, source: Source, proposition: Proposition) -> str | None:
+        """Return a comparison with a date; None if that is not what a condition says."""
+        alone, weight = proposition.only_number, proposition.weights[0]
+        day = proposition.threshold * weight
+        if alone is None or source.column(alone).kind != "date" or abs(weight) != 1.0 or not day.is_integer():
+            return None
+        if not FIRST_DAY - DAY_OF_1970 <= day <= LATEST / DAY:
+            return None
+        date = (EPOCH + datetime.timedelta(day)).date()
+        return f"{self.cell(alone)} {'>=' if weight > 0.0 else '<='} DATE({date.year},{date.month},{date.day})"
+
+    def missing(self, source: Source, column: int, *, negated: bool = False) -> str:  # noqa: ARG002  # one signature
+        """Return whether a cell is empty."""
+        return f"NOT(ISBLANK({self.cell(column)}))" if negated else f"ISBLANK({self.cell(column)})"
+
+    def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
+        """Return comparisons by EXACT, which tells upper from lower case, and an empty cell from 0 and FALSE."""
+        listed = [f"EXACT({self.cell(column)},{level_text(level)})" for level in levels]
+        found = listed[0] if len(listed) == 1 else self.either(listed)
+        return self.both([self.missing(source, column, negated=True), f"NOT({found})"]) if negated else found
+
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
         return conditions[0] if len(conditions) == 1 else f"AND({','.join(conditions)})"
+
+    def either(self, conditions: Sequence[str]) -> str:
+        """Join conditions."""
+        return f"OR({','.join(conditions)})"
 
     def choice(self, condition: str, weight: float) -> str:
         """Return a call of IF."""
@@ -109,7 +167,8 @@ class ExcelTarget(Target):
     """An .xlsx workbook that scores rows, in a sheet with a column for each input and each rule, the score and the prediction.
 
     For a classifier there is a column for the class, too. The sheet Rules has the weights, which the formulas refer to, and the
-    conditions. A row in which an input is missing says "cannot score"; an empty row stays empty.
+    conditions. An empty cell is a missing value, dates and times are cells with dates and times, and durations are in days. An
+    empty row stays empty, and a row with a number beyond 1e300 says "cannot score".
 
     Excel and LibreOffice compare sums with 15 digits, so a row closer than that to a threshold may fall on its other side. The
     verification evaluates the formulas in Python, with exact comparisons. If LibreOffice is installed, it recalculates the
@@ -145,10 +204,7 @@ class ExcelTarget(Target):
         """Return the rows to put into the sheet."""
         if self.rows is None:
             return np.empty((0, source.n_columns))
-        block = as_block(self.rows, source.names)
-        if block.names != source.names:
-            raise ValueError(f"The columns of rows must be {', '.join(source.names)}, as in fit; got {', '.join(block.names)}.")
-        return block.matrix
+        return read(self.rows, source.model.columns, source.n_columns, reader="An export to Excel").matrix
 
     # ---- verification ----
 
@@ -159,10 +215,11 @@ class ExcelTarget(Target):
             return "Python", f"{platform.python_version()} in place of Excel"
         return "LibreOffice", f"{office_version(program)} and Python {platform.python_version()}"
 
-    def comparable(self, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all targets
+    def comparable(self, source: Source, X: Matrix) -> Matrix:
         """Return rows with an empty cell, or 0, in place of numbers that are too large or too small for Excel."""
-        held = np.where(np.abs(X) <= LARGEST_NUMBER, X, np.nan)
-        return np.where(np.abs(held) < SMALLEST_NUMBER, 0.0, held)
+        held = replace(source, kinds={}).held(X)
+        held = np.where(np.abs(held) <= LARGEST_NUMBER, held, np.nan)
+        return np.where(np.abs(held) < SMALLEST_NUMBER, 0.0, held)[_filled_rows(source, held)]
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Evaluate the formulas of the sheet for each row, and compare what LibreOffice makes of them with the model."""
@@ -174,6 +231,30 @@ class ExcelTarget(Target):
             far = X[_far_from_thresholds(source, X)][:MOST_OFFICE_ROWS]
             compare(source, far, _by_office(program, source, far, formulas, rules))
         return _by_python(source, X, formulas, rules)
+
+
+def _filled_rows(source: Source, X: Matrix) -> NDArray[np.bool_]:
+    """Return which rows a sheet can have: with any value at all, and without empty text, which is a missing value in Excel."""
+    used = X[:, list(source.columns)]
+    kept = ~np.isnan(used).all(axis=1) if source.columns else np.ones(len(X), dtype=np.bool_)
+    for index in source.columns:
+        levels = source.column(index).levels or ()
+        kept &= ~np.isin(X[:, index], [code for code, level in enumerate(levels) if level == ""])
+    return np.asarray(kept)
+
+
+def _range(first: int, last: int) -> str:
+    """Return the cells of the first row from one column to another."""
+    return f"${letters(first)}{FIRST_ROW}:${letters(last)}{FIRST_ROW}"
+
+
+def level_text(level: Level) -> str:
+    """Return a level in a formula; raise if Excel has no such text."""
+    if not isinstance(level, str):
+        return str(level).upper()
+    if not level or len(level) > LONGEST_TEXT:
+        raise ValueError(f"A formula of Excel cannot have the level {level!r}: text has 1 to {LONGEST_TEXT} characters.")
+    return '"' + level.replace('"', '""') + '"'
 
 
 def check_number(value: float) -> None:
@@ -204,7 +285,7 @@ def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
     """Return the sheet with the weights and the conditions."""
     lines: list[tuple[Value, ...]] = [("constant", source.ensemble.intercept, "always")]
     for index, rule in enumerate(source.ensemble):
-        lines.append((f"rule_{index}", rule.weight, rule.condition.describe(source.names)))
+        lines.append((f"rule_{index}", rule.weight, rule.condition.describe(source.ensemble.columns or source.names)))
     if source.model.labels is not None:
         first, second = map(_as_value, source.model.labels.decode([0, 1]).tolist())
         lines += [(), ("class", first, "if the score is not above 0"), ("class", second, "if the score is above 0")]
@@ -243,19 +324,20 @@ def row_formulas(source: Source) -> tuple[list[str], list[float]]:
     language, n_inputs = ExcelLanguage(source), len(source.columns)
     given, *rules, score = [f"{letters(n_inputs + index)}{FIRST_ROW}" for index in range(len(source.ensemble) + 2)]
     missing = f'IF(COUNTA({language.inputs})=0,"","{CANNOT_SCORE}")' if n_inputs else '""'
+    can_score = f"${given}>0" if n_inputs else f"${given}=0"
     scored = [(_rule_formula(language, source, index), '""') for index in range(len(source.ensemble))]
     scored += [("+".join([weight_cell(-1), *rules]), missing), (language.prediction(source, score), score)]
     if source.model.labels is not None:
         row = class_row(source)
         scored.append((f"IF({score}>0,Rules!$B${row + 1},Rules!$B${row})", score))
-    formulas = [f"IF(${given}={n_inputs},{formula},{otherwise})" for formula, otherwise in scored]
+    formulas = [f"IF({can_score},{formula},{otherwise})" for formula, otherwise in scored]
     _check_length(formulas)
     return [language.count_given(source), *formulas], language.long
 
 
 def _rule_formula(language: ExcelLanguage, source: Source, index: int) -> str:
     """Return what a rule adds to the score of a row that can be scored."""
-    tests = [language.proposition(source, proposition) for proposition in source.ensemble[index].condition]
+    tests = [language.test(source, test) for test in source.ensemble[index].condition]
     return f"IF({language.both(tests)},{weight_cell(index)},0)" if tests else weight_cell(index)
 
 
@@ -267,17 +349,34 @@ def _check_length(formulas: Sequence[str]) -> None:
         )
 
 
+def cell_values(source: Source, X: Matrix) -> list[list[Value]]:
+    """Return the values of rows as cells have them: None for an empty one."""
+    columns = [_column_values(replace(source, kinds={}), index, X) for index in source.columns]
+    return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in X]
+
+
+def _column_values(source: Source, index: int, X: Matrix) -> list[Value]:
+    column = source.column(index)
+    if column.levels is not None:
+        return [level if level is None or isinstance(level, (str, bool)) else float(level) for level in source.values(index, X)]
+    values = X[:, index]
+    if column.kind in ("date", "time"):
+        values = values / (DAY if column.kind == "time" else 1.0) + DAY_OF_1970
+    return [value if np.isfinite(value) else None for value in values.tolist()]
+
+
 def row_values(source: Source, X: Matrix) -> NDArray[np.object_]:
     """Return what the cells of some rows hold: None for an empty one."""
-    n_inputs, n_rules, used = len(source.columns), len(source.ensemble), X[:, list(source.columns)]
+    n_inputs, n_rules = len(source.columns), len(source.ensemble)
     values = np.full((len(X), len(headings(source))), "", dtype=object)
-    values[:, :n_inputs] = used
-    values[:, :n_inputs][~np.isfinite(used)] = None
-    values[:, n_inputs] = (np.abs(used) <= source.largest_input).sum(axis=1)
+    values[:, :n_inputs] = np.array(cell_values(source, X), dtype=object).reshape(len(X), n_inputs)
+    given = np.array([sum(value is not None for value in row) for row in values[:, :n_inputs]], dtype=np.int64)
     scorable, last = source.scorable(X), values[:, n_inputs + 1 + n_rules :]
+    last[~scorable & (given > 0)] = CANNOT_SCORE
+    values[:, n_inputs] = np.where(scorable, given, 0)
+    scorable &= (given > 0) | (n_inputs == 0)
     outputs = source.with_contributions().outputs(X[scorable])
     values[scorable, n_inputs + 1 : n_inputs + 1 + n_rules] = outputs[:, 2:]
-    last[~scorable & np.isfinite(used).any(axis=1)] = CANNOT_SCORE
     last[scorable, :2] = outputs[:, :2]
     if source.model.labels is not None:
         last[scorable, 2] = source.model.decisions(outputs[:, 0]).tolist()
@@ -288,8 +387,10 @@ def score_sheet(source: Source, formulas: Sequence[str], values: NDArray[np.obje
     """Return the sheet that scores rows."""
     n_inputs = len(source.columns)
     rows = [tuple(Cell(name, style="heading") for name in headings(source))]
+    kinds = [source.column(column).kind for column in source.columns]
+    styles = [kind if kind in ("date", "time") else "input" for kind in kinds]
     for number, row in enumerate(values.tolist(), start=FIRST_ROW):
-        inputs = [Cell(value, style="input") for value in row[:n_inputs]]
+        inputs = [Cell(value, style=style) for value, style in zip(row[:n_inputs], styles, strict=True)]
         computed = zip(map(_as_cached, row[n_inputs:]), formulas, strict=True)
         given, *outputs = [(value, moved(formula, number)) for value, formula in computed]
         rows.append((*inputs, Cell(*given, "count"), *[Cell(*output, "output") for output in outputs]))
@@ -308,18 +409,17 @@ def _by_python(source: Source, X: Matrix, formulas: dict[str, str], rules: dict[
     codes = {letter: compiled(formula) for letter, formula in formulas.items()}
     known = {f"Rules_{place}": cell.value for place, cell in rules.items()}
     computed = []
-    for row in X[:, list(source.columns)].tolist():
-        cells = {f"{letters(column)}{FIRST_ROW}": value for column, value in enumerate(row)}
-        computed.append(list(evaluated(codes, row, known | cells).values()))
+    for row in cell_values(source, X):
+        cells = {f"{letters(column)}{FIRST_ROW}": EMPTY if value is None else value for column, value in enumerate(row)}
+        computed.append(list(evaluated(codes, known | cells).values()))
     return _outputs(source, computed)
 
 
 def _by_office(program: str, source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]) -> Matrix:
     """Return the outputs that LibreOffice computes; those that equal the model's to 13 digits become equal."""
     rows = [tuple(Cell() for _ in range(len(source.columns) + len(formulas)))]
-    for number, row in enumerate(X[:, list(source.columns)].tolist(), start=FIRST_ROW):
-        inputs = [Cell(None if np.isnan(value) else value) for value in row]
-        rows.append((*inputs, *[Cell(None, moved(formula, number)) for formula in formulas.values()]))
+    for number, row in enumerate(cell_values(source, X), start=FIRST_ROW):
+        rows.append((*map(Cell, row), *[Cell(None, moved(formula, number)) for formula in formulas.values()]))
     copied = Sheet("Rules", tuple(_copied(rules)), (10.0,))
     done = read_cells(recalculated(program, write_workbook([Sheet("Score", tuple(rows), (10.0,)), copied])), 1)
     numbers = range(FIRST_ROW, FIRST_ROW + len(X))
@@ -355,10 +455,11 @@ def _classes(source: Source, score: Matrix) -> list[Value]:
 
 def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
     """Return which rows LibreOffice cannot put on the wrong side of a threshold."""
-    scorable = source.scorable(X)
-    held = np.where(scorable[:, None], X, 0.0)
+    block, scorable = source.block(X), source.scorable(X)
     close = np.zeros(len(X), dtype=np.bool_)
-    for proposition in (proposition for rule in source.ensemble for proposition in rule.condition):
-        sizes = np.abs(held[:, list(proposition.columns)]) @ np.abs(proposition.weights) + abs(proposition.threshold)
-        close |= np.abs(proposition.project(held) - proposition.threshold) <= OFFICE_TOLERANCE * sizes
+    for proposition in source.propositions:
+        with np.errstate(all="ignore"):
+            sizes = np.abs(np.column_stack(proposition.terms(block))) @ np.abs(proposition.weights) + abs(proposition.threshold)
+            # Where a number is missing, nothing is close.
+            close |= np.abs(proposition.project(block) - proposition.threshold) <= OFFICE_TOLERANCE * sizes
     return ~(scorable & close)

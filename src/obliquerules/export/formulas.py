@@ -3,31 +3,58 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
+from obliquerules.export.workbook import letters, position
+
 # The row of a sheet below the headings.
 FIRST_ROW = 2
+# Dates are counted from the end of 1899, with a 29 February 1900.
+ORDINAL_OF_0 = datetime.date(1899, 12, 30).toordinal()
 
 
 def moved(formula: str, row: int) -> str:
-    """Return a formula of the first row for another row; what it takes from other sheets stays.
+    """Return a formula of the first row for another row; what it takes from other sheets stays, and so does text.
 
-    >>> moved("IF($D2,A2 + 7 * AB2 >= 1E+20,Rules!$B$2)", 10)
-    'IF($D10,A10 + 7 * AB10 >= 1E+20,Rules!$B$2)'
+    >>> moved('IF($D2,A2 + 7 * AB2 >= 1E+20,EXACT(B2,"A2"),Rules!$B$2)', 10)
+    'IF($D10,A10 + 7 * AB10 >= 1E+20,EXACT(B10,"A2"),Rules!$B$2)'
     """
-    return re.sub(rf"(\$?[A-Z]+){FIRST_ROW}\b", rf"\g<1>{row}", formula)
+    return _outside_text(formula, lambda part: re.sub(rf"(\$?[A-Z]+){FIRST_ROW}\b", rf"\g<1>{row}", part))
+
+
+def _outside_text(formula: str, change: Callable[[str], str], text: Callable[[str], str] = str) -> str:
+    """Return a formula with what stands outside of quotes changed and, by another function, the texts in quotes."""
+    parts = re.split(r'("(?:[^"]|"")*")', formula)
+    return "".join(text(part) if number % 2 else change(part) for number, part in enumerate(parts))
 
 
 def compiled(formula: str) -> CodeType:
     """Return a formula of the first row as a Python expression."""
-    text = re.sub(r"(\w+)!\$([A-Z]+)\$(\d+)", r"\1_\2\3", formula)
-    text = re.sub(rf"\$[A-Z]+{FIRST_ROW}:\$[A-Z]+{FIRST_ROW}", "INPUTS", text).replace("$", "")
-    tree = _LazyChoices().visit(ast.parse(re.sub(r"(?<![<>])=", "==", text), mode="eval"))
+    text = _outside_text(formula, _as_python, lambda quoted: repr(quoted[1:-1].replace('""', '"')))
+    tree = _LazyChoices().visit(ast.parse(text, mode="eval"))
     return compile(ast.fix_missing_locations(tree), formula, "eval")
+
+
+def _as_python(part: str) -> str:
+    """Return a part of a formula without texts as Python.
+
+    >>> _as_python("IF(Rules!$B$2=1,SUM($Y2:$AA2),D2 >= 3)")
+    'IF(Rules_B2==1,SUM((Y2,Z2,AA2)),D2 >= 3)'
+    """
+    text = re.sub(r"(\w+)!\$([A-Z]+)\$(\d+)", r"\1_\2\3", part)
+    text = re.sub(rf"\$([A-Z]+){FIRST_ROW}:\$([A-Z]+){FIRST_ROW}", lambda found: _cells(*found.groups()), text)
+    return re.sub(r"(?<![<>])=", "==", text.replace("$", ""))
+
+
+def _cells(first: str, last: str) -> str:
+    """Return the cells of a range of the first row."""
+    inside = "".join(f"{letters(column)}{FIRST_ROW}," for column in range(position(first), position(last) + 1))
+    return f"({inside.rstrip(',') if first != last else inside})"
 
 
 class _LazyChoices(ast.NodeTransformer):
@@ -41,26 +68,52 @@ class _LazyChoices(ast.NodeTransformer):
         return node
 
 
-def evaluated(formulas: Mapping[str, CodeType], inputs: Sequence[float], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the value of each column with a formula, from left to right, given the first columns and cells of other sheets."""
-    cells: dict[str, Any] = {**FUNCTIONS, **known, "INPUTS": inputs}
+def evaluated(formulas: Mapping[str, CodeType], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of each column with a formula, from left to right, given other cells."""
+    cells: dict[str, Any] = {**FUNCTIONS, **known}
     for letter, formula in formulas.items():
         cells[f"{letter}{FIRST_ROW}"] = eval(formula, cells)
     return {letter: cells[f"{letter}{FIRST_ROW}"] for letter in formulas}
 
 
-def _count_between(values: Sequence[float], low: str, _: Sequence[float], high: str) -> int:
+class Blank(float):
+    """An empty cell, which counts as 0 in sums."""
+
+
+EMPTY = Blank(0.0)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, (bool, Blank))
+
+
+def _count_between(values: Sequence[Any], low: str, _: Sequence[Any], high: str) -> int:
     """Return how many values meet the criteria ``">=..."`` and ``"<=..."``."""
-    return sum(float(low[2:]) <= value <= float(high[2:]) for value in values)
+    return sum(_is_number(value) and float(low[2:]) <= value <= float(high[2:]) for value in values)
+
+
+def _text(value: Any) -> str:
+    """Return a value as text, as EXACT compares it."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    return "" if isinstance(value, Blank) else value if isinstance(value, str) else f"{value:.15g}"
 
 
 FUNCTIONS: dict[str, Any] = {
     "__builtins__": {},
     "AND": lambda *conditions: all(conditions),
-    "COUNTA": lambda values: sum(not math.isnan(value) for value in values),
+    "COUNT": lambda *values: sum(map(_is_number, values)),
+    "COUNTA": lambda values: sum(not isinstance(value, Blank) for value in values),
     "COUNTIFS": _count_between,
+    "DATE": lambda *day: float(datetime.date(*day).toordinal() - ORDINAL_OF_0),
+    "EXACT": lambda left, right: _text(left) == _text(right),
     "EXP": math.exp,
+    "FALSE": False,
+    "ISBLANK": lambda value: isinstance(value, Blank),
     "MAX": max,
     "MIN": min,
+    "NOT": lambda condition: not condition,
+    "OR": lambda *conditions: any(conditions),
+    "ROUND": round,
     "TRUE": True,
 }

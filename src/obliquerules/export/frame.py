@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -16,7 +17,15 @@ import numpy as np
 from obliquerules.export.language import Language
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
+from obliquerules.export.values import DAY, EPOCH, TEMPORAL, moment_arrays, threshold_moment
 from obliquerules.export.verification import CannotVerifyError, compare
+from obliquerules.rules.columns import Level
+from obliquerules.rules.proposition import Proposition
+
+Columns = dict[str, Any]
+# The kinds of the levels of columns, as far as they have levels.
+Kinds = Mapping[str, str]
+NO_KINDS: Kinds = {}
 
 
 class FrameLanguage(Language[nw.Expr]):
@@ -27,8 +36,13 @@ class FrameLanguage(Language[nw.Expr]):
         return nw.lit(value, dtype=nw.Float64)
 
     def column(self, source: Source, column: int) -> nw.Expr:
-        """Return a column as doubles."""
-        return nw.col(source.name(column)).cast(nw.Float64)
+        """Return a column as doubles, null where they are NaN; dates, times and durations in days or seconds."""
+        values, kind = nw.col(source.name(column)), source.column(column).kind
+        if kind not in TEMPORAL:
+            return values.cast(nw.Float64).fill_nan(None)
+        since = values if kind == "duration" else values - EPOCH
+        seconds = since.dt.total_microseconds().cast(nw.Float64) / 1e6
+        return seconds if kind == "time" else seconds / DAY
 
     def product(self, weight: float, column: nw.Expr) -> nw.Expr:
         """Return the product."""
@@ -42,13 +56,43 @@ class FrameLanguage(Language[nw.Expr]):
         """Return a comparison."""
         return total >= threshold
 
+    def comparison(self, source: Source, proposition: Proposition) -> nw.Expr:
+        """Return whether a sum reaches its threshold; a date, time or duration alone is compared with one."""
+        alone, weight = proposition.only_number, proposition.weights[0]
+        kind = "number" if alone is None else source.column(alone).kind
+        bound = threshold_moment(kind, weight, proposition.threshold) if kind in TEMPORAL else None
+        if alone is None or bound is None:
+            return super().comparison(source, proposition)
+        column, since = nw.col(source.name(alone)), datetime.timedelta(microseconds=bound)
+        limit = since if kind == "duration" else EPOCH + since
+        return column >= limit if weight > 0.0 else column <= limit
+
     def within(self, column: nw.Expr, limit: float) -> nw.Expr:
-        """Return a comparison that is false for NaN, even in libraries that order NaN above infinity."""
+        """Return a comparison."""
         return column.abs() <= limit
+
+    def missing(self, source: Source, column: int, *, negated: bool = False) -> nw.Expr:
+        """Return whether a value is null, which NaN counts as."""
+        special = source.column(column).levels is not None or source.column(column).kind in TEMPORAL
+        absent = (nw.col(source.name(column)) if special else self.column(source, column)).is_null()
+        return ~absent if negated else absent
+
+    def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> nw.Expr:
+        """Return whether a value is listed; whole numbers are compared one by one, because a column may have doubles."""
+        values = nw.col(source.name(column))
+        if isinstance(levels[0], int) and not isinstance(levels[0], bool):
+            listed = functools.reduce(lambda left, right: left | right, [values == level for level in levels])
+        else:
+            listed = values.is_in(list(levels))
+        return ~listed & ~values.is_null() if negated else listed
 
     def both(self, conditions: Sequence[nw.Expr]) -> nw.Expr:
         """Join conditions."""
         return functools.reduce(lambda left, right: left & right, conditions)
+
+    def either(self, conditions: Sequence[nw.Expr]) -> nw.Expr:
+        """Join conditions."""
+        return functools.reduce(lambda left, right: left | right, conditions)
 
     def choice(self, condition: nw.Expr, weight: float) -> nw.Expr:
         """Return a conditional expression; null counts as false."""
@@ -87,7 +131,8 @@ CASE_SENSITIVE = {
 class FrameScorer:
     """A model that adds its outputs to data frames and never replaces a column.
 
-    Outputs are null, or NaN in pandas, for a row in which an input that rules use is missing or not finite.
+    Columns have their own types: text or categories, booleans, dates, times without a zone, durations and numbers. What is null
+    or NaN is missing. Outputs are null, or NaN in pandas, for a row in which a number that rules use is beyond 1e300.
 
     Attributes
     ----------
@@ -106,7 +151,11 @@ class FrameScorer:
     def __call__(self, frame: Any) -> Any:
         """Return a frame, eager or lazy, with the outputs as further columns; raise if it has one of them already."""
         given = nw.from_native(frame)
-        self._check(given.collect_schema().names(), ignore_case=given.implementation not in CASE_SENSITIVE)
+        schema = given.collect_schema()
+        self._check(schema.names(), ignore_case=given.implementation not in CASE_SENSITIVE)
+        for name in self.inputs:
+            if getattr(schema[name], "time_zone", None) is not None:
+                raise ValueError(f"The times of column {name!r} have a zone: convert them to universal time without one.")
         outputs = [expression.alias(name) for expression, name in zip(self.expressions, self.names, strict=True)]
         return nw.to_native(given.with_columns(*outputs))
 
@@ -161,6 +210,10 @@ class FrameTarget(Target):
             raise CannotVerifyError(f"none of {', '.join(LIBRARIES)} is installed.")
         return "narwhals", f"{version('narwhals')} with {', '.join(installed_libraries())}"
 
+    def comparable(self, source: Source, X: Matrix) -> Matrix:
+        """Return rows with each value as a data frame has it."""
+        return replace(source, kinds={}).held(X)
+
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Add the outputs to a frame of each library, and compare each with the model."""
         computed = np.empty((0, 0))
@@ -172,48 +225,61 @@ class FrameTarget(Target):
 
 def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> Matrix:
     """Return the outputs that a scorer adds to a frame of one library."""
-    position = source.position_name(scorer.names)
-    columns: dict[str, Any] = {source.name(column): X[:, column] for column in LIBRARIES[library].layout(source)}
+    position, plain = source.position_name(scorer.names), replace(source, kinds={})
+    layout = LIBRARIES[library].layout(source)
+    columns: dict[str, Any] = {source.name(column): _values(plain, column, X) for column in layout}
     columns[position] = np.arange(len(X))  # a frame without columns would have no rows, and a lazy one may reorder them
-    scored = nw.from_native(scorer(LIBRARIES[library].make(columns)))
+    kinds = {source.name(column): str(plain.kind(column)) for column in layout if source.column(column).levels is not None}
+    scored = nw.from_native(scorer(LIBRARIES[library].make(columns, kinds)))
     frame = (scored.collect() if isinstance(scored, nw.LazyFrame) else scored).sort(position)
     return np.column_stack([frame[name].to_numpy() for name in scorer.names])
 
 
-def _pandas(columns: dict[str, Any]) -> Any:
+def _values(source: Source, index: int, X: Matrix) -> Any:
+    """Return the values of a column: an array or, for levels, a list."""
+    column = source.column(index)
+    if column.levels is not None:
+        return source.values(index, X)
+    return moment_arrays(column.kind, X[:, index], column.kind) if column.kind in TEMPORAL else X[:, index]
+
+
+def _pandas(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
     import pandas
 
-    return pandas.DataFrame(columns)
+    types = {"boolean": "boolean", "integer": "Int64", "text": object}
+    return pandas.DataFrame({name: pandas.Series(many, dtype=types.get(kinds.get(name, ""))) for name, many in columns.items()})
 
 
-def _polars(columns: dict[str, Any]) -> Any:
+def _polars(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
     import polars
 
-    return polars.DataFrame(columns)
+    types = {"boolean": polars.Boolean, "integer": polars.Int64, "text": polars.String}
+    return polars.DataFrame(columns, schema_overrides={name: types[kind] for name, kind in kinds.items()})
 
 
-def _pyarrow(columns: dict[str, Any]) -> Any:
+def _pyarrow(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
     import pyarrow
 
-    return pyarrow.table(columns)
+    types = {"boolean": pyarrow.bool_(), "integer": pyarrow.int64(), "text": pyarrow.string()}
+    return pyarrow.table({name: pyarrow.array(many, types.get(kinds.get(name, ""))) for name, many in columns.items()})
 
 
-def _duckdb(columns: dict[str, Any]) -> Any:
+def _duckdb(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
     import duckdb
 
-    return duckdb.from_arrow(_pyarrow(columns))
+    return duckdb.from_arrow(_pyarrow(columns, kinds))
 
 
-def _dask(columns: dict[str, Any]) -> Any:
+def _dask(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
     frames: Any = importlib.import_module("dask.dataframe")
-    return frames.from_pandas(_pandas(columns), npartitions=2)
+    return frames.from_pandas(_pandas(columns, kinds), npartitions=2)
 
 
 @dataclass(frozen=True)
 class Library:
     """A data frame library: how to make a frame, the packages that this needs, and the limits of a frame."""
 
-    make: Callable[[dict[str, Any]], Any]
+    make: Callable[..., Any]
     packages: tuple[str, ...]
     case_sensitive: bool = True
     most_columns: int = 1000

@@ -9,11 +9,13 @@ from typing import ClassVar, Generic, TypeVar
 from obliquerules.export.source import Source
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Rule
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.columns import Level
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Test
 
 Term = TypeVar("Term")
 # Why a row is not scored, for people who read a product.
-UNSCORABLE = "an input that rules use is missing or beyond {limit} in size"
+UNSCORABLE = "a number that rules use is beyond {limit} in size"
 
 
 class Language(ABC, Generic[Term]):
@@ -22,7 +24,9 @@ class Language(ABC, Generic[Term]):
     The meaning of a model is defined here, once for all languages: products are added from left to right and compared with a
     threshold, and the weights of the rules that fire are added from left to right to the constant. A language must evaluate
     each operation in double precision, and must neither fuse nor reorder operations. A row is scored only where `scorable`
-    holds: elsewhere an input is missing or so large that a sum might overflow, and all outputs are missing, too.
+    holds: elsewhere an input is so large that a sum might overflow, and all outputs are missing.
+
+    Conditions are never negated, so that in a language with null a condition may be null where it does not hold.
     """
 
     @abstractmethod
@@ -43,15 +47,27 @@ class Language(ABC, Generic[Term]):
 
     @abstractmethod
     def reaches(self, total: Term, threshold: float) -> Term:
-        """Return whether total >= threshold; the total is a finite number in every row that is scored."""
+        """Return whether total >= threshold; it does not hold where the total is missing, and is finite elsewhere."""
 
     @abstractmethod
     def within(self, column: Term, limit: float) -> Term:
-        """Return whether -limit <= column <= limit; it must be false, or count as false, for NaN and missing values."""
+        """Return whether -limit <= column <= limit, where the column is not missing."""
+
+    @abstractmethod
+    def missing(self, source: Source, column: int, *, negated: bool = False) -> Term:
+        """Return whether the value of a column is missing or, negated, whether it is not."""
+
+    @abstractmethod
+    def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> Term:
+        """Return whether a level is one of those listed or, negated, none of them; it holds nowhere if it is missing."""
 
     @abstractmethod
     def both(self, conditions: Sequence[Term]) -> Term:
         """Return whether all of one or more conditions hold."""
+
+    @abstractmethod
+    def either(self, conditions: Sequence[Term]) -> Term:
+        """Return whether one of two or more conditions holds."""
 
     @abstractmethod
     def choice(self, condition: Term, weight: float) -> Term:
@@ -71,8 +87,12 @@ class Language(ABC, Generic[Term]):
 
     def scorable(self, source: Source) -> Term | None:
         """Return whether a row can be scored; None if every row can, because rules use no input."""
-        tests = [self.within(self.column(source, column), source.largest_input) for column in source.columns]
+        tests = [self.usable(source, column) for column in source.summed]
         return self.both(tests) if tests else None
+
+    def usable(self, source: Source, column: int) -> Term:
+        """Return whether a number is missing or can be computed with."""
+        return self.either([self.missing(source, column), self.within(self.column(source, column), source.largest_input)])
 
     def constant(self, value: float) -> Term:
         """Return a number for each row."""
@@ -80,24 +100,49 @@ class Language(ABC, Generic[Term]):
 
     def projection(self, source: Source, proposition: Proposition) -> Term:
         """Return x.w, its products added from left to right."""
-        products = [
-            self.product(weight, self.column(source, column))
-            for weight, column in zip(proposition.weights, proposition.columns, strict=True)
-        ]
+        products = [self.weighed(source, *pair) for pair in zip(proposition.weights, proposition.columns, strict=True)]
         total = products[0]
         for product in products[1:]:
             total = self.total(total, product)
         return total
 
+    def weighed(self, source: Source, weight: float, term: int | Membership) -> Term:
+        """Return weight * value, for a membership the weight or 0."""
+        if isinstance(term, int):
+            return self.product(weight, self.column(source, term))
+        return self.choice(self.membership(source, term), weight)
+
+    def test(self, source: Source, test: Test) -> Term:
+        """Return whether a condition of a rule holds."""
+        return self.membership(source, test) if isinstance(test, Membership) else self.proposition(source, test)
+
     def proposition(self, source: Source, proposition: Proposition) -> Term:
         """Return whether a proposition holds."""
+        holds = self.comparison(source, proposition)
+        numbers = [term for term in proposition.columns if isinstance(term, int)] if proposition.missing else []
+        return self.either([holds, *[self.missing(source, column) for column in numbers]]) if numbers else holds
+
+    def comparison(self, source: Source, proposition: Proposition) -> Term:
+        """Return whether a sum reaches its threshold; it does not where a number is missing."""
         return self.reaches(self.projection(source, proposition), proposition.threshold)
+
+    def membership(self, source: Source, membership: Membership) -> Term:
+        """Return whether a membership holds."""
+        column, negated = membership.column, membership.negated
+        levels = known_levels(source, membership)
+        if levels:
+            holds = self.among(source, column, levels, negated=negated)
+            return self.either([holds, self.missing(source, column)]) if membership.missing else holds
+        if membership.missing != negated:
+            return self.missing(source, column, negated=negated)
+        join = self.either if negated else self.both
+        return join([self.missing(source, column), self.missing(source, column, negated=True)])
 
     def contribution(self, source: Source, rule: Rule) -> Term:
         """Return what a rule adds to the score."""
         if not rule.condition.propositions:
             return self.constant(rule.weight)
-        return self.choice(self.both([self.proposition(source, proposition) for proposition in rule.condition]), rule.weight)
+        return self.choice(self.both([self.test(source, test) for test in rule.condition]), rule.weight)
 
     def score(self, constant: float, contributions: Sequence[Term]) -> Term:
         """Return the constant plus the contributions, added from left to right."""
@@ -115,6 +160,12 @@ class Language(ABC, Generic[Term]):
         return self.logistic(score) if source.link == "logistic" else self.exponential(score)
 
 
+def known_levels(source: Source, membership: Membership) -> list[Level]:
+    """Return the listed levels in the order of the column; one that the column does not have counts as never seen."""
+    listed = {(type(level), level) for level in membership.levels}
+    return [level for level in source.column(membership.column).levels or () if (type(level), level) in listed]
+
+
 class TextLanguage(Language[str]):
     """A language whose terms are text, with the usual arithmetic operators."""
 
@@ -127,6 +178,11 @@ class TextLanguage(Language[str]):
     def reaches(self, total: str, threshold: float) -> str:
         """Return a comparison."""
         return f"{total} >= {self.number(threshold)}"
+
+    def weighed(self, source: Source, weight: float, term: int | Membership) -> str:
+        """Return the product, with a membership in brackets."""
+        text = super().weighed(source, weight, term)
+        return text if isinstance(term, int) else f"({text})"
 
     def product(self, weight: float, column: str) -> str:
         """Return the product, without a factor of 1; it needs no brackets inside a sum."""

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from obliquerules.export.document import model_document
-from obliquerules.export.language import Language
+from obliquerules.export.language import Language, known_levels
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
+from obliquerules.rules.columns import Level
+from obliquerules.rules.membership import Membership
 
 # Versions that the runtimes of recent years support.
-OPSET, IR_VERSION = 17, 8
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 INPUT = "X"
+# The domain of the operator that looks up text.
+ML = "ai.onnx.ml"
+BOOLEAN = 9  # TensorProto.BOOL
+# The names of the other tensors.
+TENSOR = re.compile(r"[tc]\d+|rule_\d+")
 
 
 class GraphLanguage(Language[str]):
     """A graph under construction; its terms are the names of tensors with one number for each row."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
+        # The columns of the input X: all but those of text.
+        self.numbers = [column for column in range(source.n_columns) if source.kind(column) != "text"]
+        used = set(source.columns)
+        self.texts = {column: name for column, name in text_inputs(source).items() if column in used}
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self._constants: dict[tuple[str, str], str] = {}
@@ -55,13 +67,13 @@ class GraphLanguage(Language[str]):
 
     def constant(self, value: float) -> str:
         """Return a constant, repeated for each row."""
-        shape = self.node("Shape", INPUT, start=0, end=1)
+        shape = self.node("Shape", INPUT if self.numbers or not self.texts else next(iter(self.texts.values())), start=0, end=1)
         return self.node("Expand", self.number(value), shape)
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
         """Return a column of the input."""
         if column not in self._columns:
-            self._columns[column] = self.node("Gather", INPUT, self.array(np.int64(column)), axis=1)
+            self._columns[column] = self.node("Gather", INPUT, self.array(np.int64(self.numbers.index(column))), axis=1)
         return self._columns[column]
 
     def product(self, weight: float, column: str) -> str:
@@ -77,14 +89,62 @@ class GraphLanguage(Language[str]):
         return self.node("GreaterOrEqual", total, self.number(threshold))
 
     def within(self, column: str, limit: float) -> str:
-        """Return a comparison, which is false for NaN."""
-        return self.node("LessOrEqual", self.node("Abs", column), self.number(limit))
+        """Return a comparison, which is true for NaN."""
+        return self.node("Not", self.node("Greater", self.node("Abs", column), self.number(limit)))
+
+    def usable(self, source: Source, column: int) -> str:
+        """Return whether a number is missing or can be computed with."""
+        return self.within(self.column(source, column), source.largest_input)
+
+    def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
+        """Return whether a number is NaN, or a text the one that stands for a missing value."""
+        if column in self.texts:
+            return self.looked_up(column, {missing_text(source, column): int(not negated)}, negated)
+        absent = self.node("IsNaN", self.column(source, column))
+        return self.node("Not", absent) if negated else absent
+
+    def membership(self, source: Source, membership: Membership) -> str:
+        """Return whether a membership holds; one on text takes a single node."""
+        if membership.column not in self.texts:
+            return super().membership(source, membership)
+        listed: dict[Level, int] = dict.fromkeys(known_levels(source, membership), int(not membership.negated))
+        return self.looked_up(
+            membership.column, listed | {missing_text(source, membership.column): int(membership.missing)}, membership.negated
+        )
+
+    def looked_up(self, column: int, values: Mapping[Level, int], otherwise: bool) -> str:
+        """Return what a mapping has for a text."""
+        keys = [str(level) for level in values]
+        coded = self.node(
+            "LabelEncoder",
+            self.texts[column],
+            domain=ML,
+            keys_strings=keys,
+            values_int64s=list(values.values()),
+            default_int64=int(otherwise),
+        )
+        return self.node("Cast", coded, to=BOOLEAN)
+
+    def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
+        """Return comparisons of the numbers that booleans and whole numbers are."""
+        listed = [self.node("Equal", self.column(source, column), self.number(float(level))) for level in levels]
+        found = self.either(listed)
+        if not negated:
+            return found
+        return self.both([self.node("Not", found), self.missing(source, column, negated=True)])
 
     def both(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
         joined = conditions[0]
         for condition in conditions[1:]:
             joined = self.node("And", joined, condition)
+        return joined
+
+    def either(self, conditions: Sequence[str]) -> str:
+        """Join conditions."""
+        joined = conditions[0]
+        for condition in conditions[1:]:
+            joined = self.node("Or", joined, condition)
         return joined
 
     def choice(self, condition: str, weight: float) -> str:
@@ -115,9 +175,13 @@ class GraphLanguage(Language[str]):
 class OnnxTarget(Target):
     """A graph with the input X, doubles of shape (n, n_features), and outputs of shape (n,).
 
-    The outputs are score, prediction and, on request, rule_0, rule_1 and so on; all are NaN for a row in which an input that
-    rules use is NaN or not finite. The metadata has the rules and the link under
-    ``obliquerules``, as the JSON that `JsonTarget` writes.
+    Each column of text is an input of its own, strings of shape (n,), called like the column; X then has the other columns, in
+    their order. In X, booleans are 0 and 1, dates the days and times the seconds since the beginning of 1970, and durations
+    days. A missing value is NaN, and an empty string in text, unless that is a level: the description of each input says it.
+
+    The outputs are score, prediction and, on request, rule_0, rule_1 and so on; all are NaN for a row in which a number that
+    rules use is beyond 1e300. The metadata has the rules and the link under ``obliquerules``, as the JSON that `JsonTarget`
+    writes.
     """
 
     name = "onnx"
@@ -125,7 +189,7 @@ class OnnxTarget(Target):
     def write(self, source: Source) -> bytes:
         """Return the serialised model."""
         onnx = _imported("onnx")
-        language = GraphLanguage()
+        language = GraphLanguage(source)
         contributions = [language.contribution(source, rule) for rule in source.ensemble]
         score = language.score(source.ensemble.intercept, contributions)
         tensors = [score, language.prediction(source, score), *(contributions if source.contributions else [])]
@@ -133,15 +197,21 @@ class OnnxTarget(Target):
         for tensor, name in zip(tensors, source.output_names(), strict=True):
             language.only_where(scorable, tensor, name)
         double = onnx.TensorProto.DOUBLE
+        width, make = len(language.numbers), onnx.helper.make_tensor_value_info
+        inputs = [make(INPUT, double, ["n", width], _columns_text(source, language))] if width or not language.texts else []
+        for column, name in language.texts.items():
+            missing = f"{missing_text(source, column)!r} is a missing value"
+            inputs.append(make(name, onnx.TensorProto.STRING, ["n"], missing))
         graph = onnx.helper.make_graph(
             language.nodes,
             "obliquerules",
-            [onnx.helper.make_tensor_value_info(INPUT, double, ["n", source.n_columns])],
+            inputs,
             [onnx.helper.make_tensor_value_info(name, double, ["n"]) for name in source.output_names()],
             language.initializers,
         )
-        opset = onnx.helper.make_opsetid("", OPSET)
-        model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION, producer_name="obliquerules")
+        opsets = [onnx.helper.make_opsetid("", OPSET)]
+        opsets += [onnx.helper.make_opsetid(ML, ML_OPSET)] if language.texts else []
+        model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="obliquerules")
         onnx.helper.set_model_props(model, {"obliquerules": model_document(source)})
         onnx.checker.check_model(model)
         return bytes(model.SerializeToString(deterministic=True))
@@ -161,7 +231,54 @@ class OnnxTarget(Target):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         session = onnxruntime.InferenceSession(product, options, providers=["CPUExecutionProvider"])
-        return np.column_stack(session.run(list(source.output_names()), {INPUT: X}))
+        given = {value.name for value in session.get_inputs()}
+        feeds = {name: values for name, values in _feeds(source, X).items() if name in given}
+        return np.column_stack(session.run(list(source.output_names()), feeds))
+
+
+# ---- inputs
+
+
+def text_inputs(source: Source) -> dict[int, str]:
+    """Return the columns of text with the names of their inputs, which differ from those of all other tensors."""
+    taken, inputs = {INPUT, *source.output_names()}, {}
+    for column in source.with_levels:
+        if source.kind(column) == "text":
+            name = source.name(column) or "_"
+            while name in taken or TENSOR.fullmatch(name):
+                name += "_"
+            taken.add(name)
+            inputs[column] = name
+    return inputs
+
+
+def missing_text(source: Source, column: int) -> str:
+    """Return the text that stands for a missing value: the empty one, if it is not a level."""
+    text = ""
+    while text in (source.column(column).levels or ()):
+        text += "_"
+    return text
+
+
+def _columns_text(source: Source, language: GraphLanguage) -> str:
+    """Return what the columns of X are, if they are not those of the model."""
+    return ", ".join(source.name(column) for column in language.numbers) if text_inputs(source) else ""
+
+
+def _feeds(source: Source, X: Matrix) -> dict[str, Any]:
+    """Return rows as the inputs of the graph."""
+    plain, texts = replace(source, kinds={}), text_inputs(source)
+    feeds: dict[str, Any] = {}
+    for column, name in texts.items():
+        missing = missing_text(source, column)
+        feeds[name] = np.array([missing if text is None else text for text in plain.values(column, X)], dtype=object)
+    numbers = X.copy()
+    for column in source.with_levels:
+        if column not in texts:
+            numbers[:, column] = [np.nan if level is None else level for level in plain.values(column, X)]
+    return feeds | {
+        INPUT: np.ascontiguousarray(numbers[:, [column for column in range(source.n_columns) if column not in texts]])
+    }
 
 
 def _imported(name: str) -> Any:

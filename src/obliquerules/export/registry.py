@@ -64,7 +64,8 @@ def export(
     contributions : bool, default=False
         Also output the contribution of each rule to the score.
     kinds : mapping from str to str, optional
-        What columns hold in the data that X was read from: ``"boolean"``, ``"integer"``, ``"decimal"`` or ``"double"``.
+        What columns hold in the data that X was read from: ``"boolean"``, ``"integer"``, ``"decimal"``, ``"double"``,
+        ``"text"``, ``"date"``, ``"time"`` or ``"duration"``.
     **options
         The options of the target.
 
@@ -84,5 +85,5 @@ def export(
     """
     target = find_target(to, **options)
     source = Source(model, contributions, kinds or {})
-    rows = np.empty((0, source.n_columns)) if X is None else model.ensemble._matrix(X)[:, : source.n_columns]
+    rows = np.empty((0, source.n_columns)) if X is None else model.ensemble.block(X).matrix[:, : source.n_columns]
     return target.export(source, rows)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Model, RuleEnsemble
-from obliquerules.rules.style import column_names
+from obliquerules.export.values import TEMPORAL, held_values, python_values
+from obliquerules.rules import Block, Model, RuleEnsemble
+from obliquerules.rules.columns import Column
+from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.style import column_at, column_names
 
 # The column that numbers the rows of a table or frame during verification.
 POSITION = "obliquerules_position"
 # What a column of the user's table can hold, as far as an export must know it.
-KINDS = ("boolean", "integer", "decimal", "double")
+NUMBERS = ("integer", "decimal", "double")
+KINDS = ("boolean", *NUMBERS, "text", *TEMPORAL)
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_INPUT = 1e300
 
@@ -61,6 +66,37 @@ class Source:
         return self.ensemble.used_columns
 
     @property
+    def propositions(self) -> tuple[Proposition, ...]:
+        """The conditions on sums."""
+        return tuple(test for rule in self.ensemble for test in rule.condition if isinstance(test, Proposition))
+
+    @property
+    def summed(self) -> tuple[int, ...]:
+        """The columns of numbers that occur in sums, in ascending order."""
+        return tuple(sorted({term for one in self.propositions for term in one.columns if isinstance(term, int)}))
+
+    @property
+    def with_levels(self) -> tuple[int, ...]:
+        """The columns that have levels."""
+        return () if self.ensemble.columns is None else self.ensemble.columns.with_levels
+
+    def column(self, index: int) -> Column:
+        """Return a column."""
+        return column_at(self.ensemble.columns, index)
+
+    def kind(self, index: int) -> str | None:
+        """Return what a column of the user's table holds, one of `KINDS`; None if it holds some kind of number."""
+        column, given = self.column(index), self.kinds.get(self.name(index))
+        if column.is_truth:
+            return given if given in NUMBERS else "boolean"
+        if column.levels is not None:
+            return "integer" if column.levels and isinstance(column.levels[0], int) else "text"
+        if column.kind not in TEMPORAL:
+            return given if given in ("boolean", *NUMBERS) else None
+        as_they_are = ("duration",) if column.kind == "duration" else ("date", "time")
+        return given if given in (*NUMBERS, *as_they_are) else column.kind
+
+    @property
     def n_columns(self) -> int:
         """The number of columns of X."""
         names = self.ensemble.feature_names
@@ -85,8 +121,7 @@ class Source:
         """The size that an input may have: 1e300, or less if weights are so large that a sum might overflow."""
         sizes = [
             LARGEST / (2.0 * len(proposition.columns)) / max(1.0, *map(abs, proposition.weights))
-            for rule in self.ensemble
-            for proposition in rule.condition
+            for proposition in self.propositions
         ]
         return min([LARGEST_INPUT, *map(_power_of_ten_below, sizes)])
 
@@ -143,16 +178,38 @@ class Source:
         """Return the source with contributions."""
         return replace(self, contributions=True)
 
+    def block(self, X: NDArray[np.float64]) -> Block:
+        """Return rows, with the codes of levels, as a block."""
+        return Block.of_matrix(X, self.ensemble.columns)
+
     def scorable(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which rows can be scored: none of the inputs that rules use is missing or larger than `largest_input`."""
-        return np.asarray((np.abs(X[:, list(self.columns)]) <= self.largest_input).all(axis=1))
+        """Return which rows can be scored: no number in a sum is larger than `largest_input`."""
+        return np.asarray(~(np.abs(X[:, list(self.summed)]) > self.largest_input).any(axis=1))
+
+    def possible(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return rows without a level that there cannot be: booleans that are neither true nor false are missing."""
+        both = [index for index in self.columns if self.column(index).is_truth and len(self.column(index).levels or ()) == 2]
+        if both:
+            X = X.copy()
+            X[:, both] = np.where(X[:, both] < 0.0, np.nan, X[:, both])
+        return X
+
+    def held(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return rows with each value as its column in the table of the user can hold it."""
+        columns = [held_values(self.column(index), X[:, index], self.kind(index)) for index in range(self.n_columns)]
+        return np.column_stack(columns) if columns else X
+
+    def values(self, index: int, X: NDArray[np.float64]) -> list[Any]:
+        """Return a column of such rows as values of Python."""
+        return python_values(self.column(index), X[:, index], self.kind(index))
 
     def outputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the outputs of the model in the order of `output_names`, NaN for rows that cannot be scored."""
-        score = self.ensemble(X)
+        block = self.block(X)
+        score = self.ensemble(block)
         columns = [score, self.model.means(score)]
         if self.contributions:
-            columns += [rule.contribution(X) for rule in self.ensemble]
+            columns += [rule.contribution(block) for rule in self.ensemble]
         return np.where(self.scorable(X)[:, None], np.column_stack(columns), np.nan)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.export.dialect import TEMPORARY, Dialect, fields, held_values, kind_of_type, python_values
+from obliquerules.export.dialect import TEMPORARY, Dialect, fields, kind_of_type
 from obliquerules.export.dialects import DIALECTS
 from obliquerules.export.source import Source
 from obliquerules.export.target import Export, Matrix, Target
@@ -46,7 +46,11 @@ NAME = r'[^."]+|"(?:[^"]|"")+"'
 class SqlTarget(Target):
     """A query that adds score, prediction and, on request, the contribution of each rule to the columns of a table.
 
-    All of them are null for a row in which an input that rules use is null, NaN, infinite or beyond 1e300.
+    All of them are null for a row in which a number that rules use is infinite or beyond 1e300. What is null or NaN is missing,
+    and scored as such.
+
+    Columns have their own types: text, booleans, dates, times without a zone, and durations in DuckDB and PostgreSQL. Elsewhere
+    durations are numbers of days, and in SQLite dates and times are text.
 
     Parameters
     ----------
@@ -60,9 +64,10 @@ class SqlTarget(Target):
     prefix : str, default=""
         The prefix of the output names.
     types : mapping from str to str, optional
-        What the columns of the table hold, by name: ``"boolean"``, ``"integer"``, ``"decimal"`` or ``"double"``. The types of
-        other columns are taken from the table, if it is found on the connection, else from X, if that is a data frame. Booleans
-        are cast to numbers. DuckDB, SQLite and Spark need not be told which columns are booleans; other databases must be.
+        What the columns of the table hold, by name: ``"boolean"``, ``"integer"``, ``"decimal"``, ``"double"``, ``"text"``,
+        ``"date"``, ``"time"`` or ``"duration"``. The types of other columns are taken from the table, if it is found on the
+        connection, else from X, if that is a data frame, else from the model. Booleans that the model has as numbers are cast.
+        DuckDB, SQLite and Spark need not be told which columns are booleans; other databases must be.
     connection : connection of a database driver, optional
         Where the query is verified, on a temporary table; DuckDB and SQLite need none. The verification commits nothing and
         leaves nothing behind, even if it fails, but Snowflake commits an open transaction whenever a table is created.
@@ -142,6 +147,8 @@ class SqlTarget(Target):
         for name in source.used_names if types else ():
             if name not in types:
                 raise ValueError(f"The table {'.'.join(self._parts)} has no column {name!r}, which rules use.")
+        for column in source.columns:
+            _check_type(source, column, types.get(source.name(column), ""))
         return {name: kind for name, held in types.items() if (kind := kind_of_type(held)) is not None}
 
     def engine(self) -> tuple[str, str]:
@@ -162,8 +169,16 @@ class SqlTarget(Target):
 
     def comparable(self, source: Source, X: Matrix) -> Matrix:
         """Return rows with each value as its column can hold it."""
-        columns = [held_values(X[:, column], source.kinds.get(name)) for column, name in enumerate(source.names)]
-        return np.column_stack(columns) if columns else X
+        return self._stored(source).held(X)
+
+    def _stored(self, source: Source) -> Source:
+        """Return the source with durations as numbers where the database has no durations."""
+        numbers = {
+            source.name(column): "double"
+            for column in range(source.n_columns)
+            if source.kind(column) == "duration" and not self._language.has_durations
+        }
+        return replace(source, kinds=dict(source.kinds) | numbers)
 
     def expected(self, source: Source, X: Matrix) -> Matrix:
         """Return what the query must give for each row."""
@@ -181,17 +196,28 @@ class SqlTarget(Target):
 
     def _fetched(self, cursor: Any, query: str, source: Source, X: Matrix) -> list[Any]:
         language, position = self._language, source.position_name(source.output_names(self.prefix))
-        layout = language.layout(source)
-        kinds = [source.kinds.get(source.name(column)) for column in layout]
+        layout, held = language.layout(source), self._stored(source)
+        kinds = [held.kind(column) for column in layout]
         names = [position, *[language.quote(source.name(column)) for column in layout]]
         types = ["INTEGER", *map(language.type_of, kinds)]
         columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
         cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({columns})")
-        values = [python_values(X[:, column], kind) for column, kind in zip(layout, kinds, strict=True)]
-        language.fill(cursor, types, [list(range(len(X))), *values])
+        language.fill(cursor, types, [list(range(len(X))), *[held.values(column, X) for column in layout]])
         outputs = ", ".join(f"product.{language.quote(name)}" for name in source.output_names(self.prefix))
         cursor.execute(f"SELECT {outputs} FROM (\n{query}) AS product ORDER BY product.{position}")
         return list(map(fields, cursor.fetchall()))
+
+
+def _check_type(source: Source, column: int, held: str) -> None:
+    """Raise if the column of a table cannot be compared with what the model says of it."""
+    kind = kind_of_type(held)
+    if source.kind(column) == "text" and kind not in (None, "text"):
+        raise ValueError(f"The column {source.name(column)!r} of the table is of type {held}, but held text in fit.")
+    if source.column(column).kind in ("date", "time") and re.search(r"with time zone|timestamp_?tz", held.lower()):
+        raise ValueError(
+            f"The times of column {source.name(column)!r} of the table have a zone: export for a view that has them in "
+            "universal time without one."
+        )
 
 
 def _unquoted(name: str) -> str:

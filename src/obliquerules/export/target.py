@@ -72,9 +72,9 @@ class Target(ABC):
         """Return a target that can write all outputs of a source, whatever the names of its columns."""
         return self
 
-    def comparable(self, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # for targets with limits of their own
+    def comparable(self, source: Source, X: Matrix) -> Matrix:
         """Return rows as what the product runs on can hold them, without those on which it need not agree with the model."""
-        return X
+        return source.possible(X)
 
     def expected(self, source: Source, X: Matrix) -> Matrix:
         """Return what the product must give for each row."""

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.export.source import LARGEST, Source
+from obliquerules.export.values import shown
 from obliquerules.rules import Rule
-from obliquerules.rules.proposition import Proposition
+from obliquerules.rules.columns import UNSEEN
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Test
 
 Matrix = NDArray[np.float64]
 Run: TypeAlias = Callable[[Source, Matrix], Matrix]
@@ -26,6 +29,8 @@ EXTREMES = tuple(
     for sign in (1.0, -1.0)
 )
 N_MIXED = 150
+# So many levels of a column are tried, besides those that rules list.
+MOST_LEVELS = 500
 # The number of rows that an export is run on at a time.
 BLOCK = 100_000
 
@@ -75,15 +80,21 @@ class Verification:
 
 
 def telling_rows(source: Source) -> Matrix:
-    """Return a fixed set of rows that hit thresholds, miss them by one or two doubles, or hold extreme or missing values."""
+    """Return a fixed set of rows that would expose a mistake.
+
+    They hit thresholds or miss them by one or two doubles, have every listed level, levels that are not listed or were never
+    seen, and extreme or missing values.
+    """
     generator = np.random.default_rng(0)
     rows = [np.zeros(source.n_columns)]
+    for column in source.with_levels:
+        rows[0][column] = _first_value(source, column)
     for rule in source.ensemble:
-        for proposition in rule.condition:
-            for row in _rows_at(proposition, source, generator):
-                rows += [row, _meeting_others(row, proposition, rule)] if len(rule.condition) > 1 else [row]
+        for test in rule.condition:
+            for row in _rows_at(test, rows[0], source, generator):
+                rows += [row, _meeting_others(row, test, rule, source)] if len(rule.condition) > 1 else [row]
     for column in source.columns:
-        for value in EXTREMES:
+        for value in _unusual(source, column)[:MOST_LEVELS]:
             row = rows[generator.integers(len(rows))].copy()
             row[column] = value
             rows.append(row)
@@ -93,46 +104,110 @@ def telling_rows(source: Source) -> Matrix:
     return np.array(rows).reshape(len(rows), source.n_columns)
 
 
+def _first_value(source: Source, column: int) -> float:
+    """Return zero or, for a column without any level, the code of one that was never seen."""
+    return UNSEEN if source.column(column).levels == () else 0.0
+
+
+def _unusual(source: Source, column: int) -> list[float]:
+    """Return extreme numbers, or the codes of all levels, and a missing value."""
+    levels = source.column(column).levels
+    return list(EXTREMES) if levels is None else [math.nan, UNSEEN, *map(float, range(len(levels)))]
+
+
 def _mixed(row: Matrix, source: Source, generator: np.random.Generator) -> Matrix:
-    """Return a row with extreme values in half of its columns, where only columns that no rule uses may lack one."""
-    extremes = np.array(EXTREMES)
-    changed = generator.random(source.n_columns) < 0.5
-    row = np.where(changed, generator.choice(extremes, size=source.n_columns), row)
+    """Return a row with unusual values in half of its columns, all of which can be computed with where rules use them."""
+    changed, extremes = generator.random(source.n_columns) < 0.5, np.array(EXTREMES)
+    mixed = np.where(changed, generator.choice(extremes, size=source.n_columns), row)
+    for column in source.with_levels:
+        mixed[column] = generator.choice(_unusual(source, column)) if changed[column] else row[column]
     used = list(source.columns)
-    possible = extremes[np.abs(extremes) <= source.largest_input]
+    possible = extremes[~(np.abs(extremes) > source.largest_input)]
     drawn = generator.choice(possible, size=len(used))
-    row[used] = np.where(np.abs(row[used]) <= source.largest_input, row[used], drawn)
-    return row
+    mixed[used] = np.where(np.abs(mixed[used]) > source.largest_input, drawn, mixed[used])
+    return mixed
 
 
-def _rows_at(proposition: Proposition, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
+def _rows_at(test: Test, start: Matrix, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
+    """Yield rows on both sides of a condition, with and without what it needs."""
+    if isinstance(test, Membership):
+        yield from _rows_of(test, start, source)
+        return
+    yield from _rows_near(test, start, source, generator)
+    for term in test.columns:
+        row = start.copy()
+        if isinstance(term, Membership):
+            yield from _rows_of(term, row, source)
+        else:
+            row[term] = math.nan
+            yield row
+
+
+def _rows_of(membership: Membership, start: Matrix, source: Source) -> Iterator[Matrix]:
+    """Yield rows with each listed level, the first and last that are not listed, one never seen, and a missing value."""
+    levels = source.column(membership.column).levels or ()
+    listed = [code for code, level in enumerate(levels) if membership.has(level) != membership.negated]
+    others = [code for code in range(len(levels)) if code not in listed]
+    for value in (*listed, *others[:1], *others[-1:], UNSEEN, math.nan):
+        row = start.copy()
+        row[membership.column] = value
+        yield row
+
+
+def _rows_near(proposition: Proposition, start: Matrix, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
     """Yield rows on both sides of a threshold, as close to it as doubles allow."""
     share = 1.0 / len(proposition.columns)
-    for moved, weight in zip(proposition.columns, proposition.weights, strict=True):
-        row = np.zeros(source.n_columns)
-        for column, other in zip(proposition.columns, proposition.weights, strict=True):
+    numbers = _numbers(proposition)
+    for moved, weight in numbers:
+        row = start.copy()
+        for column, other in numbers:
             scale = share * proposition.threshold / other
             row[column] = scale * generator.uniform(0.5, 1.5) if math.isfinite(scale) and scale else generator.normal()
         row[moved] = 0.0
-        with np.errstate(all="ignore"):
-            hit = float((proposition.threshold - proposition.project(row[None, :])[0]) / weight)
+        hit = _needed(proposition, row, weight, source)
         for value in _neighbours(hit):
             row[moved] = value
             yield row.copy()
 
 
-def _meeting_others(row: Matrix, proposition: Proposition, rule: Rule) -> Matrix:
-    """Return a row whose other propositions hold, so that the rule fires or not by this one, as far as columns differ."""
+def _numbers(proposition: Proposition) -> list[tuple[int, float]]:
+    """Return the columns of numbers of a sum, with their weights."""
+    pairs = zip(proposition.columns, proposition.weights, strict=True)
+    return [(term, weight) for term, weight in pairs if isinstance(term, int)]
+
+
+def _needed(proposition: Proposition, row: Matrix, weight: float, source: Source) -> float:
+    """Return what a column that is 0 must be, for the sum of a row to be at the threshold."""
+    with np.errstate(all="ignore"):
+        return float((proposition.threshold - proposition.project(source.block(row[None, :]))[0]) / weight)
+
+
+def _meeting_others(row: Matrix, test: Test, rule: Rule, source: Source) -> Matrix:
+    """Return a row whose other conditions hold, so that the rule fires or not by this one, as far as columns differ."""
     row = row.copy()
     for other in rule.condition:
-        free = [pair for pair in zip(other.columns, other.weights, strict=True) if pair[0] not in proposition.columns]
-        if other is not proposition and free:
+        if other is test:
+            continue
+        if isinstance(other, Membership):
+            _meet(row, other, test, source)
+            continue
+        free = [pair for pair in _numbers(other) if pair[0] not in test.used_columns]
+        if free:
             column, weight = free[0]
             row[column] = 0.0
-            with np.errstate(all="ignore"):
-                needed = float((other.threshold - other.project(row[None, :])[0]) / weight)
+            needed = _needed(other, row, weight, source)
             row[column] = needed + math.copysign(1.0 + abs(needed), weight)
     return row
+
+
+def _meet(row: Matrix, membership: Membership, test: Test, source: Source) -> None:
+    """Change a row so that a membership holds, if it is on a column that another condition does not use."""
+    levels = source.column(membership.column).levels or ()
+    codes = [float(code) for code, level in enumerate(levels) if membership.has(level)]
+    if membership.column not in test.used_columns:
+        row[membership.column] = (
+            codes[0] if codes else math.nan if membership.missing else _first_value(source, membership.column)
+        )
 
 
 def _neighbours(value: float) -> Iterator[float]:
@@ -158,7 +233,7 @@ def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0, expecte
     equal[:, 1] |= np.abs(computed[:, 1] - expected[:, 1]) <= LINK_TOLERANCE * np.maximum(1.0, np.abs(expected[:, 1]))
     if not equal.all():
         row, output = np.argwhere(~equal)[0]
-        values = {source.name(column): float(X[row, column]) for column in source.columns}
+        values = {source.name(column): shown(source.column(column), float(X[row, column])) for column in source.columns}
         got, wanted = float(computed[row, output]), float(expected[row, output])
         n_different = int((~equal.all(axis=1)).sum())
         raise ExportError(

@@ -23,7 +23,7 @@ HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 # The earliest date that a ZIP file can hold: the same sheets give the same bytes.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 # The position of each style among the formats in STYLE_SHEET.
-STYLES = {"plain": 0, "heading": 1, "input": 2, "output": 3, "count": 4}
+STYLES = {"plain": 0, "heading": 1, "input": 2, "output": 3, "count": 4, "date": 5, "time": 6}
 STYLE_SHEET = (
     f'{HEAD}<styleSheet xmlns="{MAIN}">'
     '<numFmts count="2"><numFmt numFmtId="164" formatCode="0.0####"/><numFmt numFmtId="165" formatCode="0;;"/></numFmts>'
@@ -33,12 +33,14 @@ STYLE_SHEET = (
     '<fill><patternFill patternType="solid"><fgColor rgb="FFFFF8DC"/></patternFill></fill></fills>'
     '<borders count="1"><border/></borders>'
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
-    '<cellXfs count="5"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
+    '<cellXfs count="7"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
     '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1" applyAlignment="1">'
     '<alignment wrapText="1" vertical="top"/></xf>'
     '<xf numFmtId="0" fontId="0" fillId="2" borderId="0" xfId="0" applyFill="1"/>'
     '<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
-    '<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>'
+    '<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
+    '<xf numFmtId="14" fontId="0" fillId="2" borderId="0" xfId="0" applyFill="1" applyNumberFormat="1"/>'
+    '<xf numFmtId="22" fontId="0" fillId="2" borderId="0" xfId="0" applyFill="1" applyNumberFormat="1"/></cellXfs>'
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
 
@@ -86,6 +88,18 @@ def letters(column: int) -> str:
     ('A', 'Z', 'AA', 'ZZ', 'AAA')
     """
     return (letters(column // 26 - 1) if column >= 26 else "") + chr(ord("A") + column % 26)
+
+
+def position(name: str) -> int:
+    """Return the position of the column of a sheet that has certain letters.
+
+    >>> position("A"), position("Z"), position("AA"), position("ZZ"), position("AAA")
+    (0, 25, 26, 701, 702)
+    """
+    place = 0
+    for letter in name:
+        place = 26 * place + ord(letter) - ord("A") + 1
+    return place - 1
 
 
 def write_workbook(sheets: Sequence[Sheet]) -> bytes:
