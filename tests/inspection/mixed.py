@@ -1,9 +1,12 @@
 """Models and rows of mixed columns: numbers, flags, levels, ordered levels and dates, some of them missing or never seen."""
 
+import functools
+
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 
-from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules import Conjunction, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Column, Columns, Membership, Model
 
@@ -62,6 +65,23 @@ def mixed_ensembles(draw):
     weights = st.sampled_from([-2.0, -1.0, -0.1, 0.3, 1.0, 2.5])
     rules = draw(st.lists(st.builds(Rule, weights, tests.map(Conjunction)), min_size=1, max_size=4))
     return RuleEnsemble(rules, draw(st.sampled_from([-1.0, 0.0, 0.1])), COLUMNS)
+
+
+@functools.cache
+def fitted_mixed():
+    """Return a model of a frame with every kind of column, the frame and the targets."""
+    rng, n = np.random.default_rng(0), 400
+    X = pd.DataFrame({"age": rng.normal(50, 15, n).round(), "colour": rng.choice(["red", "green", "blue", "teal"], n)})
+    X["smoker"] = rng.random(n) < 0.4
+    X["bmi"] = rng.normal(25, 4, n).round(1)
+    X["grade"] = pd.Categorical(rng.choice(["low", "mid", "high"], n), categories=["low", "mid", "high"], ordered=True)
+    X["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 500, n), unit="D")
+    X["flag"] = rng.integers(0, 2, n)
+    X.loc[rng.random(n) < 0.2, "bmi"] = np.nan
+    X.loc[rng.random(n) < 0.1, "colour"] = None
+    y = 2.0 * X["colour"].isin(["red", "blue"]) + 0.05 * (X["age"] + 30 * X["smoker"]) - 2.0 * (X["day"] >= "2020-09-01")
+    y = y + 1.0 * (X["grade"] >= "mid") + 1.5 * X["flag"] + 1.2 * X["bmi"].isna() + rng.normal(0, 0.1, n)
+    return LLTBoostRegressor(max_rules=8, random_state=0).fit(X, y), X, y.to_numpy()
 
 
 mixed_rows = st.tuples(*(st.sampled_from(values) for values in VALUES)).map(np.array)

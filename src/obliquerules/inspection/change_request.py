@@ -143,11 +143,11 @@ def _bounds(model: Model, x: Vector, rows: Block, levels: Mask, lower: Values, u
 
 def _outside(model: Model, column: int, x: Vector, least: Vector, most: Vector, integral: bool) -> str:
     """Return the sentence that refuses a row outside of the bounds."""
-    one = model.columns[column]
-    ends = [
-        one.levels[int(end)] if one.levels and np.isfinite(end) else _end(one, end) for end in (least[column], most[column])
-    ]
-    bounds = f"{ends[0]} to {ends[1]}{' in whole numbers' * (integral and one.kind == 'number')}"
+    one, ends = model.columns[column], (least[column], most[column])
+    if one.levels:
+        ends = np.clip(ends, 0, len(one.levels) - 1)
+    low, high = (_end(one, end) for end in ends)
+    bounds = f"{low} to {high}{' in whole numbers' * (integral and one.kind == 'number')}"
     return f"x has {_end(one, x[column])} in '{one.name}', whose range is {bounds}."
 
 

@@ -31,6 +31,8 @@ FARTHEST_NEIGHBOUR = 100
 TIGHT = 1e-6
 # Products of whole numbers up to these, and sums of a few of them, are exact.
 LARGEST_WEIGHT, LARGEST_VALUE = 2.0**16, 2.0**34
+# How many numbers may be looked at to find the sums of whole numbers that can occur.
+MOST_SUMS = 1_000_000
 # As exact as the solver allows.
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 # Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
@@ -76,6 +78,7 @@ class Search:
         self.whole = room.whole[self.columns]
         # The unit of a step is one for whole numbers and a standard deviation for other variables.
         self.step = np.where(self.whole, 1.0, room.unit[self.columns])
+        self.alike = {column: self._representatives(column, codes) for column, codes in room.choices.items()}
         self.options = self._options()
         of_levels = room.cost[[option.column for option in self.options]] if self.options else np.empty(0)
         self.cost = np.concatenate([room.cost[self.columns] * self.step / room.unit[self.columns], of_levels])
@@ -105,23 +108,26 @@ class Search:
         asked = [membership(block) for membership in self._memberships if membership.column == column]
         return np.column_stack(asked) if asked else np.empty((len(codes), 0), dtype=np.bool_)
 
-    def _options(self) -> list[Option]:
-        """Return the levels to choose from: of those that no condition tells apart, the one nearest to the level of the row.
+    def _representatives(self, column: int, codes: Sequence[float]) -> dict[float, float]:
+        """Return for each level the one that stands for all that no condition tells apart from it.
 
-        Where levels have no order, that is the most frequent one.
+        That is the level of the row, the most frequent one or, where levels have an order, the nearest to that of the row.
         """
-        options = []
-        for column, codes in self.room.choices.items():
-            now = float(self.room.x[column])
-            if now >= 0.0 and self.ensemble.columns is not None and self.ensemble.columns[column].ordered:
-                codes = tuple(sorted(codes, key=partial(_gap, now)))
-            answers = self._answers(column, [now, *codes]).tolist()
-            seen = {tuple(answers[0])}
-            for code, answer in zip(codes, map(tuple, answers[1:]), strict=True):
-                if answer not in seen:
-                    options.append(Option(column, code))
-                    seen.add(answer)
-        return options
+        now = float(self.room.x[column])
+        if now >= 0.0 and self.ensemble.columns is not None and self.ensemble.columns[column].ordered:
+            codes = sorted(codes, key=partial(_gap, now))
+        first: dict[tuple[bool, ...], float] = {}
+        answers = map(tuple, self._answers(column, [now, *codes]).tolist())
+        return {code: first.setdefault(answer, code) for code, answer in zip([now, *codes], answers, strict=True)}
+
+    def _options(self) -> list[Option]:
+        """Return the levels to choose from."""
+        return [
+            Option(column, code)
+            for column, alike in self.alike.items()
+            for code in dict.fromkeys(alike.values())
+            if code in self.room.choices[column]
+        ]
 
     # Bounds on the score under an assignment. Rounded addition is monotone, so they hold to the last bit.
 
@@ -168,9 +174,37 @@ class Search:
             if isinstance(term, Membership):
                 levels += weight * self._changes_of(term)
         numbers = _number_weights(test, self.room.x.size)[self.columns] * self.step
-        # A sum of whole numbers reaches a threshold just if it exceeds the middle between the two next to it.
-        threshold = math.ceil(test.threshold) - 0.5 if self._is_whole(test) else test.threshold
-        return np.concatenate([numbers, levels]), threshold - float(test.project(here)[0])
+        return np.concatenate([numbers, levels]), self._threshold(test) - float(test.project(here)[0])
+
+    def _threshold(self, proposition: Proposition) -> float:
+        """Return where a program may draw the line: if all values are whole, in the middle between two sums.
+
+        So that a sum which hits a threshold, as sums of whole numbers do, is on the right side of the line by far.
+        """
+        sums = self._possible_sums(proposition)
+        if sums is not None:
+            below, from_there = sums[sums < proposition.threshold], sums[sums >= proposition.threshold]
+            low, high = below.max(initial=sums.min() - 1.0), from_there.min(initial=sums.max() + 1.0)
+            return float(0.5 * (low + high))
+        return math.ceil(proposition.threshold) - 0.5 if self._is_whole(proposition) else proposition.threshold
+
+    def _possible_sums(self, proposition: Proposition) -> Vector | None:
+        """Return all sums that can occur, as the model adds them; None if there are too many to tell."""
+        used = proposition.used_columns
+        moving = [int(column) for column in self.columns if column in proposition.columns]
+        levels = list(dict.fromkeys(option.column for option in self.options if option.column in used))
+        if not self.room.whole[moving].all():
+            return None
+        most = MOST_SUMS / max(1, self.room.x.size)
+        sizes = [self.room.upper[j] - self.room.lower[j] + 1.0 for j in moving]
+        if math.prod(sizes) * math.prod(len(self.alike[j]) for j in levels) > most:
+            return None
+        values = [np.arange(self.room.lower[j], self.room.upper[j] + 1.0) for j in moving]
+        values += [np.array(list(dict.fromkeys(self.alike[j].values()))) for j in levels]
+        cases = np.array(list(itertools.product(*values))).reshape(math.prod(map(len, values)), len(values))
+        rows = np.tile(self.room.x, (len(cases), 1))
+        rows[:, [*moving, *levels]] = cases
+        return np.unique(proposition.project(self._block(rows)))
 
     def _is_whole(self, proposition: Proposition) -> bool:
         """Say whether a sum is a whole number, wherever the row moves."""
@@ -301,8 +335,10 @@ class Search:
     def _start_from(self, rows: NDArray[np.float64]) -> None:
         """Keep the nearest row that has the wanted prediction, and the closest row on which the same propositions hold."""
         moved = np.tile(self.room.x, (len(rows), 1))
-        used = [*self.columns, *(column for column in self.room.choices if column in self.ensemble.used_columns)]
-        moved[:, used] = self.room.nearest(rows)[:, used]
+        nearest = self.room.nearest(rows)
+        moved[:, self.columns] = nearest[:, self.columns]
+        for column, alike in self.alike.items():
+            moved[:, column] = [alike.get(code, self.room.x[column]) for code in nearest[:, column].tolist()]
         moved = moved[self.wish.met(self.ensemble(self._block(moved)))]
         if not len(moved):
             return

@@ -117,7 +117,7 @@ class ClosestChange(Records[VariableChange]):
         return f"{now}. To make it {self.wanted}, change\n{table}\n{self._certificate()}"
 
     def _certificate(self) -> str:
-        size = f"That is a distance of {readable(self.distance)} standard deviations in all{self._counting()}"
+        size = f"That is a distance of {_deviations(self.distance)} in all{self._counting()}"
         if not self.proven:
             return (
                 f"{size}. It is the best that was found, and not proven to be the closest: none is below {_floor(self.bound)}."
@@ -129,9 +129,20 @@ class ClosestChange(Records[VariableChange]):
     def _counting(self) -> str:
         """Say how changes without a difference count."""
         odd = [change for change in self.changes if change.step is None]
-        found = any(change.before is None for change in odd)
-        what = ["another level"] * any(change.before is not None for change in odd) + ["a value that was missing"] * found
-        return f" ({' and '.join(what)} {'counts as one' if len(what) == 1 else 'count as one each'})" if what else ""
+        kinds = {
+            "another level counts as one": any(change.before is not None for change in odd),
+            "a level that was missing counts as one": any(change.before is None and not _is_amount(change) for change in odd),
+            "a number that was missing counts as one and its distance from the median": any(
+                change.before is None and _is_amount(change) for change in odd
+            ),
+        }
+        said = ", ".join(words for words, is_so in kinds.items() if is_so)
+        return f" ({said})" if said else ""
+
+
+def _is_amount(change: VariableChange) -> bool:
+    """Say whether a variable has become a number, a date, a time or a duration."""
+    return isinstance(change.after, float | datetime.date | datetime.timedelta)
 
 
 def _at_midnight(moment: datetime.date) -> datetime.datetime:
@@ -150,7 +161,12 @@ def _prediction_text(prediction: Any) -> str:
 def _size(change: VariableChange) -> str:
     if change.step is None:
         return f"(counts as {readable(change.distance)})"
-    return f"({change.step}, {readable(change.distance)} standard deviations)"
+    return f"({change.step}, {_deviations(change.distance)})"
+
+
+def _deviations(distance: float) -> str:
+    text = readable(distance)
+    return f"{text} standard deviation{'' if text == '1' else 's'}"
 
 
 def _floor(bound: float) -> str:
