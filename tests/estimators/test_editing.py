@@ -16,9 +16,11 @@ from obliquerules import (
     Rule,
     load_model,
 )
+from obliquerules.rules import Membership
 from obliquerules.rules.style import PLAIN
 from obliquerules.rules.text import rule_lines
 
+from ..inspection.mixed import fitted_mixed
 from .fitted import data, every_kind, fitted
 
 
@@ -351,3 +353,87 @@ def test_a_rounding_that_makes_no_sense_is_refused(given, sentence):
     model, X, y = fitted("classifier")
     with pytest.raises(ValueError, match=sentence):
         model.rounded(X, y, **given)
+
+
+# Levels, missing values and dates
+
+
+def test_rules_on_levels_are_typed_logged_saved_and_replayed(tmp_path):
+    model, X, y = fitted_mixed()
+    editing = (
+        model.edit(X, y)
+        .add("+1 if colour in {red, blue} & age >= 50")
+        .add("day > 2020-03-01 & not smoker")
+        .add("age + 12 (smoker) >= 60")
+        .add("bmi > 30 or missing")
+        .add("grade below high")
+        .add("colour != green or missing")
+        .refit()
+        .round(2)
+    )
+    n = len(model.ensemble_)
+    # Levels are listed in the order of the column: the most frequent first.
+    listed = ", ".join(level for level in model.ensemble_.columns[1].levels if level in {"red", "blue"})
+    assert [step.description.split(" (")[0] for step in editing.log.steps[:2]] == [
+        f"add rule {n}: +1 if colour in {{{listed}}} & age >= 50",
+        f"add rule {n + 1}: +0 if day >= 2020-03-02 & not smoker",
+    ]
+    assert editing.log.steps[3].description.endswith("or missing on these rows)")
+    assert "grade below high" in str(editing)
+    assert "colour != green or missing" in str(editing)
+    editing.model.save(tmp_path / "edited.json")
+    again = load_model(tmp_path / "edited.json")
+    assert again.edits_ == editing.model.edits_
+    assert model.edit(X, y).replay(again.edits_).ensemble == again.ensemble_
+    np.testing.assert_array_equal(again.predict(X), editing.model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("colour in {red, mauve}", "^Column 'colour' has no level mauve; its levels are .*red.*[.]$"),
+        ("colour = Red", "^Column 'colour' has no level Red; its levels are .*red.*[.]$"),
+        ("age + 3 (colour = mauve) >= 5", "^Column 'colour' has no level mauve"),
+        ("smoker = yes", "^Column 'smoker' has no level yes; its levels are False, True[.]$"),
+        ("grade at least best", "^Column 'grade' has no level 'best'; its levels are 'low', 'mid', 'high'[.]$"),
+        ("colour at least red", "^Column 'colour' has no ordered levels for 'at least'[.]$"),
+        ("age = old", "^Column 'age' holds numbers, and has no levels for a condition[.]$"),
+        ("colour >= 3", "^Column 'colour' has levels, and no numbers for a sum[.]$"),
+        ("day >= 2020-13-01", "There is no date '2020-13-01'"),
+    ],
+)
+def test_a_slip_of_the_pen_is_named(text, complaint):
+    model, X, y = fitted_mixed()
+    for new in (text, f"+1.5 if {text}"):
+        with pytest.raises(ValueError, match=complaint):
+            model.edit(X, y).add(new)
+        with pytest.raises(ValueError, match=complaint):
+            model.edit(X, y).replace(0, new)
+
+
+def test_levels_of_rules_that_are_given_as_values_are_checked():
+    model, X, y = fitted_mixed()
+    with pytest.raises(ValueError, match="Column 'colour' has no level mauve"):
+        model.edit(X, y).add(Conjunction([Membership(1, ["mauve"])]))
+    assert model.edit(X, y).add(Conjunction([Membership(1, ["teal"])])).ensemble[-1] == Rule(
+        0.0, Conjunction([Membership(1, ["teal"])])
+    )
+
+
+def test_rounding_keeps_conditions_on_levels_and_the_rows_that_they_cover():
+    model, X, y = fitted_mixed()
+    editing = (
+        model.edit(X, y)
+        .add("+1.23456 if colour in {red, blue} or missing")
+        .add("+0.98765 if 1.23456 age + 9.8765 (smoker) >= 70")
+    )
+    short = editing.round(2)
+    assert "no row changes side" in short.log.steps[-1].description
+    before, after = editing.ensemble, short.ensemble
+    for old, new in zip(before, after, strict=True):
+        assert [test for test in old.condition if isinstance(test, Membership)] == [
+            test for test in new.condition if isinstance(test, Membership)
+        ]
+    block = model._read(X)
+    np.testing.assert_array_equal(before.fires(block), after.fires(block))
+    assert any(isinstance(test, Membership) for rule in after for test in rule.condition)

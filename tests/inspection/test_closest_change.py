@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from obliquerules import Conjunction, LLTBoostClassifier, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.change_search import Room, Wish
+from obliquerules.inspection.change_room import Room, Wish
 from obliquerules.inspection.closest_change import closest_change
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
@@ -349,6 +349,7 @@ def test_a_regressor_must_be_told_what_is_wanted():
 
 def test_columns_of_whole_numbers_stay_whole_unless_told_otherwise():
     X = pd.DataFrame({"children": [0, 1, 2, 3, 4, 5] * 10, "income": np.linspace(0.5, 60.25, 60)})
-    model = LLTBoostRegressor(max_rules=1).fit(X, 10.0 * (X["children"] >= 3))
+    y = 10.0 * (X["children"] >= 3)
+    model = LLTBoostRegressor(max_rules=1).fit(X, y).edit(X, y).replace(0, "children >= 2.5").model
     assert model.closest_change(X.iloc[0], X, above=5).row[0] == 3.0
     assert model.closest_change(X.iloc[0], X, above=5, whole=()).row[0] == 2.5

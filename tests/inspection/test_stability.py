@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -11,7 +12,7 @@ from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.inspection.stability import Bootstrap, Reweigh, best_overlaps, reweighing, weight_intervals
 from obliquerules.losses import LOSSES
 from obliquerules.method import Method, Task
-from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, Proposition, Rule, RuleEnsemble
 
 CONDITIONS = [Conjunction([Proposition([0], [1.0], 0.5)]), Conjunction([Proposition([1], [1.0], 0.0)])]
 
@@ -85,7 +86,7 @@ def test_intervals_cover_the_weight_in_the_population(loss: str) -> None:
         mean = LOSSES[loss].inverse_link(score)
         noise = rng.normal(size=n) * (1.0 + 0.5 * (X[:, 0] > 0.0))
         y = mean + noise if loss == "squared" else (rng.random(n) < mean) * 1.0
-        return Task(X, y, np.ones(n), LOSSES[loss], ("a", "b"))
+        return Task(Block.of_matrix(X), y, np.ones(n), LOSSES[loss], ("a", "b"))
 
     n, n_population = 200, 200_000
     true = [rule.weight for rule in with_conditions(sample(n_population), LLTBoost(ridge=4.0 * n_population / n))[0]]
@@ -120,6 +121,18 @@ def test_a_rule_found_in_noise_does_not_come_back() -> None:
     X, y = rng.normal(size=(120, 5)), rng.normal(size=120)
     model = LLTBoostRegressor(max_rules=1, random_state=0).fit(X, y)
     assert max(rule.frequency for rule in model.stability(X, y, n_bootstraps=10, random_state=0)) <= 0.5
+
+
+def test_rules_on_levels_and_missing_values_come_back() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"colour": rng.choice(["red", "green", "blue", "teal"], 200), "age": rng.normal(size=200)})
+    X.loc[rng.random(200) < 0.2, "age"] = np.nan
+    y = 2.0 * X["colour"].isin(["red", "blue"]) + 1.0 * X["age"].isna() + rng.normal(0.0, 0.1, 200)
+    model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y)
+    result = model.stability(X, y, n_bootstraps=5, random_state=0)
+    assert [rule.condition for rule in result] == [rule.condition.describe(model.ensemble_.columns) for rule in model.ensemble_]
+    assert {rule.condition.split()[0] for rule in result} == {"colour", "age"}
+    assert all(rule.frequency == 1.0 and rule.interval[0] < rule.weight < rule.interval[1] for rule in result)
 
 
 def test_same_result_for_any_number_of_workers() -> None:

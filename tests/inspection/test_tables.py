@@ -1,17 +1,20 @@
 """Tables: the figures are those of plain loops, and become frames."""
 
+import re
 import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
 from sklearn.exceptions import NotFittedError
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.importance import variable_importance
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Model
+from obliquerules.rules import Block, Model
 
 from ..estimators.fitted import data, every_kind, fitted
+from .mixed import COLUMNS, fitted_mixed, mixed_blocks, mixed_ensembles, model_of
 
 
 @every_kind
@@ -115,6 +118,29 @@ def test_importance_of_the_rules_of_many_ensembles():
         found = {row.variable: row.importance for row in importances}
         for column in range(3):
             assert found[f"x{column}"] == pytest.approx(mean_change(ensemble, X, np.ones(12), column), abs=1e-12)
+
+
+@given(mixed_ensembles(), mixed_blocks())
+def test_importance_of_levels_and_missing_values_is_the_mean_over_all_pairs(ensemble, block):
+    weight = np.arange(1.0, 1.0 + len(block))
+    found = {row.variable: row for row in variable_importance(model_of(ensemble), block, weight)}
+    for column, name in enumerate(COLUMNS.names):
+        total = 0.0
+        for value, share in zip(block.matrix[:, column], weight / weight.sum(), strict=True):
+            changed = block.matrix.copy()
+            changed[:, column] = value
+            total += share * np.average(np.abs(ensemble(Block(COLUMNS, changed)) - ensemble(block)), weights=weight)
+        assert found[name].importance == pytest.approx(total, abs=1e-12)
+        assert found[name].n_rules == sum(any(column in test.used_columns for test in rule.condition) for rule in ensemble)
+
+
+def test_tables_of_mixed_columns_speak_of_levels():
+    model, X, y = fitted_mixed()
+    conditions = [row.condition for row in model.rule_table(X, y)]
+    assert conditions == ["True", *(rule.condition.describe(model.ensemble_.columns) for rule in model.ensemble_)]
+    assert re.search(r"day [<>]= 2020-0\d-\d\d", "\n".join(conditions))
+    assert re.search(r"colour (=|!=|in|not in) ", "\n".join(conditions))
+    assert {row.variable for row in model.variable_importance(X) if row.importance > 0.0} >= {"colour", "day", "grade", "bmi"}
 
 
 def test_printed_importance_leaves_out_what_is_in_no_rule():

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from obliquerules.estimators.typed_rules import read_typed
+from obliquerules.estimators.typed_rules import check_levels, read_typed
 from obliquerules.method import Method
 from obliquerules.parameters import check_flag, check_real, check_whole
 from obliquerules.rows.sample import Sample
@@ -75,9 +75,10 @@ class Editing(Generic[Estimator]):
         Parameters
         ----------
         new : Rule, Conjunction or str
-            A rule, also as text such as ``"+1.5 if age >= 50"``. A condition alone, such as ``"age >= 50"``, has the weight
-            zero until `refit`. Text may also have ``>``, ``<`` and ``=``, which become the shortest conditions that say the
-            same of the rows at hand; the log says which.
+            A rule, also as text such as ``"+1.5 if age >= 50"`` or ``"+1.5 if colour in {red, blue} & day >= 2021-03-01"``. A
+            condition alone, such as ``"age >= 50"``, has the weight zero until `refit`. Text may also have ``>``, ``<`` and
+            ``=``, which become the shortest conditions that say the same of the rows at hand; the log says which. A level must
+            be one that the column had in `fit`.
         """
         rule, remark = self._as_rule(new, 0.0)
         text = f"add rule {len(self.ensemble)}: {self._text(rule)}{remark}"
@@ -164,6 +165,7 @@ class Editing(Generic[Estimator]):
         if not isinstance(new, Rule):
             raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
         rule = RuleEnsemble([new], 0.0, self.ensemble.columns)[0]  # raises if a column does not exist
+        check_levels(rule.condition, self.ensemble.columns)
         return rule, f" ({remark})" if remark else ""
 
     def _text(self, rule: Rule) -> str:

@@ -28,7 +28,8 @@ from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.inspection.report.workbench import write_workbench
 from obliquerules.inspection.rule_table import RuleTable, rule_table
 from obliquerules.inspection.stability import Stability, stability
-from obliquerules.inspection.variables import Numbers
+from obliquerules.inspection.values import unseen_words
+from obliquerules.inspection.variables import Numbers, Values
 from obliquerules.losses import Loss
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import (
@@ -54,6 +55,7 @@ from obliquerules.rows.reading import (
 )
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
+from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import used_columns
@@ -452,7 +454,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
           +38.1  if bp >= 101.5 (it is 101, missed by 0.5)
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
-        return explain(self.model_, self._read(X))
+        block = self._read(X)
+        return explain(self.model_, block, self._unseen(X, block))
+
+    def _unseen(self, X: Any, block: Block) -> dict[tuple[int, int], Level]:
+        """Return what the levels that were never seen in `fit` are called, by row and column."""
+        return unseen_words(read_table(X, self.model_.columns, type(self).__name__), block)
 
     def variable_importance(self, X: Any, sample_weight: Any = None) -> Importances:
         """Return by how much the score changes, on average, if a variable takes the value of another row of X.
@@ -493,18 +500,23 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         above: float | None = None,
         below: float | None = None,
         fixed: Collection[str | int] = (),
-        lower: Numbers | None = None,
-        upper: Numbers | None = None,
+        lower: Values | None = None,
+        upper: Values | None = None,
         cost: Numbers | None = None,
         whole: Collection[str | int] | None = None,
+        fill: Collection[str | int] = (),
         tolerance: float = 0.0,
         max_steps: int = 2000,
     ) -> ClosestChange:
         """Return the closest change to one row that gives the other class, or a prediction above or below a value.
 
-        The distance is the sum of the absolute changes, each in standard deviations of its variable in X. Branch and bound over
-        the truth values of the conditions, with a linear program at each step, proves that no change is closer. The result is
-        checked on the model: the returned row has the wanted prediction.
+        The distance is the sum of the absolute changes, each in standard deviations of its variable in X; a change to another
+        level counts as one. Branch and bound over the truth values of the conditions, with a linear program at each step,
+        proves that no change is closer. The result is checked on the model: the returned row has the wanted prediction.
+
+        A column with levels, ordered or not, changes only to levels that were seen in `fit` and that it has in X. Of levels
+        that no rule tells apart, the most frequent one is proposed or, where they are ordered, the nearest. No value becomes
+        missing, and a value that is missing stays so unless ``fill`` allows it to become known.
 
         Parameters
         ----------
@@ -512,19 +524,23 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             The row.
         X : data frame or array of shape (n_samples, n_features)
             Rows that show how much each variable varies, such as those of `fit`. A variable that is constant in them does not
-            change, and without other bounds a variable stays within its range in them.
+            change, and without other bounds a variable stays within its range, or among its levels, in them.
         above, below : float, optional
             The value that the prediction must exceed or fall below; for a classifier, the prediction is the probability of the
             positive class. A regressor needs one of them. Without either, a classifier must predict the other class.
         fixed : collection of str or int
             Variables, by name or column, that must not change.
         lower, upper : dict, optional
-            The least and the greatest value of variables, by name or column; `math.inf` for no bound.
+            The least and the greatest value of variables, by name or column: numbers, `math.inf` for no bound, dates or, for
+            ordered columns, levels.
         cost : dict, optional
-            The cost of a change by one standard deviation, by name or column; 1 by default.
+            The cost of a change by one standard deviation, or to another level, by name or column; 1 by default.
         whole : collection of str or int, optional
-            Variables that take whole numbers only, such as counts and columns of 0 and 1. By default, those that have nothing
-            but whole numbers, of at most a million, in x and X.
+            Variables that take whole numbers only, such as counts. By default, those that have nothing but whole numbers, of at
+            most a million, in x and X. Columns that were 0 or 1 in `fit`, dates, and times in whole seconds always stay so.
+        fill : collection of str or int
+            Variables whose value is missing in x and may become known. That counts as one, and a number moreover as its
+            distance from the median in X.
         tolerance : float, default=0.0
             By how many standard deviations the distance may exceed the least, in exchange for rounder numbers: 0.05 makes them
             easy to read. The least distance is reported as `ClosestChange.bound`.
@@ -549,13 +565,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)
-        row = self._read(_as_frame(x))
+        frame = _as_frame(x)
+        row = self._read(frame)
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
         wish, rows = wish_for(self.model_, row, above, below), self._read(X)
         bounds = {"lower": lower or {}, "upper": upper or {}, "cost": cost or {}}
-        room = room_for(self.model_, row[0], rows, fixed=fixed, whole=whole, **bounds)
-        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps)
+        room = room_for(self.model_, row.matrix[0], rows, fixed=fixed, whole=whole, fill=fill, **bounds)
+        words = {column: word for (_, column), word in self._unseen(frame, row).items()}
+        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps, words=words)
 
     def stability(
         self,
@@ -720,4 +738,6 @@ def _as_frame(x: Any) -> Any:
     if hasattr(x, "columns") or hasattr(x, "schema"):
         return x
     array = np.asarray(x)
+    if array.dtype.kind in "US":  # a list of numbers and text is not one of text
+        array = np.asarray(x, dtype=object)
     return array.reshape(1, -1) if array.ndim == 1 else array

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from obliquerules.rules import Block, Columns, Conjunction, Proposition, Rule, Shortening, Test
+from collections.abc import Iterable
+
+from obliquerules.inspection.variables import listed_levels
+from obliquerules.rules import Block, Columns, Conjunction, Membership, Proposition, Rule, Shortening, Test
 from obliquerules.rules.parsing import Reader, Typed, weight_and_condition
-from obliquerules.rules.style import NUMBER
+from obliquerules.rules.style import NUMBER, PLAIN, column_at
 
 # Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
@@ -19,10 +22,23 @@ def read_typed(text: str, columns: Columns | None, X: Block, weight: float) -> t
     if NUMBER.fullmatch(text.strip().partition(" if ")[0]):
         weight, text = weight_and_condition(text)
     tests = Reader(columns).tests(text)
+    check_levels([one.test for one in tests], columns)
     if all(one.comparison in EXACT for one in tests):
         return Rule(weight, Conjunction(one.test for one in tests)), ""
     condition = Conjunction(_suited(tests, X, text.strip()))
     return Rule(weight, condition), f"'{text.strip()}' is {condition.describe(columns)} on these rows"
+
+
+def check_levels(tests: Iterable[Test], columns: Columns | None) -> None:
+    """Raise if a condition lists a level that its column does not have, which would be a slip of the pen."""
+    terms = (term for test in tests for term in ((test,) if isinstance(test, Membership) else test.columns))
+    for membership in (term for term in terms if isinstance(term, Membership)):
+        column = column_at(columns, membership.column)
+        unknown = [level for level in membership.levels if (type(level), level) not in column.codes]
+        if unknown and column.levels is not None:
+            raise ValueError(
+                f"Column '{column.name}' has no level {PLAIN.level(unknown[0])}; its levels are {listed_levels(column)}."
+            )
 
 
 def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:

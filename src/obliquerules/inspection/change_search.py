@@ -6,14 +6,17 @@ import functools
 import heapq
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from obliquerules.rules import RuleEnsemble
+from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
 
 Vector = NDArray[np.float64]
 # For each distinct proposition: 1 if it must hold, 0 if it must not, -1 if that is undecided.
@@ -26,6 +29,10 @@ MOST_NEIGHBOURS = 20_000
 FARTHEST_NEIGHBOUR = 100
 # A sum closer than this to its threshold, in standard deviations, is taken to hit it.
 TIGHT = 1e-6
+# Products of whole numbers up to these, and sums of a few of them, are exact.
+LARGEST_WEIGHT, LARGEST_VALUE = 2.0**16, 2.0**34
+# How many numbers may be looked at to find the sums of whole numbers that can occur.
+MOST_SUMS = 1_000_000
 # As exact as the solver allows.
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 # Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
@@ -35,73 +42,6 @@ SAME_DISTANCE = 1e-6
 def same_distance(distance: float) -> float:
     """Return by how much another distance may differ from this one and still count as the same."""
     return SAME_DISTANCE * max(1.0, distance)
-
-
-@dataclass(frozen=True)
-class Wish:
-    """The prediction that is wanted.
-
-    Attributes
-    ----------
-    met : callable
-        Takes an array of scores and says for each whether it gives this prediction. Must be monotone in the score.
-    direction : float
-        1.0 if higher scores are better, else -1.0.
-    words : str
-        The wanted prediction in words.
-    """
-
-    met: Callable[[Vector], NDArray[np.bool_]]
-    direction: float
-    words: str
-
-    def by(self, score: float) -> bool:
-        """Say whether one score gives the prediction."""
-        return bool(self.met(np.array([score]))[0])
-
-
-@dataclass(frozen=True, eq=False)
-class Room:
-    """The region in which a row may move.
-
-    Attributes
-    ----------
-    x : array of shape (n_features,)
-        The row itself.
-    lower, upper : array of shape (n_features,)
-        The bounds of each variable; those of a fixed variable are both its value.
-    unit : array of shape (n_features,)
-        The standard deviation of each variable, positive where it may move.
-    cost : array of shape (n_features,)
-        The cost of a change by one unit.
-    whole : array of shape (n_features,)
-        Which variables take whole numbers only; their values in x and their bounds are whole.
-    """
-
-    x: Vector
-    lower: Vector
-    upper: Vector
-    unit: Vector
-    cost: Vector
-    whole: NDArray[np.bool_]
-
-    @property
-    def free(self) -> NDArray[np.bool_]:
-        """The variables that may change."""
-        return self.lower < self.upper
-
-    def distances(self, rows: NDArray[np.float64]) -> Vector:
-        """Return how far each row is from x."""
-        steps = np.abs(rows - self.x)[:, self.free] / self.unit[self.free]
-        return np.asarray((steps * self.cost[self.free]).sum(axis=1), dtype=np.float64)
-
-    def distance(self, row: Vector) -> float:
-        """Return how far one row is from x."""
-        return float(self.distances(row[None, :])[0])
-
-    def nearest(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for each row the nearest point of the region."""
-        return np.clip(np.where(self.whole, np.round(rows), rows), self.lower, self.upper)
 
 
 @dataclass(order=True)
@@ -114,29 +54,80 @@ class _Node:
     steps: Vector = field(compare=False)
 
 
+class Option(NamedTuple):
+    """A level that a column may take instead of its own."""
+
+    column: int
+    code: float
+
+
 class Search:
-    """Best-first branch and bound over the truth values of the propositions.
+    """Best-first branch and bound over the truth values of the propositions and memberships.
 
     A node fixes the truth values of some propositions. A linear program finds the closest point that satisfies them; its
     optimum bounds the distance of every point below the node. A node is a leaf if its truth values decide the prediction.
+    Each level that a column may take is a step of 0 or 1; of levels of which all conditions say the same, only one is one.
     """
 
-    def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, max_steps: int) -> None:
+    def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, max_steps: int, least: float = math.inf) -> None:
         self.ensemble, self.room, self.wish, self.max_steps = ensemble, room, wish, max_steps
-        self.propositions = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
+        self.propositions: list[Test] = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
         index = {proposition: i for i, proposition in enumerate(self.propositions)}
         self.rules = [(rule.weight, [index[p] for p in rule.condition]) for rule in ensemble]
         self.columns = np.array([column for column in ensemble.used_columns if room.free[column]], dtype=np.intp)
         self.whole = room.whole[self.columns]
         # The unit of a step is one for whole numbers and a standard deviation for other variables.
         self.step = np.where(self.whole, 1.0, room.unit[self.columns])
-        self.cost = room.cost[self.columns] * self.step / room.unit[self.columns]
+        self.alike = {column: self._representatives(column, codes) for column, codes in room.choices.items()}
+        self.options = self._options()
+        of_levels = room.cost[[option.column for option in self.options]] if self.options else np.empty(0)
+        self.cost = np.concatenate([room.cost[self.columns] * self.step / room.unit[self.columns], of_levels])
         self.n_steps = 0
         self.sure = True  # until a linear program is left unsolved
         self.heap: list[_Node] = []
         self.best: Vector | None = None
-        self.least = math.inf
+        self.least = least
         self.closed = math.inf  # the least bound of the nodes that led to a row
+
+    def _block(self, rows: NDArray[np.float64]) -> Block:
+        return Block(self.ensemble.columns, rows)
+
+    # Levels.
+
+    @functools.cached_property
+    def _memberships(self) -> list[Membership]:
+        """All memberships, those in sums, too."""
+        terms = (term for p in self.propositions for term in ((p,) if isinstance(p, Membership) else p.columns))
+        return list(dict.fromkeys(term for term in terms if isinstance(term, Membership)))
+
+    def _answers(self, column: int, codes: Sequence[float]) -> NDArray[np.bool_]:
+        """Return which memberships in a column hold for each of some codes, shape (n_codes, n_memberships)."""
+        rows = np.tile(self.room.x, (len(codes), 1))
+        rows[:, column] = codes
+        block = self._block(rows)
+        asked = [membership(block) for membership in self._memberships if membership.column == column]
+        return np.column_stack(asked) if asked else np.empty((len(codes), 0), dtype=np.bool_)
+
+    def _representatives(self, column: int, codes: Sequence[float]) -> dict[float, float]:
+        """Return for each level the one that stands for all that no condition tells apart from it.
+
+        That is the level of the row, the most frequent one or, where levels have an order, the nearest to that of the row.
+        """
+        now = float(self.room.x[column])
+        if now >= 0.0 and self.ensemble.columns is not None and self.ensemble.columns[column].ordered:
+            codes = sorted(codes, key=partial(_gap, now))
+        first: dict[tuple[bool, ...], float] = {}
+        answers = map(tuple, self._answers(column, [now, *codes]).tolist())
+        return {code: first.setdefault(answer, code) for code, answer in zip([now, *codes], answers, strict=True)}
+
+    def _options(self) -> list[Option]:
+        """Return the levels to choose from."""
+        return [
+            Option(column, code)
+            for column, alike in self.alike.items()
+            for code in dict.fromkeys(alike.values())
+            if code in self.room.choices[column]
+        ]
 
     # Bounds on the score under an assignment. Rounded addition is monotone, so they hold to the last bit.
 
@@ -164,12 +155,74 @@ class Search:
     @functools.cached_property
     def _inequalities(self) -> tuple[NDArray[np.float64], Vector]:
         """For each proposition, the coefficients of the steps and the least value of their sum at which it holds."""
-        coefficients = self._weights(range(len(self.propositions)))
-        needed = np.array([p.threshold - p.project(self.room.x[None, :])[0] for p in self.propositions])
-        coefficients = coefficients[:, self.columns] * self.step
+        found = [self._inequality(proposition) for proposition in self.propositions]
+        coefficients = np.array([steps for steps, _ in found]).reshape(len(found), len(self.cost))
+        needed = np.array([least for _, least in found])
         scale = np.abs(coefficients).max(axis=1, initial=0.0)
         scale[scale == 0.0] = 1.0
         return coefficients / scale[:, None], needed / scale
+
+    def _inequality(self, test: Test) -> tuple[Vector, float]:
+        """Return the same of one proposition, before it is scaled."""
+        here = self._block(self.room.x[None, :])
+        if isinstance(test, Membership):
+            return np.concatenate([np.zeros(len(self.columns)), self._changes_of(test)]), 0.5 - float(test(here)[0])
+        if test.lacks(here)[0]:  # whatever else changes, a value is missing
+            return np.zeros(len(self.cost)), -1.0 if test.missing else 1.0
+        levels = np.zeros(len(self.options))
+        for term, weight in zip(test.columns, test.weights, strict=True):
+            if isinstance(term, Membership):
+                levels += weight * self._changes_of(term)
+        numbers = _number_weights(test, self.room.x.size)[self.columns] * self.step
+        return np.concatenate([numbers, levels]), self._threshold(test) - float(test.project(here)[0])
+
+    def _threshold(self, proposition: Proposition) -> float:
+        """Return where a program may draw the line: if all values are whole, in the middle between two sums.
+
+        So that a sum which hits a threshold, as sums of whole numbers do, is on the right side of the line by far.
+        """
+        sums = self._possible_sums(proposition)
+        if sums is not None:
+            below, from_there = sums[sums < proposition.threshold], sums[sums >= proposition.threshold]
+            low, high = below.max(initial=sums.min() - 1.0), from_there.min(initial=sums.max() + 1.0)
+            return float(0.5 * (low + high))
+        return math.ceil(proposition.threshold) - 0.5 if self._is_whole(proposition) else proposition.threshold
+
+    def _possible_sums(self, proposition: Proposition) -> Vector | None:
+        """Return all sums that can occur, as the model adds them; None if there are too many to tell."""
+        used = proposition.used_columns
+        moving = [int(column) for column in self.columns if column in proposition.columns]
+        levels = list(dict.fromkeys(option.column for option in self.options if option.column in used))
+        if not self.room.whole[moving].all():
+            return None
+        most = MOST_SUMS / max(1, self.room.x.size)
+        sizes = [self.room.upper[j] - self.room.lower[j] + 1.0 for j in moving]
+        if math.prod(sizes) * math.prod(len(self.alike[j]) for j in levels) > most:
+            return None
+        values = [np.arange(self.room.lower[j], self.room.upper[j] + 1.0) for j in moving]
+        values += [np.array(list(dict.fromkeys(self.alike[j].values()))) for j in levels]
+        cases = np.array(list(itertools.product(*values))).reshape(math.prod(map(len, values)), len(values))
+        rows = np.tile(self.room.x, (len(cases), 1))
+        rows[:, [*moving, *levels]] = cases
+        return np.unique(proposition.project(self._block(rows)))
+
+    def _is_whole(self, proposition: Proposition) -> bool:
+        """Say whether a sum is a whole number, wherever the row moves."""
+        terms = np.array([term for term in proposition.columns if isinstance(term, int)], dtype=np.intp)
+        weights, values = np.array(proposition.weights), self.room.x[terms]
+        exact = (np.abs(weights) < LARGEST_WEIGHT).all() and (np.abs(values) < LARGEST_VALUE).all()
+        whole = (weights == np.rint(weights)).all() and (values == np.rint(values)).all()
+        return bool(exact and whole and (self.room.whole | ~self.room.free)[terms].all())
+
+    def _changes_of(self, membership: Membership) -> Vector:
+        """Return by how much each option changes a membership: from 0 to 1, from 1 to 0, or not at all."""
+        if not self.options:
+            return np.empty(0)
+        rows = np.tile(self.room.x, (len(self.options) + 1, 1))
+        for row, option in enumerate(self.options):
+            rows[row, option.column] = option.code
+        holds = membership(self._block(rows)).astype(np.float64)
+        return np.asarray(holds[:-1] - holds[-1])
 
     def _settled(self, assignment: Assignment, steps: Vector) -> bool:
         """Say whether the steps lead to a point that satisfies the assignment."""
@@ -191,39 +244,62 @@ class Search:
         side = np.array([1.0 if assignment[p] == 1 else -1.0 for p in said])
         left = -side[:, None] * coefficients[said]
         right = -side * needed[said] - np.where(hits & (side > 0.0), 0.0, margin)
-        if not self.columns.size:
+        if not self.cost.size:
             return np.empty(0) if (right >= 0.0).all() else None
         result = linprog(
-            np.tile(self.cost, 2),
-            np.hstack([left, -left]),
-            right,
+            self._both_ways(self.cost),
+            np.vstack([self._both_ways(left, -1.0), self._one_level_each]),
+            np.concatenate([right, np.ones(len(self._one_level_each))]),
             bounds=self._bounds,
             method="highs",
-            integrality=np.tile(self.whole, 2).astype(np.intp) if self.whole.any() else None,
-            options=EXACT | ({"mip_rel_gap": 0.0} if self.whole.any() else {}),
+            integrality=self._integral.astype(np.intp) if self._integral.any() else None,
+            options=EXACT | ({"mip_rel_gap": 0.0} if self._integral.any() else {}),
         )
         self.sure = self.sure and result.status in (0, 2)  # solved, or known to have no solution
-        if result.x is None:
-            return None
-        forth, back = result.x.reshape(2, -1)
-        steps: Vector = forth - back
-        return np.where(self.whole, np.round(steps), steps)
+        return None if result.x is None else self._steps(result.x)
+
+    def _both_ways(self, numbers: NDArray[np.float64], back: float = 1.0) -> NDArray[np.float64]:
+        """Return numbers of steps as those of the variables of a program: steps forth, steps back, and levels."""
+        n = len(self.columns)
+        return np.concatenate([numbers[..., :n], back * numbers[..., :n], numbers[..., n:]], axis=-1)
+
+    def _steps(self, found: Vector) -> Vector:
+        """Return the steps from the variables of a program."""
+        n = len(self.columns)
+        numbers = found[:n] - found[n : 2 * n]
+        return np.concatenate([np.where(self.whole, np.round(numbers), numbers), np.round(found[2 * n :])])
+
+    @functools.cached_property
+    def _integral(self) -> NDArray[np.bool_]:
+        """Which variables of a program are whole numbers."""
+        return np.concatenate([self.whole, self.whole, np.ones(len(self.options), dtype=np.bool_)])
+
+    @functools.cached_property
+    def _one_level_each(self) -> NDArray[np.float64]:
+        """A row for each column with levels to choose from: the sum of their steps is at most one."""
+        columns = dict.fromkeys(option.column for option in self.options)
+        rows = [[float(option.column == column) for option in self.options] for column in columns]
+        return np.array([[0.0] * (2 * len(self.columns)) + row for row in rows]).reshape(len(rows), len(self._integral))
 
     @functools.cached_property
     def _bounds(self) -> NDArray[np.float64]:
-        """The bounds of the steps: upwards for each variable, then downwards."""
+        """The bounds of the steps: upwards for each variable, then downwards, then to other levels."""
         room = self.room
         reach = np.vstack([room.upper - room.x, room.x - room.lower])[:, self.columns] / self.step
-        return np.column_stack([np.zeros(reach.size), reach.ravel()])
+        most = np.concatenate([reach.ravel(), np.ones(len(self.options))])
+        return np.column_stack([np.zeros(most.size), most])
 
     def _row(self, steps: Vector) -> Vector:
         row = self.room.x.copy()
-        row[self.columns] += steps * self.step
-        return self.room.nearest(row)
+        row[self.columns] += steps[: len(self.columns)] * self.step
+        for option, step in zip(self.options, steps[len(self.columns) :], strict=True):
+            if step > 0.5:
+                row[option.column] = option.code
+        return np.asarray(self.room.nearest(row[None, :])[0])
 
     def wanted(self, row: Vector) -> bool:
         """Say whether the model gives a row the prediction that is wanted."""
-        return self.wish.by(float(self.ensemble(row[None, :])[0]))
+        return self.wish.by(float(self.ensemble(self._block(row[None, :]))[0]))
 
     # The search itself.
 
@@ -232,7 +308,7 @@ class Search:
         if not self._possible(root := (-1,) * len(self.propositions)):
             return
         self._start_from(rows)
-        self._push(root, np.zeros(len(self.columns)))
+        self._push(root, np.zeros(len(self.cost)))
         while self.heap and not self.proven and self.n_steps < self.max_steps:
             node = heapq.heappop(self.heap)
             if self.wanted(row := self._row(node.steps)):
@@ -259,13 +335,16 @@ class Search:
     def _start_from(self, rows: NDArray[np.float64]) -> None:
         """Keep the nearest row that has the wanted prediction, and the closest row on which the same propositions hold."""
         moved = np.tile(self.room.x, (len(rows), 1))
-        moved[:, self.columns] = self.room.nearest(rows)[:, self.columns]
-        moved = moved[self.wish.met(self.ensemble(moved))]
+        nearest = self.room.nearest(rows)
+        moved[:, self.columns] = nearest[:, self.columns]
+        for column, alike in self.alike.items():
+            moved[:, column] = [alike.get(code, self.room.x[column]) for code in nearest[:, column].tolist()]
+        moved = moved[self.wish.met(self.ensemble(self._block(moved)))]
         if not len(moved):
             return
         row = moved[self.room.distances(moved).argmin()]
         self._keep(row, math.inf)
-        assignment = tuple(int(proposition(row[None, :])[0]) for proposition in self.propositions)
+        assignment = tuple(int(proposition(self._block(row[None, :]))[0]) for proposition in self.propositions)
         self._realise(_Node(math.inf, 0, assignment, np.empty(0)))
 
     def _realise(self, node: _Node) -> bool:
@@ -283,44 +362,36 @@ class Search:
         if steps is None:
             return True
         rows = self._rows_near(steps, node.assignment)
-        rows = rows[self.wish.met(self.ensemble(rows))]
+        rows = rows[self.wish.met(self.ensemble(self._block(rows)))]
         if not len(rows):
             return False
-        self._keep(rows[np.count_nonzero(rows != self.room.x, axis=1).argmin()], node.bound)
+        moved = rows[:, self.columns] != self.room.x[self.columns]
+        self._keep(rows[np.count_nonzero(moved, axis=1).argmin()], node.bound)
         return True
 
     def _rows_near(self, steps: Vector, assignment: Assignment) -> NDArray[np.float64]:
         """Return rows a few doubles away from where the steps lead, moved onto the thresholds that must be hit."""
         coefficients, needed = self._inequalities
-        tight = [p for p, holds in enumerate(assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT]
-        columns = self.columns[~self.whole & (coefficients[tight] != 0.0).any(axis=0)]
-        row = self._onto_thresholds(self._row(steps), tight, columns)
-        size = np.spacing(np.maximum(np.abs(row[columns]), self._sizes(tight, columns)))
+        n = len(self.columns)
+        held = (p for p, holds in enumerate(assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT)
+        tight = [found for p in held if isinstance(found := self.propositions[p], Proposition) and coefficients[p, :n].any()]
+        sides = np.array([_number_weights(p, self.room.x.size) for p in tight]).reshape(len(tight), self.room.x.size)
+        columns = self.columns[~self.whole & (sides[:, self.columns] != 0.0).any(axis=0)]
+        row = self._onto_thresholds(self._row(steps), tight, sides[:, columns], columns)
+        size = np.spacing(np.maximum(np.abs(row[columns]), _sizes(tight, np.abs(sides[:, columns]))))
         moves = _moves(len(columns)) * size
         rows = np.tile(row, (len(moves), 1))
         rows[:, columns] += moves
         return self.room.nearest(rows)
 
-    def _onto_thresholds(self, row: Vector, tight: list[int], columns: NDArray[np.intp]) -> Vector:
+    def _onto_thresholds(
+        self, row: Vector, tight: list[Proposition], weights: NDArray[np.float64], columns: NDArray[np.intp]
+    ) -> Vector:
         """Return a row whose sums differ from their thresholds by rounding alone, which the solver does not achieve."""
-        weights = self._weights(tight)[:, columns]
         for _ in range(3):
-            short = [self.propositions[p].threshold - float(self.propositions[p].project(row[None, :])[0]) for p in tight]
+            short = [p.threshold - float(p.project(self._block(row[None, :]))[0]) for p in tight]
             row[columns] += np.linalg.lstsq(weights, np.array(short), rcond=None)[0]
         return row
-
-    def _weights(self, propositions: Sequence[int]) -> NDArray[np.float64]:
-        weights = np.zeros((len(propositions), self.room.x.size))
-        for row, p in zip(weights, propositions, strict=True):
-            row[list(self.propositions[p].columns)] = self.propositions[p].weights
-        return weights
-
-    def _sizes(self, tight: list[int], columns: NDArray[np.intp]) -> Vector:
-        """Return for each column the value that reaches a threshold alone: steps below its spacing change no sum."""
-        weights = np.abs(self._weights(tight)[:, columns])
-        thresholds = np.abs([self.propositions[p].threshold for p in tight])[:, None]
-        reach = np.divide(thresholds, weights, out=np.full_like(weights, np.inf), where=weights > 0.0)
-        return np.asarray(reach.min(axis=0), dtype=np.float64)
 
     def _keep(self, row: Vector, bound: float) -> None:
         distance = self.room.distance(row)
@@ -338,13 +409,13 @@ class Search:
                     self._push(assignment, steps)
 
     def _push(self, assignment: Assignment, steps: Vector) -> None:
-        bound = float(np.abs(steps) @ self.cost)
+        bound = self.room.start + float(np.abs(steps) @ self.cost)
         if not self._no_closer(bound):
             heapq.heappush(self.heap, _Node(bound, self.n_steps, assignment, steps))
 
     def _undecided(self, node: _Node) -> int:
         """Return an undecided proposition of the rule that weighs most against the wish at the point of the node."""
-        row = self._row(node.steps)[None, :]
+        row = self._block(self._row(node.steps)[None, :])
         holds = [bool(proposition(row)[0]) for proposition in self.propositions]
         undecided = []
         for weight, rule in self.rules:
@@ -364,3 +435,62 @@ def _moves(n_columns: int) -> NDArray[np.float64]:
         each = sorted(range(-farthest, farthest + 1), key=abs)
         return np.array(list(itertools.product(each, repeat=n_columns)), dtype=np.float64)
     return np.random.default_rng(0).integers(-1, 2, (MOST_NEIGHBOURS, n_columns)).astype(np.float64)
+
+
+def _gap(one: float, other: float) -> float:
+    return abs(one - other)
+
+
+def _number_weights(proposition: Proposition, n_columns: int) -> Vector:
+    """Return the weight of each column of numbers in a sum."""
+    weights = np.zeros(n_columns)
+    for term, weight in zip(proposition.columns, proposition.weights, strict=True):
+        if isinstance(term, int):
+            weights[term] = weight
+    return weights
+
+
+def _sizes(tight: list[Proposition], weights: NDArray[np.float64]) -> Vector:
+    """Return for each column the value that reaches a threshold alone: steps below its spacing change no sum."""
+    thresholds = np.abs([p.threshold for p in tight]).reshape(len(tight), 1)
+    reach = np.divide(thresholds, weights, out=np.full_like(weights, np.inf), where=weights > 0.0)
+    return np.asarray(reach.min(axis=0, initial=np.inf), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a search has found.
+
+    Attributes
+    ----------
+    search : Search or None
+        The one that has found the best row; None if there is none.
+    bound : float
+        A lower bound on the distance of every solution.
+    proven : bool
+        Whether no row can be closer than the best.
+    n_steps : int
+        The number of linear programs.
+    """
+
+    search: Search | None
+    bound: float
+    proven: bool
+    n_steps: int
+
+
+def search_rooms(ensemble: RuleEnsemble, room: Room, wish: Wish, rows: NDArray[np.float64], max_steps: int) -> Outcome:
+    """Search with each choice of missing values that become known, the fewest first."""
+    best: Search | None = None
+    least, bound, proven, n_steps = math.inf, math.inf, True, 0
+    for one in room.rooms(ensemble.used_columns):
+        if one.start > 0.0 and one.start + same_distance(one.start) >= least:
+            break
+        if one.start > 0.0 and n_steps >= max_steps:
+            return Outcome(best, min(bound, one.start), False, n_steps)
+        search = Search(ensemble, one, wish, max_steps - n_steps, least)
+        search.run(rows)
+        n_steps, bound, proven = n_steps + search.n_steps, min(bound, search.bound), proven and search.proven
+        if search.best is not None:
+            best, least = search, search.least
+    return Outcome(best, bound, proven, n_steps)

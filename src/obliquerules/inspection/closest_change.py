@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.change_search import Room, Search, Wish, same_distance
-from obliquerules.rules import Model
-from obliquerules.rules.decimals.numbers import in_full, readable, rounded_to, shortest_decimal, significant_digits
+from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.inspection.change_search import Search, same_distance, search_rooms
+from obliquerules.inspection.values import Facts, Value, days_text, value_text
+from obliquerules.rules import Block, Model
+from obliquerules.rules.columns import Level
+from obliquerules.rules.decimals.numbers import readable, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.records import Records, aligned
-from obliquerules.rules.style import column_names
+from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
 
@@ -26,29 +31,45 @@ class VariableChange:
     Attributes
     ----------
     variable : str
-    before, after : float
+    before, after : float, str, int, bool, date, time, duration or None
+        The values; None where the value was missing.
     distance : float
         Its share of the distance.
     """
 
     variable: str
-    before: float
-    after: float
+    before: Value
+    after: Value
     distance: float
+
+    @property
+    def step(self) -> str | None:
+        """The difference in words; None if the values have none."""
+        before, after = self.before, self.after
+        if isinstance(before, float) and isinstance(after, float):
+            return PLAIN.signed(after - before)
+        if isinstance(before, datetime.timedelta) and isinstance(after, datetime.timedelta):
+            return _signed_days(after - before)
+        if isinstance(before, datetime.date) and isinstance(after, datetime.date):
+            return _signed_days(_at_midnight(after) - _at_midnight(before))
+        return None
 
 
 @dataclass(frozen=True)
 class ClosestChange(Records[VariableChange]):
     """The closest change of inputs that gives the wanted prediction; prints as a short text.
 
-    The distance is the sum of the absolute changes, each in standard deviations of its variable and multiplied by its cost.
+    The distance is the sum of the absolute changes, each in standard deviations of its variable and multiplied by its cost. A
+    change from one level to another counts as one, whichever levels they are. A missing value that becomes known, if it may,
+    counts as one, too, and a number moreover as its distance from the median.
 
     Attributes
     ----------
     changes : tuple of VariableChange
         The variables that change; empty if the row has the wanted prediction already, or if no change was found.
-    row : tuple of float or None
-        All inputs after the change; None if no change was found.
+    row : tuple or None
+        All inputs after the change: numbers, levels, dates, times and durations, and None where a value is missing. None if no
+        change was found.
     distance : float
         Infinite if no change was found.
     bound : float
@@ -65,7 +86,7 @@ class ClosestChange(Records[VariableChange]):
     """
 
     changes: tuple[VariableChange, ...]
-    row: tuple[float, ...] | None
+    row: tuple[Value, ...] | None
     distance: float
     bound: float
     proven: bool
@@ -90,11 +111,13 @@ class ClosestChange(Records[VariableChange]):
             return f"{now}. No change was found that makes it {self.wanted}, but {why}."
         if not self.changes:
             return f"{now}: it is {self.wanted} already."
-        table = aligned([(f"  {c.variable}:", f"{in_full(c.before)} -> {in_full(c.after)}", _size(c)) for c in self.changes])
+        table = aligned(
+            [(f"  {c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", _size(c)) for c in self.changes]
+        )
         return f"{now}. To make it {self.wanted}, change\n{table}\n{self._certificate()}"
 
     def _certificate(self) -> str:
-        size = f"That is a distance of {readable(self.distance)} standard deviations in all"
+        size = f"That is a distance of {_deviations(self.distance)} in all{self._counting()}"
         if not self.proven:
             return (
                 f"{size}. It is the best that was found, and not proven to be the closest: none is below {_floor(self.bound)}."
@@ -103,15 +126,47 @@ class ClosestChange(Records[VariableChange]):
             return f"{size}, and no smaller change within the given ranges does it."
         return f"{size}; none of less than {_floor(self.bound)} within the given ranges does it."
 
+    def _counting(self) -> str:
+        """Say how changes without a difference count."""
+        odd = [change for change in self.changes if change.step is None]
+        kinds = {
+            "another level counts as one": any(change.before is not None for change in odd),
+            "a level that was missing counts as one": any(change.before is None and not _is_amount(change) for change in odd),
+            "a number that was missing counts as one and its distance from the median": any(
+                change.before is None and _is_amount(change) for change in odd
+            ),
+        }
+        said = ", ".join(words for words, is_so in kinds.items() if is_so)
+        return f" ({said})" if said else ""
+
+
+def _is_amount(change: VariableChange) -> bool:
+    """Say whether a variable has become a number, a date, a time or a duration."""
+    return isinstance(change.after, float | datetime.date | datetime.timedelta)
+
+
+def _at_midnight(moment: datetime.date) -> datetime.datetime:
+    return moment if isinstance(moment, datetime.datetime) else datetime.datetime.combine(moment, datetime.time())
+
+
+def _signed_days(difference: datetime.timedelta) -> str:
+    days = difference.total_seconds() / 86400.0
+    return f"{'-' if days < 0.0 else '+'}{days_text(abs(days))}"
+
 
 def _prediction_text(prediction: Any) -> str:
     return readable(prediction) if isinstance(prediction, float) else repr(prediction)
 
 
 def _size(change: VariableChange) -> str:
-    difference = change.after - change.before
-    sign = "-" if difference < 0.0 else "+"
-    return f"({sign}{readable(abs(difference))}, {readable(change.distance)} standard deviations)"
+    if change.step is None:
+        return f"(counts as {readable(change.distance)})"
+    return f"({change.step}, {_deviations(change.distance)})"
+
+
+def _deviations(distance: float) -> str:
+    text = readable(distance)
+    return f"{text} standard deviation{'' if text == '1' else 's'}"
 
 
 def _floor(bound: float) -> str:
@@ -123,45 +178,67 @@ def closest_change(
     model: Model,
     room: Room,
     wish: Wish,
-    rows: NDArray[np.float64],
+    rows: NDArray[np.float64] | Block,
     *,
     tolerance: float,
     max_steps: int,
+    words: Mapping[int, Level] = MappingProxyType({}),
 ) -> ClosestChange:
-    """Search for the closest change."""
-    ensemble = model.ensemble
+    """Search for the closest change.
+
+    Parameters
+    ----------
+    model : Model
+    room : Room
+    wish : Wish
+    rows : Block, or array of shape (n_samples, n_features)
+        Where the search may start.
+    tolerance, max_steps
+        See `RuleModel.closest_change`.
+    words : dict of int to str, int or bool, optional
+        What levels of the row that were never seen in fit are called, by column.
+    """
+    columns = model.ensemble.columns
 
     def predict(row: Vector) -> Any:
-        return model.predict(row[None, :]).tolist()[0]
+        return model.predict(Block(columns, row[None, :])).tolist()[0]
 
-    search = Search(ensemble, room, wish, max_steps)
-    search.run(rows)
-    row = None if search.best is None else _shortened(search, tolerance)
-    limited = search.n_steps >= max_steps and not search.proven
-    found = ClosestChange((), None, math.inf, search.bound, search.proven, predict(room.x), None, wish.words, limited)
-    if row is None:
+    matrix = rows.matrix if isinstance(rows, Block) else rows
+    outcome = search_rooms(model.ensemble, room, wish, matrix, max_steps)
+    limited = outcome.n_steps >= max_steps and not outcome.proven
+    found = ClosestChange((), None, math.inf, outcome.bound, outcome.proven, predict(room.x), None, wish.words, limited)
+    if outcome.search is None:
         return found
-    names = column_names(range(len(row)), ensemble.feature_names)
-    changes = [
-        VariableChange(names[j], float(room.x[j]), float(row[j]), float(abs(row[j] - room.x[j]) / room.unit[j] * room.cost[j]))
-        for j in np.flatnonzero(row != room.x)
-    ]
-    distance = room.distance(row)
-    changes.sort(key=lambda change: -change.distance)
+    row = _shortened(outcome.search, tolerance)
+    facts = Facts(Block(columns, np.vstack([room.x, row])), {(i, j): word for j, word in words.items() for i in (0, 1)})
+    distance = outcome.search.room.distance(row)
     return replace(
         found,
-        changes=tuple(changes),
-        row=tuple(row.tolist()),
+        changes=tuple(_changes(facts, room, outcome.search.room)),
+        row=tuple(facts.value(1, column) for column in range(len(row))),
         distance=distance,
-        bound=min(search.bound, distance),
+        bound=min(outcome.bound, distance),
         after=predict(row),
     )
+
+
+def _changes(facts: Facts, room: Room, known: Room) -> list[VariableChange]:
+    """Return the changes from the first row to the second, the largest first; in the known room nothing more is missing."""
+    row = facts.block.matrix[1]
+    changes = []
+    for column in room.moved(row):
+        distance = room.cost[column] if column in (*room.choices, *room.unknown) else 0.0
+        if column not in room.choices:
+            distance += abs(row[column] - known.x[column]) / room.unit[column] * room.cost[column]
+        name, before, after = facts.block.column(column).name, facts.value(0, column), facts.value(1, column)
+        changes.append(VariableChange(name, before, after, float(distance)))
+    return sorted(changes, key=lambda change: -change.distance)
 
 
 def _shortened(search: Search, tolerance: float) -> Vector:
     """Return the best row in short decimals, as far as the tolerance on the distance allows."""
     room, row = search.room, np.array(search.best)
-    moved = np.flatnonzero((row != room.x) & ~room.whole)
+    moved = np.flatnonzero((row != room.x) & ~room.whole & room.free)
     allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
     for j in moved:
         for value in _short_values(float(row[j]), float(allowed / room.cost[j] * room.unit[j]), float(room.x[j])):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Model, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.decimals.numbers import in_full, readable
+from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
+from obliquerules.rules import Block, Column, Membership, Model, Proposition, Rule, Test
+from obliquerules.rules.columns import Level
+from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.records import Records, aligned
-from obliquerules.rules.style import PLAIN, column_names
+from obliquerules.rules.style import PLAIN, votes_needed
 
 Vector = NDArray[np.float64]
 
@@ -28,17 +32,30 @@ class PropositionMargin:
     ----------
     condition : str
         The condition as text.
-    value : float
-        The left side of the printed condition: the value of the variable, or the weighted sum.
-    margin : float
-        x.w - t, in the units of the data: the distance to the threshold. Negative if the condition does not hold.
+    value : float, str, int, bool, date, time, duration or None
+        The left side of the printed condition: the value of the variable, which may be a level or a date, the weighted sum, or
+        how many of several 0/1 inputs are as the condition lists them. None where a value is missing.
+    margin : float or None
+        x.w - t, in the units of the data: the distance to the threshold. Negative if the condition does not hold. None for
+        conditions on levels, on a single 0/1 column, and where a value is missing: there is nothing between met and missed.
     holds : bool
+    fact : str
+        What the row has, in words, such as ``"it is 101"``; empty where the condition has said it.
+    clearance : str
+        The margin in words, such as ``"missed by 0.5"``; empty if there is none.
     """
 
     condition: str
-    value: float
-    margin: float
+    value: Value
+    margin: float | None
     holds: bool
+    fact: str = ""
+    clearance: str = ""
+
+    @property
+    def remark(self) -> str:
+        """What the row has and by how much that meets or misses the condition, in words."""
+        return ", ".join(filter(None, (self.fact, self.clearance)))
 
 
 @dataclass(frozen=True)
@@ -84,13 +101,16 @@ class RowExplanation:
     prediction : object
         What the estimator predicts.
     values : dict
-        The value of each variable that occurs in a rule.
+        The value of each variable that occurs in a rule: a number, a level, a date, a time or a duration; None if it is
+        missing.
     headline : str
         The prediction in words.
     total : str
         What the score is called.
     remarks : tuple of str
         One sentence for each value that lies far outside what the model was learned from.
+    facts : tuple of str
+        The values in words.
     """
 
     row: int
@@ -98,10 +118,11 @@ class RowExplanation:
     rules: tuple[RuleContribution, ...]
     score: float
     prediction: Any
-    values: dict[str, float]
+    values: dict[str, Value]
     headline: str
     total: str
     remarks: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         fired = [rule for rule in self.rules if rule.fires]
@@ -115,8 +136,8 @@ class RowExplanation:
         if missed:
             others = [(PLAIN.signed(rule.weight), f"if {_reasons(_unmet(rule))}") for rule in missed]
             parts += ["Not counted, because a condition is not met:", _indented(others)]
-        if self.values:
-            parts.append("Values: " + ", ".join(f"{name} = {in_full(value)}" for name, value in self.values.items()))
+        if self.facts:
+            parts.append("Values: " + ", ".join(self.facts))
         return "\n".join((*parts, *self.remarks))
 
 
@@ -170,23 +191,39 @@ def _unmet(rule: RuleContribution) -> list[PropositionMargin]:
 
 
 def _reasons(margins: Sequence[PropositionMargin]) -> str:
-    return " & ".join(f"{margin.condition} (it is {_margin_text(margin)})" for margin in margins) or "always"
+    return " & ".join(_with_remark(margin.condition, margin.remark) for margin in margins) or "always"
 
 
-def _margin_text(margin: PropositionMargin) -> str:
-    return f"{readable(margin.value)}, {'met' if margin.holds else 'missed'} by {readable(abs(margin.margin))}"
+def reasons_without_margins(margins: Sequence[PropositionMargin]) -> str:
+    """Return conditions, each with what the row has."""
+    return " & ".join(_with_remark(margin.condition, margin.fact) for margin in margins) or "always"
+
+
+def _with_remark(condition: str, remark: str) -> str:
+    return f"{condition} ({remark})" if remark else condition
 
 
 def _indented(lines: list[tuple[str, str]]) -> str:
     return "\n".join(f"  {line}" for line in aligned(lines).split("\n"))
 
 
-def explain(model: Model, X: NDArray[np.float64]) -> Explanation:
-    """Say for each row which rules fired, how clearly their conditions hold, and what they add up to."""
-    ensemble, scores = model.ensemble, model.scores(X)
-    columns = ensemble.used_columns
-    names = dict(zip(columns, column_names(columns, ensemble.feature_names), strict=True))
-    contributions = [_contributions(index, rule, ensemble, X) for index, rule in enumerate(ensemble)]
+def explain(
+    model: Model, X: NDArray[np.float64] | Block, words: Mapping[tuple[int, int], Level] = MappingProxyType({})
+) -> Explanation:
+    """Say for each row which rules fired, how clearly their conditions hold, and what they add up to.
+
+    Parameters
+    ----------
+    model : Model
+    X : Block, or array of shape (n_samples, n_features)
+    words : dict of (int, int) to str, int or bool, optional
+        What levels that were never seen in fit are called, by row and column.
+    """
+    ensemble = model.ensemble
+    facts = Facts(ensemble.block(X), words)
+    scores = model.scores(facts.block)
+    columns = {column: facts.block.column(column) for column in ensemble.used_columns}
+    contributions = [_contributions(index, rule, facts) for index, rule in enumerate(ensemble)]
     predictions = model.decisions(scores).tolist()
     return Explanation(
         tuple(
@@ -196,45 +233,90 @@ def explain(model: Model, X: NDArray[np.float64]) -> Explanation:
                 tuple(of_rule[row] for of_rule in contributions),
                 score,
                 predictions[row],
-                {name: float(X[row, column]) for column, name in names.items()},
+                {column.name: facts.value(row, index) for index, column in columns.items()},
                 model.headline(score),
                 model.wording.total,
-                tuple(_remarks(model, names, X[row])),
+                tuple(_remarks(model, columns, facts.block.matrix[row])),
+                tuple(facts.sentence(row, column) for column in columns),
             )
             for row, score in enumerate(scores.tolist())
         )
     )
 
 
-def _remarks(model: Model, names: Mapping[int, str], row: Vector) -> Iterator[str]:
+def _remarks(model: Model, columns: Mapping[int, Column], row: Vector) -> Iterator[str]:
     """Yield what there is to say about values that lie far outside the range in training."""
     for one in model.ranges:
-        if one.column in names and one.far_outside(row[one.column]):
-            usual = f"nearly all from {readable(one.low)} to {readable(one.high)}"
-            value = in_full(float(row[one.column]))
-            yield f"Far outside what the rules were learned from: {names[one.column]} = {value} (there: {usual})."
+        number = float(row[one.column])
+        if one.column in columns and not math.isnan(number) and one.far_outside(number):
+            column = columns[one.column]
+            low, high = (value_text(value_of(column, end), rounded=True) for end in (one.low, one.high))
+            what = f"{column.name} = {value_text(value_of(column, number))} (there: nearly all from {low} to {high})"
+            yield f"Far outside what the rules were learned from: {what}."
 
 
-def _contributions(index: int, rule: Rule, ensemble: RuleEnsemble, X: NDArray[np.float64]) -> list[RuleContribution]:
+def _contributions(index: int, rule: Rule, facts: Facts) -> list[RuleContribution]:
     """Return what a rule does for each row."""
-    text = rule.condition.describe(ensemble.feature_names)
-    margins = [_margins(proposition, ensemble, X) for proposition in rule.condition]
-    rows = zip(rule.condition(X).tolist(), rule.contribution(X).tolist(), strict=True)
+    text = rule.condition.describe(facts.block.columns)
+    margins = [_margins(test, facts) for test in rule.condition]
+    rows = zip(rule.condition(facts.block).tolist(), rule.contribution(facts.block).tolist(), strict=True)
     return [
-        RuleContribution(index, text, rule.weight, fires, added, tuple(of_proposition[row] for of_proposition in margins))
+        RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins))
         for row, (fires, added) in enumerate(rows)
     ]
 
 
-def _margins(proposition: Proposition, ensemble: RuleEnsemble, X: NDArray[np.float64]) -> list[PropositionMargin]:
-    text = proposition.describe(ensemble.feature_names)
-    single = len(proposition.columns) == 1
-    side = 1.0 if proposition.weights[0] > 0.0 else -1.0
-    projections = proposition.project(X)
-    values = X[:, proposition.columns[0]] if single else side * projections
+def _margins(test: Test, facts: Facts) -> list[PropositionMargin]:
+    """Return how clearly each row meets or misses a condition."""
+    text, holds = test.describe(facts.block.columns), test(facts.block).tolist()
+    if isinstance(test, Membership):
+        return [_of_levels(text, test, facts, row, held) for row, held in enumerate(holds)]
+    lacking, sums = test.lacks(facts.block).tolist(), test.project(facts.block).tolist()
     return [
-        PropositionMargin(
-            text, float(value), float(projection - proposition.threshold), bool(projection >= proposition.threshold)
-        )
-        for value, projection in zip(values, projections, strict=True)
+        _without_value(text, test, facts, row, held) if lacks else _of_sum(text, test, facts, row, total)
+        for row, (held, lacks, total) in enumerate(zip(holds, lacking, sums, strict=True))
     ]
+
+
+def _of_levels(text: str, membership: Membership, facts: Facts, row: int, holds: bool) -> PropositionMargin:
+    value = facts.value(row, membership.column)
+    # Where one level is asked for and the row has it, the condition says it all; so does one on whether there is a value.
+    has_it = holds and value is not None and len(membership.levels) == 1 and not membership.negated
+    said = has_it if membership.levels else value is None
+    return PropositionMargin(text, value, None, holds, "" if said else f"it is {facts.text(row, membership.column)}")
+
+
+def _without_value(text: str, proposition: Proposition, facts: Facts, row: int, holds: bool) -> PropositionMargin:
+    """Return the answer of a sum that needs a value which is missing."""
+    numbers = [term for term in proposition.columns if isinstance(term, int)]
+    names = [PLAIN.name(facts.block.column(term).name) for term in numbers if math.isnan(facts.block.matrix[row, term])]
+    fact = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
+    return PropositionMargin(text, None, None, holds, "it is missing" if len(proposition.columns) == 1 else fact)
+
+
+def _of_sum(text: str, proposition: Proposition, facts: Facts, row: int, total: float) -> PropositionMargin:
+    """Return the margin of a sum: of a single column, of votes of 0/1 inputs, or of anything else."""
+    holds, margin = total >= proposition.threshold, total - proposition.threshold
+    wanted = votes_needed(facts.block.columns, proposition)
+    single = proposition.only_number
+    if single is not None:
+        return _of_number(text, facts, row, single, margin, holds, said=wanted is not None)
+    if wanted is not None:
+        votes = total + sum(weight < 0.0 for weight in proposition.weights)
+        fact = "" if votes == len(proposition.columns) else f"{readable(votes) if votes else 'none'} of them"
+        return PropositionMargin(text, votes, margin, holds, fact)
+    value = total if proposition.is_upright else -total
+    return PropositionMargin(text, value, margin, holds, f"it is {readable(value)}", _clearance(readable(abs(margin)), holds))
+
+
+def _of_number(text: str, facts: Facts, row: int, index: int, margin: float, holds: bool, *, said: bool) -> PropositionMargin:
+    """Return the margin of a condition on one column; on a 0/1 column, there is none."""
+    column, value = facts.block.column(index), facts.value(row, index)
+    fact = f"it is {value_text(value, rounded=True)}"
+    if column.kind == "flag":
+        return PropositionMargin(text, value, None, holds, "" if said and holds else fact)
+    return PropositionMargin(text, value, margin, holds, fact, _clearance(amount_text(column, abs(margin)), holds))
+
+
+def _clearance(amount: str, holds: bool) -> str:
+    return f"{'met' if holds else 'missed'} by {amount}"

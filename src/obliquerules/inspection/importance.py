@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Model, Proposition, Rule
+from obliquerules.rules import Block, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.proposition import Term
 from obliquerules.rules.records import Records, aligned
-from obliquerules.rules.style import column_names
 
 Vector = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -41,7 +41,8 @@ class Importances(Records[VariableImportance]):
     The importance of a variable is the mean absolute change of the score *if the value that a case has in this variable were
     replaced by that of a case drawn at random*. The mean is over all pairs of rows, not a sample of them. It is in the unit of
     the score: log-odds for classes, the unit of y for the squared loss, the logarithm of the count for the Poisson loss. The
-    other variables keep their values, so combinations of values that never occur in the data count, too.
+    other variables keep their values, so combinations of values that never occur in the data count, too. To be missing counts
+    as a value.
 
     Attributes
     ----------
@@ -62,62 +63,113 @@ class Importances(Records[VariableImportance]):
         return f"{table}\n({unused} other variable{'' if unused == 1 else 's'} in no rule)" if unused else table
 
 
-def variable_importance(model: Model, X: NDArray[np.float64], weight: Vector) -> Importances:
+def variable_importance(model: Model, X: NDArray[np.float64] | Block, weight: Vector) -> Importances:
     """Return the importance of each column of X, whose rows have the given weights."""
+    block = model.ensemble.block(X)
     found = []
-    for column, name in enumerate(column_names(range(X.shape[1]), model.ensemble.feature_names)):
-        rules = [rule for rule in model.ensemble if any(column in proposition.columns for proposition in rule.condition)]
-        size = _mean_change(rules, column, X, weight) if rules else 0.0
+    for column, name in enumerate(block.names):
+        rules = [rule for rule in model.ensemble if any(column in test.used_columns for test in rule.condition)]
+        size = _mean_change(rules, column, block, weight) if rules else 0.0
         found.append(VariableImportance(name, size, len(rules)))
     return Importances(tuple(sorted(found, key=lambda variable: -variable.importance)))
 
 
-def _mean_change(rules: list[Rule], column: int, X: NDArray[np.float64], weight: Vector) -> float:
+def _mean_change(rules: list[Rule], column: int, block: Block, weight: Vector) -> float:
     """Return the mean absolute change over all pairs of a row that is changed and a row that gives the value.
 
     For each row, a rule fires on an interval of the sorted values of the column. Between the ends of these intervals the score
-    is constant, so all values there are counted at once.
+    is constant, so all values there are counted at once. Levels on which all conditions agree are counted at once, too, and so
+    are missing values.
     """
-    values, position = np.unique(X[:, column], return_inverse=True)
-    share = np.append(0.0, np.cumsum(np.bincount(position.ravel(), weight))) / weight.sum()
-    intervals = [_firing_interval(rule, column, values, X) for rule in rules]
-    ends = np.sort(np.column_stack([np.zeros(len(X), dtype=np.intp), *(end for pair in intervals for end in pair)]), axis=1)
-    before = np.sum([rule.contribution(X) for rule in rules], axis=0)
-    total = np.zeros(len(X))
-    for start, stop in zip(ends.T, [*ends.T[1:], np.full(len(X), len(values))], strict=True):
+    before = np.sum([rule.contribution(block) for rule in rules], axis=0)
+    values = block.matrix[:, column]
+    has_levels = block.column(column).levels is not None
+    by_interval = np.zeros(len(block), dtype=np.bool_) if has_levels else ~np.isnan(values)
+    total = np.zeros(len(block))
+    if by_interval.any():
+        total += _change_to_numbers(rules, column, block, np.where(by_interval, weight, 0.0), before)
+    for value, mass in () if by_interval.all() else _alike(rules, column, block.rows(~by_interval), weight[~by_interval]):
+        there = _with_value(block, column, value)
+        total += mass * np.abs(np.sum([rule.contribution(there) for rule in rules], axis=0) - before)
+    return float(np.average(total, weights=weight) / weight.sum())
+
+
+def _with_value(block: Block, column: int, value: float | Vector) -> Block:
+    """Return the rows with other values in one column."""
+    changed = block.matrix.copy()
+    changed[:, column] = value
+    return Block(block.columns, changed)
+
+
+def _alike(rules: list[Rule], column: int, block: Block, weight: Vector) -> list[tuple[float, float]]:
+    """Return one of each of the values of a column that all conditions on levels take alike, with the weight of all of them."""
+    values, position = np.unique(block.matrix[:, column], return_inverse=True)
+    mass = np.bincount(position.ravel(), weight, minlength=len(values))
+    rows = _with_value(Block(block.columns, np.zeros((len(values), block.n_columns))), column, values)
+    # Where nothing is asked of the levels, being missing is still a difference to a sum.
+    answers = [np.isnan(values), *(one(rows) for one in _memberships(rules, column))]
+    keys = map(tuple, np.column_stack(answers).tolist())
+    found: dict[tuple[bool, ...], list[float]] = {}
+    for key, value, share in zip(keys, values.tolist(), mass.tolist(), strict=True):
+        found.setdefault(key, [value, 0.0])[1] += share
+    return [(value, share) for value, share in found.values()]
+
+
+def _memberships(rules: list[Rule], column: int) -> list[Membership]:
+    """Return the conditions on the levels of a column, inside of sums, too."""
+    terms = (term for rule in rules for test in rule.condition for term in _terms(test))
+    return list(dict.fromkeys(term for term in terms if isinstance(term, Membership) and term.column == column))
+
+
+def _terms(test: Test) -> tuple[Term, ...]:
+    return (test,) if isinstance(test, Membership) else test.columns
+
+
+def _change_to_numbers(rules: list[Rule], column: int, block: Block, weight: Vector, before: Vector) -> Vector:
+    """Return for each row the sum over the numbers of a column, times their weights, of how much they change the score."""
+    present = ~np.isnan(block.matrix[:, column])
+    values, position = np.unique(block.matrix[present, column], return_inverse=True)
+    mass = np.append(0.0, np.cumsum(np.bincount(position.ravel(), weight[present])))
+    intervals = [_firing_interval(rule, column, values, block) for rule in rules]
+    n = len(block)
+    ends = np.sort(np.column_stack([np.zeros(n, dtype=np.intp), *(end for pair in intervals for end in pair)]), axis=1)
+    total = np.zeros(n)
+    for start, stop in zip(ends.T, [*ends.T[1:], np.full(n, len(values))], strict=True):
         fires = ((low <= start) & (start < high) for low, high in intervals)
         after = np.sum([rule.weight * fired for rule, fired in zip(rules, fires, strict=True)], axis=0)
-        total += (share[stop] - share[start]) * np.abs(after - before)
-    return float(np.average(total, weights=weight))
+        total += (mass[stop] - mass[start]) * np.abs(after - before)
+    return total
 
 
-def _firing_interval(rule: Rule, column: int, values: Vector, X: NDArray[np.float64]) -> tuple[Positions, Positions]:
+def _firing_interval(rule: Rule, column: int, values: Vector, block: Block) -> tuple[Positions, Positions]:
     """Return for each row the interval of the sorted values of the column on which the rule fires."""
-    low, high = np.zeros(len(X), dtype=np.intp), np.full(len(X), len(values), dtype=np.intp)
-    for proposition in rule.condition:
-        if column not in proposition.columns:
-            high[~proposition(X)] = 0
+    n = len(block)
+    low, high = np.zeros(n, dtype=np.intp), np.full(n, len(values), dtype=np.intp)
+    present = _with_value(block, column, values[0])  # for conditions that ask no more than whether the value is missing
+    for test in rule.condition:
+        if isinstance(test, Membership) or column not in test.columns:
+            high[~test(present if column in test.used_columns else block)] = 0
             continue
-        turn = _turning_point(proposition, column, values, X)
-        if proposition.weights[proposition.columns.index(column)] > 0.0:
+        turn = _turning_point(test, column, values, block)
+        if test.weights[test.columns.index(column)] > 0.0:
             low = np.maximum(low, turn)
         else:
             high = np.minimum(high, turn)
     return low, np.maximum(low, high)
 
 
-def _turning_point(proposition: Proposition, column: int, values: Vector, X: NDArray[np.float64]) -> Positions:
+def _turning_point(proposition: Proposition, column: int, values: Vector, block: Block) -> Positions:
     """Return for each row the position of the first value from which the condition has its other truth value.
 
     Rounded products and sums are monotone, so bisection with the arithmetic of the model finds it exactly.
     """
     rising = proposition.weights[proposition.columns.index(column)] > 0.0
-    changed = X.copy()
-    low, high = np.zeros(len(X), dtype=np.intp), np.full(len(X), len(values), dtype=np.intp)
+    n, changed = len(block), block.matrix.copy()
+    low, high = np.zeros(n, dtype=np.intp), np.full(n, len(values), dtype=np.intp)
     while (low < high).any():
         middle = (low + high) // 2
         changed[:, column] = values[np.minimum(middle, len(values) - 1)]
-        turned = proposition(changed) == rising
+        turned = proposition(Block(block.columns, changed)) == rising
         open_rows = low < high
         high = np.where(open_rows & turned, middle, high)
         low = np.where(open_rows & ~turned, middle + 1, low)

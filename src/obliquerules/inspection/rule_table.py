@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Model, Rule, RuleEnsemble
+from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN
@@ -83,7 +83,7 @@ def _cells(rule: RuleSummary) -> list[str]:
     ]
 
 
-def rule_table(model: Model, X: NDArray[np.float64], y: Vector | None, weight: Vector) -> RuleTable:
+def rule_table(model: Model, X: NDArray[np.float64] | Block, y: Vector | None, weight: Vector) -> RuleTable:
     """Describe each rule by the rows of X that it covers, given the targets as numbers and the row weights."""
     ensemble = model.ensemble
     always = np.ones((len(X), 1), dtype=np.bool_)
@@ -107,7 +107,7 @@ def rule_table(model: Model, X: NDArray[np.float64], y: Vector | None, weight: V
 def _summary(ensemble: RuleEnsemble, index: int, rule: Rule, coverage: float, purity: float | None) -> RuleSummary:
     return RuleSummary(
         None if index < 0 else index,
-        rule.condition.describe(ensemble.feature_names),
+        rule.condition.describe(ensemble.columns),
         rule.weight,
         rule.complexity,
         coverage,

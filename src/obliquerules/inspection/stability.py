@@ -150,7 +150,7 @@ def stability(
     intervals = weight_intervals(bootstrap, reweighing(ensemble, task, method), confidence, seeds[n_bootstraps:])
     rules = [
         RuleStability(
-            rule.condition.describe(ensemble.feature_names),
+            rule.condition.describe(ensemble.columns),
             float(np.mean(overlaps[:, index] >= overlap)),
             float(np.mean(overlaps[:, index])),
             rule.weight,

@@ -1,18 +1,28 @@
-"""Variables: columns that a user gives by name or by number."""
+"""Variables: columns that a user gives by name or by number, and values of theirs."""
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Collection, Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Model
+from obliquerules.rules import Column, Model
+from obliquerules.rules.columns import as_level
+from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
 Numbers = Mapping[str | int, float]
+# Numbers, levels, dates, times or durations: what the columns hold.
+Values = Mapping[str | int, Any]
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+# How many levels a complaint lists.
+MOST_LISTED = 10
 
 
 def column_of(model: Model, parameter: str, variable: str | int) -> int:
@@ -38,7 +48,56 @@ def with_given(model: Model, parameter: str, given: Numbers, numbers: Vector) ->
     """Return the numbers of all columns, with the given ones replaced."""
     numbers = numbers.copy()
     for variable, number in given.items():
-        if not isinstance(number, Real) or math.isnan(number):
-            raise ValueError(f"{parameter} of {variable!r} must be a number; got {number!r}.")
-        numbers[column_of(model, parameter, variable)] = number
+        column = column_of(model, parameter, variable)
+        numbers[column] = _as_number(f"{parameter} of {variable!r}", number)
     return numbers
+
+
+def with_values(model: Model, parameter: str, given: Values, numbers: Vector) -> Vector:
+    """Return the numbers of all columns, with the given values, which may be levels or dates, in place of some."""
+    numbers = numbers.copy()
+    for variable, value in given.items():
+        column = column_of(model, parameter, variable)
+        numbers[column] = number_of(model.columns[column], f"{parameter} of {variable!r}", value)
+    return numbers
+
+
+def number_of(column: Column, what: str, value: Any) -> float:
+    """Return the number that a block has for a value of a column."""
+    if column.levels is not None:
+        return _code(column, what, value)
+    if column.kind in ("date", "time") and isinstance(value, str | datetime.date):
+        seconds = _seconds(what, value)
+        return seconds / 86400.0 if column.kind == "date" else seconds
+    if column.kind == "duration" and isinstance(value, datetime.timedelta):
+        return value.total_seconds() / 86400.0
+    return _as_number(what, value)
+
+
+def _code(column: Column, what: str, value: Any) -> float:
+    level = as_level(value)
+    code = column.codes.get((type(level), level)) if isinstance(level, str | int | bool) else None
+    if code is None:
+        raise ValueError(f"{what} must be one of its levels, {listed_levels(column)}; got {value!r}.")
+    return float(code)
+
+
+def listed_levels(column: Column) -> str:
+    """Return the levels of a column as text, the first of them if there are many."""
+    levels = column.levels or ()
+    return ", ".join(map(PLAIN.level, levels[:MOST_LISTED])) + (", ..." if len(levels) > MOST_LISTED else "")
+
+
+def _seconds(what: str, value: str | datetime.date) -> float:
+    """Return the seconds since the beginning of 1970; a time without a zone counts as one in universal time."""
+    try:
+        moment = datetime.datetime.fromisoformat(value if isinstance(value, str) else value.isoformat())
+    except ValueError as error:
+        raise ValueError(f"{what} must be a date such as 2021-03-31; got {value!r}.") from error
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)) - EPOCH).total_seconds()
+
+
+def _as_number(what: str, number: Any) -> float:
+    if not isinstance(number, Real) or math.isnan(number):
+        raise ValueError(f"{what} must be a number; got {number!r}.")
+    return float(number)

@@ -128,6 +128,8 @@ def follow_path(
     min_alpha_ratio: float,
 ) -> L1Path:
     """Solve the problem of `l1_logistic_path` for arrays known to be sound: labels 0.0 or 1.0, weights above zero."""
+    if X.shape[1] == 0:
+        return L1Path((), 0.0, "no signal")
     max_support = min(max_support, X.shape[1])
     # The largest weight is made 1 so that the tolerances inside mean the same whatever unit the weights come in.
     unit = float(weight.max(initial=0.0))

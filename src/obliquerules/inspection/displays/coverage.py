@@ -84,7 +84,7 @@ class CoverageDisplay:
         ensemble = model.ensemble
         fires = ensemble.fires(read_inputs(model, X))
         display = cls(
-            rules=tuple(rule.describe(ensemble.feature_names) for rule in ensemble),
+            rules=tuple(rule.describe(ensemble.columns) for rule in ensemble),
             weights=np.array([rule.weight for rule in ensemble]),
             coverage=fires.mean(axis=0),
             overlap=_overlaps(fires),

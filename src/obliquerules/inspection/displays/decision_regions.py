@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
-from obliquerules.inspection.variables import column_of, with_given
+from obliquerules.inspection.values import EPOCH, Facts, Value, value_text
+from obliquerules.inspection.variables import Values, column_of, with_values
 from obliquerules.rows.reading import read_inputs, read_target
-from obliquerules.rules import Model, RuleEnsemble
-from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules import Block, Column, Columns, Model, Proposition, RuleEnsemble
 
 Array = NDArray[np.float64]
 # The margin of the map on each side of the data.
@@ -26,6 +27,8 @@ MOST_POINTS = 2000
 TAIL, BEYOND = 0.01, 0.25
 # By how much whole numbers are moved, so that equal rows do not hide each other.
 JITTER = 0.2
+# The largest number of levels on an axis.
+MOST_LEVELS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,39 +37,80 @@ class Plane:
 
     Attributes
     ----------
+    inputs : Columns
+        All inputs.
     columns : tuple of int
         The two inputs.
     row : array of shape (n_features,)
         The values at which the other inputs are fixed.
     low, high : array of shape (2,)
-        The ranges of the two inputs.
+        The ranges of the two inputs. An input with levels has a band for each, around its code, and so has one of 0 and 1.
     """
 
+    inputs: Columns
     columns: tuple[int, int]
     row: Array
     low: Array
     high: Array
 
+    @property
+    def bands(self) -> tuple[int, int]:
+        """How many bands each axis has; zero for one of numbers."""
+        first, second = (n_bands(self.inputs[column]) for column in self.columns)
+        return first, second
+
     def points(self, unit: Array) -> Array:
         """Return points of the unit square in the units of the data."""
         return np.asarray(self.low + unit * (self.high - self.low), dtype=np.float64)
 
-    def rows(self, unit: Array) -> Array:
+    def rows(self, unit: Array) -> Block:
         """Return points of the unit square as rows of inputs."""
-        rows = np.tile(self.row, (len(unit), 1))
-        rows[:, self.columns] = self.points(unit)
-        return rows
+        return self.rows_at(self.points(unit))
+
+    def rows_at(self, points: Array) -> Block:
+        """Return points in the units of the data as rows of inputs; everywhere in a band is the same value."""
+        rows = np.tile(self.row, (len(points), 1))
+        for axis, (column, n) in enumerate(zip(self.columns, self.bands, strict=True)):
+            values = points[:, axis]
+            rows[:, column] = np.where(values >= -0.5, np.clip(np.round(values), 0.0, n - 1.0), values) if n else values
+        return Block(self.inputs, rows)
 
     def lines(self, ensemble: RuleEnsemble) -> list[tuple[float, float, float]]:
-        """Return the lines a x + b y = c of the unit square at which propositions change, each once."""
+        """Return the lines a x + b y = c of the unit square at which propositions change, each once.
+
+        Where an axis has levels, a condition has a line for each level; the borders of their bands are lines, too.
+        """
         width = self.high - self.low
-        corner = self.rows(np.zeros((1, 2)))
-        lines: dict[tuple[float, float, float], None] = {}
-        for proposition in (p for rule in ensemble for p in rule.condition):
+        lines = dict.fromkeys(self._borders_of_bands())
+        corners = self._corners()
+        for proposition in (p for rule in ensemble for p in rule.condition if isinstance(p, Proposition)):
             weights = dict(zip(proposition.columns, proposition.weights, strict=True))
-            a, b = (weights.get(column, 0.0) * width[i] for i, column in enumerate(self.columns))
-            lines[a, b, float(proposition.threshold - proposition.project(corner)[0])] = None
+            a, b = (
+                0.0 if n else weights.get(column, 0.0) * width[axis]
+                for axis, (column, n) in enumerate(zip(self.columns, self.bands, strict=True))
+            )
+            for total in proposition.project(corners).tolist():
+                if not np.isnan(total):  # a value that is missing answers for the whole map
+                    lines[a, b, proposition.threshold - total] = None
         return list(lines)
+
+    def _borders_of_bands(self) -> list[tuple[float, float, float]]:
+        """Return the lines between the levels of an axis."""
+        (first, second), width = self.bands, self.high - self.low
+        upright = [(1.0, 0.0, (code + 0.5 - self.low[0]) / width[0]) for code in range(first - 1)]
+        return upright + [(0.0, 1.0, (code + 0.5 - self.low[1]) / width[1]) for code in range(second - 1)]
+
+    def _corners(self) -> Block:
+        """Return the lower left corner of the map, once for each pair of levels on its axes."""
+        axes = [np.arange(n, dtype=np.float64) if n else self.low[[axis]] for axis, n in enumerate(self.bands)]
+        return self.rows_at(np.array([(x, y) for x in axes[0] for y in axes[1]]))
+
+
+def n_bands(column: Column) -> int:
+    """Return how many bands an axis of a column has; zero for one of numbers."""
+    if column.levels is not None:
+        return len(column.levels)
+    return 2 if column.kind == "flag" else 0
 
 
 @dataclass(eq=False)
@@ -100,10 +144,14 @@ class DecisionRegionsDisplay:
         The names of the classes, empty if there are none.
     names : tuple of str
         The labels of the two axes.
-    fixed : dict of str to float
+    fixed : dict of str to number, level, date, time, duration or None
         The other inputs that the model uses, and the values at which they are fixed.
     low, high : array of shape (2,)
         The ranges of the axes.
+    places : array of shape (n_samples, 2), optional
+        Where the rows are drawn: equal ones beside each other, but never in another region.
+    axes : pair of Column, optional
+        The two inputs. Those with levels, or of 0 and 1, have a band for each value; dates are written as dates.
 
     Attributes
     ----------
@@ -134,9 +182,11 @@ class DecisionRegionsDisplay:
     target: Array | None
     labels: tuple[str, ...]
     names: tuple[str, str]
-    fixed: dict[str, float]
+    fixed: dict[str, Value]
     low: Array
     high: Array
+    places: Array | None = None
+    axes: tuple[Column, Column] | None = None
     ax_: Any = field(init=False, default=None)
     figure_: Any = field(init=False, default=None)
 
@@ -148,7 +198,7 @@ class DecisionRegionsDisplay:
         y: Any = None,
         *,
         features: Sequence[str | int] | None = None,
-        fixed: Mapping[str | int, float] | None = None,
+        fixed: Values | None = None,
         response_method: str = "auto",
         units: Mapping[str, str] | None = None,
         ax: Any = None,
@@ -161,13 +211,14 @@ class DecisionRegionsDisplay:
         X : data frame or array of shape (n_samples, n_features)
             The rows to draw; of more than 2000, only every second, third and so on; whole numbers are moved a little, so that
             equal rows do not hide each other. They also determine the medians of the other inputs and the ranges of the map,
-            which leave out extreme values: the title says how many rows lie beyond them.
+            which leave out extreme values: the title says how many rows lie beyond them, and how many lack one of the values.
         y : array of shape (n_samples,), optional
             Their targets, for the colour of the points.
         features : pair of str or int, optional
-            The two inputs, by name or number. By default, the two inputs that the model uses, if there are exactly two.
+            The two inputs, by name or number. By default, the two inputs that the model uses, if there are exactly two. One
+            with levels, of which there may be twelve, has a band for each.
         fixed : dict, optional
-            The values at which to fix other inputs, by name or number; by default, their medians.
+            The values at which to fix other inputs, by name or number; by default, their medians and most frequent levels.
         response_method : {"auto", "predict", "predict_proba", "decision_function"}, default="auto"
             What to show: the prediction, the probability of the positive class, or the score. ``"auto"`` means
             ``"predict_proba"`` for a classifier and ``"predict"``, the only choice, for a regressor.
@@ -181,14 +232,15 @@ class DecisionRegionsDisplay:
         DecisionRegionsDisplay
         """
         model = drawing.fitted_model(estimator)
-        matrix = read_inputs(model, X)
-        target = None if y is None else read_target(model, y, len(matrix))
-        plane = _plane(model, matrix, _two_columns(model, features), fixed or {})
+        block = read_inputs(model, X)
+        target = None if y is None else read_target(model, y, len(block))
+        plane = _plane(model, block, _two_columns(model, features), fixed or {})
         polygons = cut(plane.lines(model.ensemble))
         scores = model.scores(plane.rows(middles(polygons)))
         response, response_name, limits = _response(model, response_method, scores, target)
         steps, boundary = _borders(model, plane, polygons, scores)
         names, axis_names = model.feature_names, drawing.names_with_units(model, units)
+        points, still = block.matrix[:, plane.columns], Facts(Block(model.columns, plane.row[None, :]))
         display = cls(
             regions=[plane.points(polygon) for polygon in polygons],
             scores=scores,
@@ -197,13 +249,15 @@ class DecisionRegionsDisplay:
             limits=limits,
             steps=steps,
             boundary=boundary,
-            points=matrix[:, plane.columns],
+            points=points,
             target=target,
             labels=() if model.labels is None else tuple(str(label) for label in model.labels.values),
             names=(axis_names[plane.columns[0]], axis_names[plane.columns[1]]),
-            fixed={names[j]: float(plane.row[j]) for j in model.ensemble.used_columns if j not in plane.columns},
+            fixed={names[j]: still.value(0, j) for j in model.ensemble.used_columns if j not in plane.columns},
             low=plane.low,
             high=plane.high,
+            places=_places(model, plane, points),
+            axes=(model.columns[plane.columns[0]], model.columns[plane.columns[1]]),
         )
         return display.plot(ax)
 
@@ -225,6 +279,8 @@ class DecisionRegionsDisplay:
             ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
             ax.set_xlabel(drawing.wrapped(self.names[0], 4.8))
             ax.set_ylabel(drawing.wrapped(self.names[1], 3.2))
+            for axis, column in zip((ax.xaxis, ax.yaxis), self.axes or (), strict=False):
+                _label_values(axis, column)
             if remarks := self._remarks():
                 pad = 20.0 if ax.get_legend() else 6.0  # above the legend
                 ax.set_title(drawing.wrapped(remarks, 5.0), loc="left", color=drawing.GREY, pad=pad)
@@ -234,7 +290,9 @@ class DecisionRegionsDisplay:
         """Return what the map does not show: the inputs that are fixed, and the rows that lie beyond it."""
         outside = int(((self.points < self.low) | (self.points > self.high)).any(axis=1).sum())
         rows = f"{outside} {'row lies' if outside == 1 else 'rows lie'} beyond the axes" if outside else ""
-        return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", rows)))
+        absent = int(np.isnan(self.points).any(axis=1).sum())
+        lacking = f"{absent} {'row lacks' if absent == 1 else 'rows lack'} a value" if absent else ""
+        return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", rows, lacking)))
 
     def _draw_classes(self) -> None:
         """Fill the regions by class; a hatch marks the positive class in print without colour."""
@@ -275,7 +333,7 @@ class DecisionRegionsDisplay:
             {"marker": "x", "c": drawing.VERMILLION, "linewidths": 0.9},
         )
         drawn = self._drawn()
-        points, target = _spread_out(self.points)[drawn], target[drawn]
+        points, target = self._places()[drawn], target[drawn]
         for code, (label, look) in enumerate(zip(self.labels, looks, strict=True)):
             self.ax_.scatter(*points[target == code].T, s=_size(points), label=drawing.wrapped(label, 1.8, 2), **look)
         # Beside the map, not on it: there is no corner that is always free of points.
@@ -284,13 +342,16 @@ class DecisionRegionsDisplay:
 
     def _draw_points(self) -> None:
         drawn = self._drawn()
-        points = _spread_out(self.points)[drawn]
+        points = self._places()[drawn]
         if self.target is None:
             look: dict[str, Any] = {"facecolors": "none", "edgecolors": "black"}
         else:
             colours = {"cmap": self._colours(), "vmin": self.limits[0], "vmax": self.limits[1]}
             look = {"c": self.target[drawn], "edgecolors": "white", **colours}
         self.ax_.scatter(*points.T, s=_size(points), linewidths=0.4, **look)
+
+    def _places(self) -> Array:
+        return self.points if self.places is None else self.places
 
     def _drawn(self) -> slice:
         """Return which rows are drawn: too many would hide each other and the map."""
@@ -314,10 +375,25 @@ def _segments(segments: Array, **look: Any) -> Any:
     return LineCollection(list(segments), **look)
 
 
-def _fixed_text(fixed: dict[str, float]) -> str:
-    inputs = [f"{name} = {readable(value)}" for name, value in fixed.items()]
+def _fixed_text(fixed: dict[str, Value]) -> str:
+    inputs = [
+        f"{name} is missing" if value is None else f"{name} = {value_text(value, rounded=True)}"
+        for name, value in fixed.items()
+    ]
     more = [f"and {len(inputs) - MOST_NAMED} more"] if len(inputs) > MOST_NAMED else []
     return "where " + ", ".join(inputs[:MOST_NAMED] + more)
+
+
+def _label_values(axis: Any, column: Column) -> None:
+    """Write levels, dates and times as what they are."""
+    if column.kind == "date":
+        axis.axis_date()  # it counts days since the beginning of 1970, too
+    elif column.kind == "time":
+        axis.set_major_formatter(lambda seconds, _: (EPOCH + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%d\n%H:%M"))
+    elif n_bands(column):
+        levels = (0, 1) if column.levels is None else column.levels
+        axis.set_ticks(range(len(levels)), [drawing.wrapped(str(level), 1.2, 2) for level in levels])
+        axis.set_tick_params(length=0)
 
 
 def _two_columns(model: Model, features: Sequence[str | int] | None) -> tuple[int, int]:
@@ -332,33 +408,67 @@ def _two_columns(model: Model, features: Sequence[str | int] | None) -> tuple[in
     return columns[0], columns[1]
 
 
-def _plane(model: Model, matrix: Array, columns: tuple[int, int], fixed: Mapping[str | int, float]) -> Plane:
-    if not len(matrix):
+def _plane(model: Model, block: Block, columns: tuple[int, int], fixed: Values) -> Plane:
+    if not len(block):
         raise ValueError("X must have at least one row, to say how wide the map is.")
-    row = with_given(model, "fixed", fixed, np.median(matrix, axis=0))
-    if not np.isfinite(row).all():
+    row = with_values(model, "fixed", fixed, np.array([_usual_value(block, column) for column in range(block.n_columns)]))
+    if np.isinf(row).any():
         raise ValueError(f"fixed must be a finite number for each input; got {dict(fixed)!r}.")
-    low, high = _usual_box(matrix[:, columns])
-    margin = MARGIN * (high - low)
-    margin[margin == 0.0] = 1.0
-    return Plane(columns, row, low - margin, high + margin)
+    low, high = np.array([_ends(block, column) for column in columns]).T
+    return Plane(model.columns, columns, row, low, high)
 
 
-def _usual_box(points: Array) -> tuple[Array, Array]:
-    """Return the ranges of the points, except extreme ones, beside which all others would be drawn on one spot."""
-    low, high = np.quantile(points, [TAIL, 1.0 - TAIL], axis=0)
+def _present(block: Block, column: int) -> Array:
+    values = block.matrix[:, column]
+    return np.asarray(values[~np.isnan(values)])
+
+
+def _usual_value(block: Block, index: int) -> float:
+    """Return the median of a column or its most frequent level; NaN if all values are missing."""
+    column, values = block.column(index), _present(block, index)
+    if column.levels is not None:
+        codes = values[values >= 0.0].astype(np.intp)
+        return float(np.bincount(codes).argmax()) if codes.size else np.nan
+    if not values.size:
+        return np.nan
+    # Between two dates, or 0 and 1, there may be nothing.
+    return float(np.median(values) if column.kind == "number" else np.sort(values)[(len(values) - 1) // 2])
+
+
+def _ends(block: Block, index: int) -> tuple[float, float]:
+    """Return the ends of the axis of a column: half a band beyond levels, and a margin beyond numbers."""
+    column, values = block.column(index), _present(block, index)
+    n = n_bands(column)
+    if column.levels is not None and not 1 <= n <= MOST_LEVELS:
+        raise ValueError(f"An axis has room for 1 to {MOST_LEVELS} levels; '{column.name}' has {n}. Draw another input.")
+    if n:
+        return -0.5, n - 0.5
+    if not values.size:
+        raise ValueError(f"All values of '{column.name}' are missing in X, so that nothing says how wide the map is.")
+    low, high = _usual_range_of(values)
+    margin = MARGIN * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _usual_range_of(values: Array) -> tuple[float, float]:
+    """Return the range of values, except extreme ones, beside which all others would be drawn on one spot."""
+    low, high = np.quantile(values, [TAIL, 1.0 - TAIL]).tolist()
+    lowest, highest = float(values.min()), float(values.max())
+    if low == high:  # where all but a few values are equal there is no usual range
+        return lowest, highest
     reach = BEYOND * (high - low)
-    # Where all but a few values are equal there is no usual range.
-    wide = high > low
-    lowest, highest = points.min(axis=0), points.max(axis=0)
-    return np.where(wide, np.maximum(lowest, low - reach), lowest), np.where(wide, np.minimum(highest, high + reach), highest)
+    return max(lowest, low - reach), min(highest, high + reach)
 
 
-def _spread_out(points: Array) -> Array:
-    """Return points to draw, with columns of whole numbers jittered: by less than the distance to a threshold between them."""
-    whole = (points == np.rint(points)).all(axis=0)
-    jitter = np.random.default_rng(0).uniform(-JITTER, JITTER, points.shape)
-    return np.where(whole, points + jitter, points)
+def _places(model: Model, plane: Plane, points: Array) -> Array:
+    """Return where to draw points: whole numbers are jittered, unless that puts a point on the wrong side of a threshold."""
+    whole = (np.isnan(points) | (points == np.rint(points))).all(axis=0)
+    jitter = np.where(whole, np.random.default_rng(0).uniform(-JITTER, JITTER, points.shape), 0.0)
+    right, places = model.scores(plane.rows_at(points)), points.copy()
+    for move in (-jitter, jitter):  # the last one that stays where it belongs
+        stays = model.scores(plane.rows_at(points + move)) == right
+        places[stays] = (points + move)[stays]
+    return places
 
 
 def _response(model: Model, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
-from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain
+from obliquerules.inspection.explanation import RowExplanation, explain, reasons_without_margins
+from obliquerules.inspection.values import unseen_words
 from obliquerules.losses import Loss
-from obliquerules.rows.reading import read_inputs
+from obliquerules.rows.reading import read_inputs, read_table
 from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.style import PLAIN
 
@@ -101,11 +102,12 @@ class WaterfallDisplay:
         WaterfallDisplay
         """
         model = drawing.fitted_model(estimator)
-        matrix = read_inputs(model, X)
-        rows = range(len(matrix))
+        block = read_inputs(model, X)
+        rows = range(len(block))
         if not -len(rows) <= row < len(rows):
             raise ValueError(f"row must be the position of one of the {len(rows)} rows of X; got {row!r}.")
-        explanation = replace(explain(model, matrix[[row]])[0], row=rows[row])
+        words = unseen_words(read_table(X, model.columns).rows([row]), block.rows([row]))
+        explanation = replace(explain(model, block.rows([row]), words)[0], row=rows[row])
         display = cls(explanation, model.loss, model.mean_name)
         return display.plot(ax, all_rules=all_rules)
 
@@ -150,7 +152,7 @@ class WaterfallDisplay:
         lines = drawing.label_lines(len(listed))
         bars = [Bar("constant, with which every score starts", 0.0, row.intercept)]
         for rule, start in listed:
-            label = drawing.wrapped(_reason(rule), LABEL_WIDTH, lines)
+            label = drawing.wrapped(reasons_without_margins(rule.margins), LABEL_WIDTH, lines)
             bars.append(Bar(label, float(start), rule.contribution, is_rule=True))
         missed = len(row.rules) - len(listed)
         if missed:
@@ -184,12 +186,6 @@ class WaterfallDisplay:
         above.set_xticks([loss.link(mean) for mean in means], [readable(mean) for mean in means])
         above.set_xlabel(drawing.wrapped(self.mean_name, 3.4))
         above.spines[["right", "left", "bottom"]].set_visible(False)
-
-
-def _reason(rule: RuleContribution) -> str:
-    """Return the conditions of a rule, each with the value that the row has."""
-    reasons = [f"{margin.condition} (it is {readable(margin.value)})" for margin in rule.margins]
-    return " & ".join(reasons) or "always"
 
 
 def landmarks(loss: Loss, low: float, high: float) -> list[float]:

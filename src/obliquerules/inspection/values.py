@@ -1,0 +1,141 @@
+"""Values: what rows hold, as a person would give it: numbers, levels, dates and durations, and in words."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from obliquerules.rules.columns import Block, Column, Level
+from obliquerules.rules.decimals.numbers import in_full, readable
+from obliquerules.rules.style import PLAIN, plain_level
+
+# A number, a level, a date, a time or a duration; None where the value is missing.
+Value = float | Level | datetime.date | datetime.datetime | datetime.timedelta | None
+
+# What stands for a level whose name is not known, because a block has one code for all levels that its column does not have.
+NEVER_SEEN = "a level never seen in fit"
+EPOCH = datetime.datetime(1970, 1, 1)
+SECONDS_OF_A_DAY = 86400.0
+# The units in which an amount of time is given, the largest first, with their seconds.
+UNITS_OF_TIME = (("day", SECONDS_OF_A_DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What each row of a block holds, as values and in words.
+
+    Attributes
+    ----------
+    block : Block
+    words : dict of (int, int) to str, int or bool
+        The levels that a column of the block does not have, by row and column, as far as they are known.
+    """
+
+    block: Block
+    words: Mapping[tuple[int, int], Level] = field(default_factory=dict)
+
+    def is_unseen(self, row: int, column: int) -> bool:
+        """Say whether a row has a level that its column did not have in fit."""
+        return self.block.column(column).levels is not None and bool(self.block.matrix[row, column] < 0.0)
+
+    def value(self, row: int, column: int) -> Value:
+        """Return the value of a column in a row."""
+        if self.is_unseen(row, column):
+            return self.words.get((row, column), NEVER_SEEN)
+        return value_of(self.block.column(column), float(self.block.matrix[row, column]))
+
+    def text(self, row: int, column: int) -> str:
+        """Return the value in words, which say if it was never seen in fit."""
+        value = self.value(row, column)
+        if not self.is_unseen(row, column) or value == NEVER_SEEN:
+            return value_text(value)
+        return f"{value_text(value)}, never seen in fit"
+
+    def sentence(self, row: int, column: int) -> str:
+        """Return what the column is in the row, such as ``age = 41`` or ``age is missing``."""
+        name = PLAIN.name(self.block.column(column).name)
+        value = self.value(row, column)
+        if value is None:
+            return f"{name} is missing"
+        if self.is_unseen(row, column):
+            return f"{name} is {NEVER_SEEN}" if value == NEVER_SEEN else f"{name} = {value_text(value)} (never seen in fit)"
+        return f"{name} = {value_text(value)}"
+
+
+def unseen_words(given: Block, block: Block) -> dict[tuple[int, int], Level]:
+    """Return the levels, by row and column, that a table has in its own columns and not in those it was read as."""
+    found: dict[tuple[int, int], Level] = {}
+    for column in () if block.columns is None else block.columns.with_levels:
+        levels = given.column(column).levels
+        for row in np.flatnonzero(block.matrix[:, column] < 0.0).tolist() if levels else ():
+            code = given.matrix[row, column]
+            if code >= 0.0:
+                found[row, column] = (levels or ())[int(code)]
+    return found
+
+
+def value_of(column: Column, number: float) -> Value:
+    """Return the value that a column has for a number of a block.
+
+    >>> value_of(Column("colour", ("red", "blue")), 1.0), value_of(Column("day", kind="date"), 18687.0)
+    ('blue', datetime.date(2021, 3, 1))
+    """
+    if math.isnan(number):
+        return None
+    if column.levels is not None:
+        return column.levels[int(number)] if number >= 0.0 else NEVER_SEEN
+    if column.kind not in ("date", "time", "duration"):
+        return number
+    try:
+        return _moment(column.kind, number)
+    except OverflowError:  # no date of the calendar
+        return number
+
+
+def _moment(kind: str, number: float) -> Value:
+    if kind == "duration":
+        return datetime.timedelta(days=number)
+    moment = EPOCH + (datetime.timedelta(days=number) if kind == "date" else datetime.timedelta(seconds=number))
+    return moment.date() if kind == "date" and number.is_integer() else moment
+
+
+def value_text(value: Value, *, rounded: bool = False) -> str:
+    """Return a value in words, plain numbers with all digits unless they may be rounded.
+
+    >>> value_text(None), value_text("dark red"), value_text(datetime.timedelta(days=3)), value_text(0.5)
+    ('missing', 'dark red', '3 days', '0.5')
+    """
+    if value is None:
+        return "missing"
+    if isinstance(value, float):
+        return readable(value) if rounded else in_full(value)
+    if isinstance(value, datetime.timedelta):
+        return days_text(value.total_seconds() / SECONDS_OF_A_DAY)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date) else plain_level(value)
+
+
+def days_text(days: float) -> str:
+    """Return a number of days in words."""
+    return f"{readable(days)} {'day' if days == 1.0 else 'days'}"
+
+
+def amount_text(column: Column, amount: float) -> str:
+    """Return a difference between two values of a column, which is not negative, in words.
+
+    >>> amount_text(Column("age"), 2.5), amount_text(Column("day", kind="date"), 1.0)
+    ('2.5', '1 day')
+    >>> amount_text(Column("asked", kind="time"), 90.0)
+    '1.5 minutes'
+    """
+    if column.kind in ("date", "duration"):
+        return days_text(amount)
+    if column.kind != "time":
+        return readable(amount)
+    unit, seconds = next((one for one in UNITS_OF_TIME if amount >= one[1]), UNITS_OF_TIME[-1])
+    return f"{readable(amount / seconds)} {unit}{'' if amount == seconds else 's'}"
