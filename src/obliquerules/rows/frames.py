@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from obliquerules.rows.levels import Filled, block_of, column_of_objects, first_come, missing_numbers, refusal
-from obliquerules.rules.columns import Block, Column, Level, as_level
+from obliquerules.rules.columns import Block, Column, Level, as_level, is_nothing
 
 NOTHING = "nothing but missing values"
 SECONDS_OF_A_DAY = 86400.0
@@ -48,8 +48,8 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
     if dtype.is_numeric():
         return Column(name), _numbers(series)
     if dtype == nw.Boolean:
-        codes = {None: np.nan, False: 0.0, True: 1.0}
-        return Column(name, (False, True)), np.array([codes[value] for value in series.to_list()])
+        codes = [np.nan if is_nothing(value) else float(value) for value in series.to_list()]
+        return Column(name, (False, True)), np.array(codes)
     if series.is_null().all():
         return missing_numbers(name, len(series))
     if dtype in (nw.Categorical, nw.Enum):

@@ -234,7 +234,9 @@ def _kinds(kind: str) -> str:
 def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the codes of levels that are whole numbers or booleans; text cannot be found among numbers."""
     present = ~np.isnan(values)
-    if wanted.levels and isinstance(wanted.levels[0], str) and present.any():
+    if not present.any():
+        return values
+    if wanted.levels and isinstance(wanted.levels[0], str):
         raise ValueError(f"Column '{wanted.name}' of X holds numbers, but held text in fit.")
     codes = {float(level): float(code) for code, level in enumerate(wanted.levels or ())}
     return np.array([codes.get(value, UNSEEN) if value == value else np.nan for value in values.tolist()])
