@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Labels
-from obliquerules.rules import Column
+from obliquerules.rules import Column, Labels
 from obliquerules.rules.bands import band_tables, only_column
 from obliquerules.rules.doubles import least_reaching
 
