@@ -35,6 +35,7 @@ RULES = """
 +2048 if ward in {1, 3}
 +4096 if drinks, or not
 +8192 if not smoker
++16384 if sex = male
 """
 
 
@@ -90,7 +91,7 @@ def typed(X, row):
     for column, (name, value) in enumerate(X.iloc[row].items()):
         if pd.isna(value):
             found[column] = None
-        elif name in ("colour", "grade", "ward"):
+        elif name in ("colour", "grade", "sex", "ward"):
             found[column] = LONG if value == COLOURS[-1] else str(value)
         elif name == "drinks, or not":
             found[column] = "yes" if value else "no"
@@ -118,20 +119,7 @@ def test_fields_are_of_the_kind_of_their_columns(workbench):
     page = open_all(workbench)
     kinds = [page.find(f"value-{column}").get_attribute("type") for column in page.columns()]
     menu = "select-one"
-    assert kinds == [
-        "number",
-        "number",
-        menu,
-        "checkbox",
-        menu,
-        menu,
-        menu,
-        "date",
-        "datetime-local",
-        "number",
-        "checkbox",
-        menu,
-    ]
+    assert kinds == ["number", "number", menu, "checkbox", *[menu] * 4, "date", "datetime-local", "number", "checkbox", menu]
     levels = ["low", "mid", "high", "top"]
     assert page.entries(place("grade")) == ["missing", *levels, "another level"]
     assert set(page.entries(place("colour"))) == {"missing", "another level", LONG, *COLOURS[:-1]}
@@ -147,7 +135,7 @@ def test_every_entry_of_a_menu_is_scored_as_the_model_does(workbench):
     model, _, _ = holding(ensemble())
     columns = model.ensemble_.columns
     case = np.array([page.run("return caseValue(arguments[0]) ", column) for column in page.columns()], dtype=float)
-    for name in ("colour", "ward", "grade"):
+    for name in ("colour", "ward", "grade", "sex"):
         column = place(name)
         codes = {"missing": np.nan, "another level": -1.0} | {
             LONG if level == COLOURS[-1] else str(level): code_of(columns[column], level) for level in columns[column].levels
@@ -277,10 +265,10 @@ def test_the_edited_model_comes_back(workbench):
 def test_without_rows_what_is_not_ticked_is_not_so(workbench):
     model, _, _ = holding(ensemble())
     page = workbench.open(model)
-    block = Block(model.ensemble_.columns, np.full((1, 12), np.nan))
+    block = Block(model.ensemble_.columns, np.full((1, 13), np.nan))
     block.matrix[0, [place("smoker"), place("sex_M")]] = 0.0
     assert page.answer()[1] == model.ensemble_(block)[0]
-    assert "Left empty: age, grade, ward, seen at, stay." in page.text("case-remark")
+    assert "Left empty: age, grade, sex, ward, seen at, stay." in page.text("case-remark")
 
 
 @pytest.mark.parametrize("look", ["light", "dark"])

@@ -25,6 +25,7 @@ def frame(n_rows=500, seed=0):
             "smoker": rng.random(n_rows) < 0.3,
             "drinks, or not": pd.array(rng.random(n_rows) < 0.5, dtype="boolean"),
             "grade": pd.Categorical(rng.choice(GRADES, n_rows), categories=GRADES, ordered=True),
+            "sex": rng.choice(["female", "male"], n_rows),
             "ward": pd.Categorical(rng.integers(1, 4, n_rows)),
             "admitted": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, n_rows), unit="D"),
             "seen at": pd.Timestamp("2021-05-01") + pd.to_timedelta(rng.integers(0, 10**6, n_rows), unit="s"),

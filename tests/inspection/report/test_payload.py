@@ -95,6 +95,7 @@ def test_a_typical_case_has_medians_and_most_frequent_levels(tmp_path):
     assert typical["admitted"] == (month - pd.Timestamp(0)).days
     assert typical["seen at"] == pd.Timestamp("2021-05-01").timestamp()
     assert typical["sex_M"] in (0.0, 0.5, 1.0)
+    assert [columns.names[index] for index in report["figures"]["binary"]] == ["sex_M"]  # but not the codes of two levels
 
 
 def test_a_column_of_nothing_has_no_typical_value(tmp_path):

@@ -46,7 +46,7 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
             for ensemble in model.ensembles
         ],
         "typical": {str(column): _typical(rows.X, column) for column in used},
-        "binary": [column for column in used if np.array_equal(np.unique(rows.X.matrix[:, column]), [0.0, 1.0])],
+        "binary": [column for column in used if _is_binary(rows.X, column)],
     }
 
 
@@ -157,6 +157,11 @@ def _typical(X: Block, column: int) -> float | None:
         return float(np.bincount(present.astype(np.intp)).argmax())
     median = float(np.median(present))
     return _first_of_month(median, SECONDS[kind]) if kind in SECONDS else rounded_to(median, MEDIAN_DIGITS)
+
+
+def _is_binary(X: Block, column: int) -> bool:
+    """Say whether the numbers of a column are zeros and ones."""
+    return X.column(column).levels is None and np.array_equal(np.unique(X.matrix[:, column]), [0.0, 1.0])
 
 
 def _first_of_month(moment: float, seconds: float) -> float:
