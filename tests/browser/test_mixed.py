@@ -172,6 +172,7 @@ def test_the_explanation_says_which_level_and_what_is_missing(workbench):
             place("drug"): None,
             place("seen at"): "2021-05-05T12:00:09",
             place("grade"): "mid",
+            place("sex"): "male",
         }
     )
     told = plain(page.text("waterfall"))
@@ -180,11 +181,12 @@ def test_the_explanation_says_which_level_and_what_is_missing(workbench):
         "if colour != red\ncolour is red",
         "because age + 12 (smoker) >= 60\nit is 62, met by 2; smoker is yes",
         "if grade at least high\ngrade is mid",
-        "because bmi is missing\nbmi is missing",
+        "because bmi is missing\n+32",
         "because admitted >= 2021-03-01 or missing\nit is 2021-03-03, met by 2 days",
         "if admitted >= 2022-02-01\nit is 2021-03-03, missed by 335 days",
         "because seen at >= 2021-05-05 12:00:00\nit is 2021-05-05 12:00:09, met by 9 seconds",
         "if stay >= 3 days\nit is 1 days, missed by 2 days",
+        "because sex = male\n",
         "if sex_M = 1\nsex_M is 0",
         "if any of {sex_M, drug}\ndrug is missing, so that it is not met",
         "if not smoker\nsmoker is yes",

@@ -171,18 +171,29 @@ function reasonNodes(tests, first) {
   return tests.flatMap((test, index) => [
     index ? element("span", { class: "and" }, "and ") : first,
     ...testNodes(test),
-    element("small", {}, ...toldNodes(test)),
+    told(test),
   ]);
+}
+
+function told(test) {
+  const nodes = toldNodes(test);
+  return element(nodes.length ? "small" : "br", {}, ...nodes);
 }
 
 /** Say of a condition on levels what the values are, and of a sum what it is and how clearly it is met or missed. */
 function toldNodes(test) {
-  if (test.membership) return stateNodes(test.used);
+  if (test.membership) return isSaid(test.membership) ? [] : stateNodes(test.used);
   const lacking = lackedBy(test, caseValue);
   if (lacking.length) return [...stateNodes(lacking), test.missing ? ", which counts as met" : ", so that it is not met"];
   if (test.terms.every((term) => typeof term !== "number" || isVote(term))) return stateNodes(test.used);
   const levels = test.terms.filter((term) => typeof term !== "number").map(({ column }) => column);
   return [sumWords(test), ...(levels.length ? ["; ", ...stateNodes([...new Set(levels)])] : [])];
+}
+
+/** Say whether a condition that holds says all: that the case has its one level, or no value. */
+function isSaid({ column, listed, negated }) {
+  const value = caseValue(column);
+  return Number.isNaN(value) ? !listed.size && !negated : listed.size === 1 && listed.has(value) && !negated;
 }
 
 function isVote(column) {
@@ -196,7 +207,7 @@ function sumWords(test) {
   const single = terms.length === 1 ? terms[0] : null;
   const value = single === null ? pretty(readable(Math.sign(weights[0]) * projection)) : written(single, caseValue(single));
   const size = Math.abs(projection - threshold);
-  const margin = single === null ? pretty(readable(size)) : difference(single, size);
+  const margin = single === null ? pretty(readable(size)) : amountWords(single, size);
   return `it is ${value}, ${projection >= threshold ? "met" : "missed"} by ${margin}`;
 }
 

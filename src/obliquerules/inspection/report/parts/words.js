@@ -36,17 +36,31 @@ function written(column, number) {
   const kind = kindOf(column);
   const moment = number * (MOMENTS[kind] ?? NaN);
   if (!Number.isInteger(number) || !(Math.abs(moment) < LARGEST_MOMENT)) {
-    return pretty(readable(number)) + (kind === "duration" ? " days" : "");
+    return kind === "duration" ? `${pretty(readable(number))} days` : pretty(readable(number));
   }
   const [day, time] = new Date(moment).toISOString().split("T");
   return kind === "date" ? day : `${day} ${time.slice(0, 8)}`;
 }
 
-/** Write a difference of two numbers of a column. */
-function difference(column, number) {
-  const unit = { date: "day", duration: "day", time: "second" }[kindOf(column)];
-  const text = pretty(readable(number));
-  return unit ? `${text} ${text === "1" ? unit : `${unit}s`}` : text;
+// The units in which an amount of time is given, the largest first, with their seconds.
+const UNITS_OF_TIME = [
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
+
+/** Write a difference between two values of a column. */
+function amountWords(column, size) {
+  const kind = kindOf(column);
+  if (kind === "date" || kind === "duration") return inUnits(size, "day");
+  if (kind !== "time") return pretty(readable(size));
+  const [unit, seconds] = UNITS_OF_TIME.find((one) => size >= one[1]) ?? UNITS_OF_TIME.at(-1);
+  return inUnits(size / seconds, unit);
+}
+
+function inUnits(size, unit) {
+  return `${pretty(readable(size))} ${size === 1 ? unit : `${unit}s`}`;
 }
 
 /** Return a level as it is shown, never empty to the eye. */
