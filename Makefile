@@ -17,7 +17,7 @@ export PATH := $(BIN):$(PATH)
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
 
-demo-mixed: $(VENV)/mixed  ## the same with text and missing values, from people's blood; installs little more
+demo-mixed: $(VENV)/mixed  ## the same with text and missing values; installs one data file more
 	$(BIN)/python examples/demo_mixed.py
 
 test: $(VENV)/installed  ## the whole test suite, on all processors

@@ -98,10 +98,15 @@ def test_a_typical_case_has_medians_and_most_frequent_levels(tmp_path):
     assert [columns.names[index] for index in report["figures"]["binary"]] == ["sex_M"]  # but not the codes of two levels
 
 
-def test_a_column_of_nothing_has_no_typical_value(tmp_path):
+@pytest.mark.parametrize("known", [0, 4, 5])
+def test_a_typical_value_is_not_that_of_a_few_rows(known, tmp_path):
     model, X, y = holding(made_up(0, n_rules=60))
-    report = written(model, tmp_path, X.assign(bmi=np.nan, colour=None), y)
-    assert [report["figures"]["typical"][str(list(X).index(name))] for name in ("bmi", "colour")] == [None, None]
+    few = np.arange(len(X)) < known
+    gappy = X.assign(bmi=np.where(few, 23.5, np.nan), colour=np.where(few, "1", None))
+    typical = written(model, tmp_path, gappy, y)["figures"]["typical"]
+    levels = model.ensemble_.columns[2].levels
+    assert typical["1"] == (23.5 if known == 5 else None)
+    assert levels[int(typical["2"])] == ("1" if known == 5 else "red")
 
 
 def test_rows_are_counted_by_levels_and_missing_values(tmp_path):

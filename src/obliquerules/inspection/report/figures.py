@@ -45,7 +45,7 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
             [_short(value) for value in model.loss.measures(rows.y, ensemble(rows.X), rows.weight)]
             for ensemble in model.ensembles
         ],
-        "typical": {str(column): _typical(rows.X, column) for column in used},
+        "typical": {str(column): _typical(rows.X, column, rows.least) for column in used},
         "binary": [column for column in used if _is_binary(rows.X, column)],
     }
 
@@ -144,17 +144,19 @@ class SafeShares:
         return 0 < int(part.sum()) < self.least
 
 
-def _typical(X: Block, column: int) -> float | None:
+def _typical(X: Block, column: int, least: int) -> float | None:
     """Return the most frequent level of a column, or the median of its numbers, coarsely, so that it is not the value of a row.
 
-    Missing values do not count; None if there is nothing else.
+    Missing values do not count. What would tell about fewer than ``least`` rows is None; the level is then the first of the
+    column, which the model tells.
     """
     values, kind = X.matrix[:, column], X.column(column).kind
-    present = values[values >= 0.0] if X.column(column).levels is not None else values[~np.isnan(values)]
-    if len(present) == 0:
-        return None
     if X.column(column).levels is not None:
-        return float(np.bincount(present.astype(np.intp)).argmax())
+        counts = np.bincount(values[values >= 0.0].astype(np.intp), minlength=1)
+        return float(counts.argmax()) if counts.max() >= least else 0.0
+    present = values[~np.isnan(values)]
+    if len(present) < least:
+        return None
     median = float(np.median(present))
     return _first_of_month(median, SECONDS[kind]) if kind in SECONDS else rounded_to(median, MEDIAN_DIGITS)
 

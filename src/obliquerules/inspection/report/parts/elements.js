@@ -41,11 +41,12 @@ function testNodes({ pieces }) {
   });
 }
 
-/** A line may end before a sign, but not between it and a coefficient, or between a coefficient and its variable. */
+/** A line may end before a sign, but not between it and a coefficient, or between a coefficient and its variable; nor at "=". */
 function unbroken(text) {
   return text
     .replace(/^ ([+−]) /, " $1\u00a0")
-    .replace(/([0-9=]|not) (\(?)$/, "$1\u00a0$2");
+    .replace(/^ ([=≠])[ \u00a0]$/, "\u00a0$1\u00a0")
+    .replace(/([0-9]|not) (\(?)$/, "$1\u00a0$2");
 }
 
 /** Return a weight and, where there is such a thing, what it multiplies the odds or the expected count by. */

@@ -39,7 +39,7 @@ function tickBox(column) {
 
 /** Return a field to type in, of a number, or of a moment in days or seconds since the beginning of 1970. */
 function typedField(column, type) {
-  const number = type === "number" ? { inputmode: "decimal" } : {};
+  const number = type === "number" ? { inputmode: "decimal", placeholder: "missing" } : {};
   const input = element("input", { type, step: "any", id: `value-${column}`, ...number });
   const unit = MOMENTS[kindOf(column)];
   const value = caseValue(column);
