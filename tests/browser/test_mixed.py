@@ -204,9 +204,9 @@ def test_only_a_column_that_was_complete_is_remarked_on_where_it_is_missing(work
     page.type_case({place(name): None for name in ("bmi", "colour", "admitted", "drug", "drinks, or not")})
     assert page.text("case-remark") == ""
     page.type_case({place("age"): None, place("ward"): None, place("seen at"): None})
-    assert page.text("case-remark").startswith("Left empty: age, ward, seen at. None was when the rules were learned: ")
+    assert page.text("case-remark").startswith("Left empty: age, ward, seen at. In training, nothing was missing there; ")
     page.type_case({place("age"): 50.0, place("ward"): "another level", place("seen at"): "2021-05-05T00:00:00"})
-    assert page.text("case-remark") == "ward is a level that the rules were not learned from, which is in no list."
+    assert page.text("case-remark") == "ward has a level that was not in training, so that no list of levels contains it."
 
 
 def test_a_missing_value_of_which_a_condition_speaks_needs_no_remark(workbench):

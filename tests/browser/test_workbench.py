@@ -169,7 +169,7 @@ def test_a_case_that_lacks_a_value_is_scored_as_the_model_does_and_remarked_on(k
         page.type_case({column: None})
         row.iloc[0, column] = np.nan
         assert page.answer()[1] == model.ensemble_(row)[0]
-        assert f"Left empty: {', '.join(X.columns[lacking])}. None was" in page.text("case-remark")
+        assert f"Left empty: {', '.join(X.columns[lacking])}. In training" in page.text("case-remark")
         assert f"{X.columns[column]} is missing" in page.text("waterfall")
         assert ", so that it is not met" in page.text("waterfall")
 

@@ -8,6 +8,7 @@ import pytest
 
 from obliquerules import LLTBoostRegressor, Rule, RuleEnsemble
 from obliquerules.inspection.report.pieces import Texts
+from obliquerules.rules import Column
 from obliquerules.rules.decoding import decode_rule
 from obliquerules.rules.documents.fields import Field
 from obliquerules.rules.style import plain_name
@@ -46,6 +47,14 @@ def test_columns_and_levels_stand_apart():
     pieces = [texts.pieces(test) for rule in ensemble for test in rule.condition]
     assert pieces[0] == [2, " in {", ["red"], ", ", ['"a, b"'], "} or missing"]
     assert pieces[1] == [0, " + 12 (", 5, " at least ", ["high"], ") >= 60"]
+
+
+def test_a_name_with_a_comma_and_an_operator_is_quoted_once():
+    columns = [Column("a + b, c", kind="flag"), Column("d", kind="flag")]
+    ensemble = RuleEnsemble.parse('+1 if any of {"a + b, c", d}', columns)
+    (test,) = ensemble[0].condition
+    assert test.describe(columns) == 'any of {"a + b, c", d}'
+    assert joined(Texts([ensemble], ensemble.columns).pieces(test), ensemble.feature_names) == test.describe(columns)
 
 
 def test_a_name_with_a_comma_is_quoted_in_a_list():

@@ -36,7 +36,8 @@ class Texts:
         names, special = [""] * len(columns), dict(columns.special)
         for index in used_columns(ensembles):
             # A list puts names with a comma or an "and" in quotes: their place must look like them.
-            listed = "," if re.search(",| and ", plain_name(columns[index].name)) else ""
+            name = plain_name(columns[index].name)
+            listed = "," if re.search(",| and ", name) and not name.startswith('"') else ""
             names[index] = f"{MARK}c{index}{listed}{MARK}"
             special[index] = replace(columns[index], name=names[index])
         kept = ((index, column) for index, column in special.items() if column != Column(column.name))

@@ -61,7 +61,7 @@ function remarkNodes(columns) {
   const far = listed("", columns.filter(isFarOutside).map(outsideRemark));
   const unseen = listed("", columns.filter(isUnseen).map(unseenRemark));
   const missing = listed("Left empty: ", columns.filter(isOddlyMissing).map(nameElement));
-  const meaning = "None was when the rules were learned: conditions that need a missing value are not met.";
+  const meaning = "In training, nothing was missing there; conditions that need a missing value are not met.";
   return [far, unseen, missing.length ? [...missing, ` ${meaning}`] : []].flatMap((nodes) => (nodes.length ? [...nodes, " "] : []));
 }
 
@@ -84,7 +84,7 @@ function isUnseen(column) {
 }
 
 function unseenRemark(column) {
-  return element("span", {}, nameElement(column), " is a level that the rules were not learned from, which is in no list");
+  return element("span", {}, nameElement(column), " has a level that was not in training, so that no list of levels contains it");
 }
 
 /** A missing value is remarked on where none was in training, unless a condition says what it means. */
@@ -185,7 +185,7 @@ function toldNodes(test) {
   if (test.membership) return isSaid(test.membership) ? [] : stateNodes(test.used);
   const lacking = lackedBy(test, caseValue);
   if (lacking.length) return [...stateNodes(lacking), test.missing ? ", which counts as met" : ", so that it is not met"];
-  if (test.terms.every((term) => typeof term !== "number" || isVote(term))) return stateNodes(test.used);
+  if (test.terms.every((term) => typeof term !== "number" || isVote(term))) return isOneVote(test) ? [] : stateNodes(test.used);
   const levels = test.terms.filter((term) => typeof term !== "number").map(({ column }) => column);
   return [sumWords(test), ...(levels.length ? ["; ", ...stateNodes([...new Set(levels)])] : [])];
 }
@@ -194,6 +194,10 @@ function toldNodes(test) {
 function isSaid({ column, listed, negated }) {
   const value = caseValue(column);
   return Number.isNaN(value) ? !listed.size && !negated : listed.size === 1 && listed.has(value) && !negated;
+}
+
+function isOneVote(test) {
+  return test.terms.length === 1 && testHolds(test, caseValue);
 }
 
 function isVote(column) {

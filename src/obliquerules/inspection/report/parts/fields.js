@@ -5,7 +5,8 @@ function renderForm() {
   const columns = columnsOf(current().rules);
   const fields = columns.map((column) => {
     const input = fieldOf(column);
-    return element("label", { for: input.id }, element("span", {}, nameElement(column), unitOf(column)), input);
+    const wide = kindOf(column) === "time" ? "wide" : null;
+    return element("label", { for: input.id, class: wide }, element("span", {}, nameElement(column), unitOf(column)), input);
   });
   byId("case").replaceChildren(...(fields.length ? fields : ["At this size the model is a constant: no value is asked for."]));
 }
