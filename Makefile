@@ -12,10 +12,13 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real docs clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real docs clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
+
+demo-mixed: $(VENV)/mixed  ## the same with text and missing values; installs one data file more
+	$(BIN)/python examples/demo_mixed.py
 
 test: $(VENV)/installed  ## the whole test suite, on all processors
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto
@@ -100,6 +103,11 @@ $(VENV)/documented: $(VENV)/installed
 $(VENV)/compared: $(VENV)/installed
 	$(INSTALL) 'setuptools>=70.1'
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[bench,plots]'
+	touch $@
+
+# Only a data file of it is used, so that nothing it depends on is needed, and nothing is to be compiled.
+$(VENV)/mixed: $(VENV)/package
+	$(INSTALL) --no-deps --only-binary=:all: 'scikit-survival>=0.22'
 	touch $@
 
 # Only their data files are used: with all that they depend on, such as PyTorch, they would take gigabytes.

@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, RuleEnsemble, TGBClassifier
 from obliquerules.rows.sample import Sample
+from obliquerules.rules import Block
 
 KINDS = ("logistic", "squared", "poisson")
 HOSTILE = (
@@ -60,7 +61,7 @@ def stairs():
         "-0.5 if balance <= 400\n+1.75 if balance >= 1600.5\n-0.75 if student >= 0.5"
     )
     model = LLTBoostClassifier(max_rules=1).fit(X, y)
-    ranges = Sample.of(X.to_numpy(float), np.zeros(len(X)), np.ones(len(X))).ranges([0, 1])
+    ranges = Sample.of(Block.of_matrix(X.to_numpy(float), list(X)), np.zeros(len(X)), np.ones(len(X))).ranges([0, 1])
     model.model_ = replace(model.model_, path=(RuleEnsemble.parse(text, list(X)),), chosen=0, ranges=ranges)
     return model, X, y
 

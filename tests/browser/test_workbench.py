@@ -158,21 +158,33 @@ def test_a_case_on_a_threshold_and_rules_that_are_off(workbench):
 
 
 @every_kind
-def test_a_case_that_lacks_a_value_is_not_scored(kind, workbench):
+def test_a_case_that_lacks_a_value_is_scored_as_the_model_does_and_remarked_on(kind, workbench):
     model, X, y = fitted(kind)
     page = workbench.open(model, X, y)
     first, second = page.columns()[:2]
-    for typed in (None, "-"):
-        page.type_case({first: None})
-        if typed:
-            page.find(f"value-{first}").send_keys(typed)
-        assert page.text("answer") == "cannot score"
-        assert page.find("answer").get_attribute("data-value") is None
-        assert page.text("case-warning") == f"A number is needed for {X.columns[first]}."
-        assert (page.text("verdict"), page.text("waterfall"), page.text("answer-bar")) == ("", "", "")
-    page.type_case({second: None})
-    assert page.text("case-warning") == f"A number is needed for {X.columns[first]}, {X.columns[second]}."
-    page.type_case({first: 1.0, second: 2.0})
+    row = X.iloc[[3]].astype(float)
+    page.type_case({column: row.iloc[0, column] for column in page.columns()})
+    assert "Left empty" not in page.text("case-remark")
+    for column, lacking in ((first, [first]), (second, [first, second])):
+        page.type_case({column: None})
+        row.iloc[0, column] = np.nan
+        assert page.answer()[1] == model.ensemble_(row)[0]
+        assert f"Left empty: {', '.join(X.columns[lacking])}. In training" in page.text("case-remark")
+        assert f"{X.columns[column]} is missing" in page.text("waterfall")
+        assert ", so that it is not met" in page.text("waterfall")
+
+
+def test_what_cannot_be_read_is_not_scored(workbench):
+    model, X, y = fitted("logistic")
+    page = workbench.open(model, X, y)
+    first = page.columns()[0]
+    page.type_case({first: None})
+    page.find(f"value-{first}").send_keys("-")
+    assert page.text("answer") == "cannot score"
+    assert page.find("answer").get_attribute("data-value") is None
+    assert page.text("case-warning") == f"A number is needed for {X.columns[first]}."
+    assert (page.text("verdict"), page.text("waterfall"), page.text("answer-bar")) == ("", "", "")
+    page.type_case({first: 1.0})
     assert page.text("case-warning") == ""
     assert page.answer()
 
@@ -341,16 +353,20 @@ return [...document.querySelectorAll('.condition b, .why b')].filter((name) => {
 """
 
 
-def test_the_waterfall_has_the_words_of_the_explanation(workbench):
+def test_the_waterfall_says_how_clearly_conditions_are_met(workbench):
     model, X, y = fitted("squared")
     page = workbench.open(model, X, y)
     page.type_case({column: X.iloc[3, column] for column in page.columns()})
     shown = page.text("waterfall").replace("−", "-").replace("≥", ">=").replace("≤", "<=")
-    for rule in model.explain(X.iloc[[3]])[0].rules:
-        for margin in rule.margins:
-            if rule.fires or not margin.holds:
-                told = "met" if margin.holds else "missed"
-                assert f"{margin.condition}\nit is {readable(margin.value)}, {told} by {readable(abs(margin.margin))}" in shown
+    row = X.iloc[[3]].to_numpy(float)
+    for rule in model.ensemble_:
+        for test in rule.condition:
+            (projection,), (holds,) = test.project(row), test(row)
+            if holds and not rule.condition(row)[0]:
+                continue  # another condition is the reason
+            value = row[0, test.columns[0]] if test.only_number is not None else np.sign(test.weights[0]) * projection
+            told = f"{'met' if holds else 'missed'} by {readable(abs(projection - test.threshold))}"
+            assert f"{test.describe(model.ensemble_.columns)}\nit is {readable(value)}, {told}" in shown
 
 
 @every_kind
@@ -469,7 +485,8 @@ def test_without_rows(workbench):
     page.toggle(0)
     assert page.figure("rules") == str(len(model.ensemble_) - 1)
     assert not page.find("decision-card").is_displayed()
-    assert page.text("answer") == "cannot score"
+    assert page.answer()[1] == without(model, *fitted("logistic")[1:], {0}).ensemble_(np.full((1, 30), np.nan))[0]
+    assert page.text("case-remark").startswith("Left empty: ")
     page.choose(0)
     assert page.answer()[1] == model.path_[0].intercept
 

@@ -7,6 +7,11 @@ from obliquerules import load_model
 # So long may a file take to arrive, in tenths of a second.
 PATIENCE = 100
 
+SET_VALUE = """
+arguments[0].value = arguments[1];
+arguments[0].dispatchEvent(new Event("input"));
+"""
+
 
 class Workbench:
     """A report that is open in the browser."""
@@ -60,17 +65,33 @@ class Workbench:
         """Fill in the form; a value is left out by None."""
         for column, value in values.items():
             field = self.find(f"value-{column}")
-            if field.get_attribute("type") == "checkbox":
+            if field.tag_name == "select":
+                self.choose_entry(column, "missing" if value is None else value)
+            elif field.get_attribute("type") == "checkbox":
                 if field.is_selected() != (value == 1.0):
                     field.send_keys(" ")
-                continue
-            field.clear()
-            if value is not None:
-                field.send_keys(repr(float(value)))
+            elif field.get_attribute("type") == "number":
+                field.clear()
+                if value is not None:
+                    field.send_keys(repr(float(value)))
+            else:  # how a date is typed depends on the language of the browser
+                self.run(SET_VALUE, field, value or "")
+
+    def entries(self, column):
+        """Return the entries of a menu."""
+        return self.run("return [...arguments[0].options].map((entry) => entry.textContent)", self.find(f"value-{column}"))
+
+    def choose_entry(self, column, text):
+        """Choose from a menu, by the keyboard."""
+        field = self.find(f"value-{column}")
+        field.send_keys("\ue011")  # Home
+        for _ in range(self.entries(column).index(text)):
+            field.send_keys("\ue015")  # arrow down
+        assert self.run("return arguments[0].selectedOptions[0].textContent", field) == text
 
     def columns(self):
         """Return the columns that the form asks for."""
-        inputs = self.driver.find_elements("css selector", "#case input")
+        inputs = self.driver.find_elements("css selector", "#case input, #case select")
         return [int(field.get_attribute("id").removeprefix("value-")) for field in inputs]
 
     def answer(self):

@@ -29,6 +29,9 @@ from obliquerules import (
     load_model,
 )
 from obliquerules.estimators.loading import ESTIMATORS
+from obliquerules.rules import Column
+
+from ..inspection.report.mixed import holding, made_up
 
 SCHEMA = json.loads((files("obliquerules.rules") / "model.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -161,12 +164,29 @@ def test_saved_ensemble_is_valid(tmp_path: Path) -> None:
         assert load_model(tmp_path / "ensemble.json") == ensemble
 
 
+@pytest.mark.parametrize("n_rules", [0, 1, 40])
+def test_files_of_levels_dates_and_missing_values_are_valid(tmp_path: Path, n_rules: int) -> None:
+    model, X, _ = holding(made_up(n_rules, n_rules))
+    same_model(model, saved_twice(model, tmp_path), X)
+    assert json.loads((tmp_path / "first.json").read_text(encoding="utf-8"))["version"] == "2.0"
+    model.ensemble_.save(tmp_path / "ensemble.json")
+    VALIDATOR.validate(json.loads((tmp_path / "ensemble.json").read_text(encoding="utf-8")))
+    assert load_model(tmp_path / "ensemble.json") == model.ensemble_
+
+
+def test_files_of_flags_are_valid(tmp_path: Path) -> None:
+    X = pd.DataFrame({"drug": [0, 1] * 30, "dose": np.linspace(0.0, 1.0, 60)})
+    model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, X["drug"] + (X["dose"] > 0.5))
+    same_model(model, saved_twice(model, tmp_path), X)
+    assert json.loads((tmp_path / "first.json").read_text(encoding="utf-8"))["version"] == "1.3"
+
+
 # Hostile documents
 
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """A saved classifier with names, a saved regressor without, the same edited, and a saved ensemble."""
+    """A saved classifier with names, a regressor without, the same edited, ensembles, and one of levels and missing values."""
     directory = tmp_path_factory.mktemp("documents")
     X, y = data(0)
     named = LLTBoostClassifier(max_rules=3, selection="validation", random_state=0)
@@ -174,7 +194,11 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
     plain = regressor()
     edited = plain.edit(X, 3.0 * y + (X[:, 1] > 0.0)).drop(0).add("x1 >= 0.5").lock(0).refit().model
     unnamed = RuleEnsemble(named.ensemble_.rules, named.ensemble_.intercept)
+    colour = Column("colour", ("red", "blue"), missing=True)
+    text = "+1 if colour = red or missing\n+2 if age + 12 (colour = blue) >= 60 or missing\n+3 if age is missing"
+    mixed = RuleEnsemble.parse(text, [Column("age", missing=True), colour])
     models = {"classifier": named, "regressor": plain, "ensemble": named.ensemble_, "unnamed": unnamed, "edited": edited}
+    models["mixed"] = mixed
     for name, model in models.items():
         model.save(directory / name)
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in directory.iterdir()}
@@ -208,6 +232,7 @@ def drop(*steps: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+TEST_OF_MIXED = ("ensemble", "rules", 0, "condition")
 TWO_HUGE_WEIGHTS = [{"weight": 1e308, "condition": []}, {"weight": -1e308, "condition": []}]
 HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     # what is wrong, which document, how it is made so, what the message names, whether the schema sees it too
@@ -215,7 +240,7 @@ HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     ("another format", "classifier", put("format", "pickle"), "format", True),
     ("no version", "classifier", drop("version"), "version", True),
     ("version as a number", "classifier", put("version", 1.0), "version", True),
-    ("newer major version", "classifier", put("version", "2.0"), "version", True),
+    ("newer major version", "classifier", put("version", "3.0"), "version", True),
     ("no kind", "classifier", drop("kind"), "kind", True),
     ("unknown kind", "classifier", put("kind", "network"), "kind", True),
     ("kind as a list", "classifier", put("kind", ["estimator"]), "kind", True),
@@ -317,6 +342,25 @@ HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     ("names of an ensemble as numbers", "ensemble", put("feature_names", [1]), "feature_names[0]", True),
     ("ensemble missing", "ensemble", drop("ensemble"), "ensemble", True),
     ("ensemble as a list", "ensemble", put("ensemble", []), "ensemble", True),
+    ("columns as an object", "mixed", put("columns", {}), "columns", True),
+    ("column without a position", "mixed", drop("columns", 0, "position"), "position", True),
+    ("column that is not there", "mixed", put("columns", 0, "position", 7), "position", False),
+    ("unknown kind of column", "mixed", put("columns", 0, "kind", "colour"), "columns[0]", True),
+    ("order without levels", "mixed", put("columns", 0, "ordered", True), "columns[0]", True),
+    ("levels as a text", "mixed", put("columns", 1, "levels", "red"), "levels", True),
+    ("the same level twice", "mixed", put("columns", 1, "levels", ["red", "red"]), "columns[1]", True),
+    ("levels of two types", "mixed", put("columns", 1, "levels", ["red", 1]), "columns[1]", True),
+    ("level with decimals", "mixed", put("columns", 1, "levels", [0.5]), "levels[0]", True),
+    ("endless level", "mixed", put("columns", 1, "levels", [2**60]), "levels[0]", True),
+    ("level is null", "mixed", put(*TEST_OF_MIXED, 0, "levels", [None]), "levels[0]", True),
+    ("missing as text", "mixed", put(*TEST_OF_MIXED, 0, "missing", "yes"), "missing", True),
+    ("levels of numbers", "mixed", put(*TEST_OF_MIXED, 0, "column", 0), "ensemble", False),
+    ("column as text", "mixed", put(*TEST_OF_MIXED, 0, "column", "colour"), "column", True),
+    ("no levels and no answer", "mixed", put(*TEST_OF_MIXED, 0, {"column": 1, "levels": []}), "condition[0]", True),
+    ("order of no levels", "mixed", put("ensemble", "rules", 2, "condition", 0, "ordered", True), "condition[0]", True),
+    ("sum of levels", "mixed", put("ensemble", "rules", 1, "condition", 0, "columns", [0, 1]), "ensemble", False),
+    ("part of a sum as text", "mixed", put("ensemble", "rules", 1, "condition", 0, "columns", 1, "blue"), "columns[1]", True),
+    ("missing in a sum as a number", "mixed", put("ensemble", "rules", 1, "condition", 0, "missing", 1), "missing", True),
 ]
 
 
@@ -349,9 +393,12 @@ def test_a_reader_of_version_1_0_predicts_with_the_edited_ensemble(documents: di
     assert old.ensemble_ == edited.ensemble_ not in edited.path_
 
 
-@pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble", "edited"])
+@pytest.mark.parametrize("name", ["classifier", "regressor", "ensemble", "edited", "mixed"])
 def test_unknown_fields_are_ignored(documents: dict[str, Any], tmp_path: Path, name: str) -> None:
-    document = copy.deepcopy(documents[name]) | {"version": "1.7", "written_by": {"anyone": [1, 2]}}
+    document = copy.deepcopy(documents[name]) | {
+        "version": "2.7" if name == "mixed" else "1.7",
+        "written_by": {"anyone": [1, 2]},
+    }
     ensembles = document["path"] if "path" in document else [document["ensemble"]]
     for ensemble in ensembles:
         ensemble["note"] = None

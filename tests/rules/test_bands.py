@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Labels
+from obliquerules.rules import Column, Labels
 from obliquerules.rules.bands import band_tables, only_column
 from obliquerules.rules.doubles import least_reaching
 
@@ -178,3 +178,12 @@ def test_html_has_odds_ratios_where_it_is_known_what_a_score_means():
     assert "×" not in STAIRS._repr_html_()
     assert "×" not in Model.of(STAIRS, LOSSES["squared"])._repr_html_()
     assert "expected count" in Model.of(STAIRS, LOSSES["poisson"])._repr_html_()
+
+
+def test_bands_of_dates_and_durations_are_written_as_such():
+    columns = [Column("day", kind="date"), Column("stay", kind="duration")]
+    text = "+1 if day >= 2021-03-01\n+2 if day >= 2022-02-01\n+1 if stay >= 3 days\n+2 if stay <= 5 days"
+    assert [str(table) for table in RuleEnsemble.parse(text, columns).band_tables()] == [
+        "day alone: below 2021-03-01 +0, to below 2022-02-01 +1, from 2022-02-01 +3",
+        "stay alone: below 3 days +2, to 5 days +3, above 5 days +1",
+    ]

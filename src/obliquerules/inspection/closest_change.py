@@ -47,7 +47,7 @@ class VariableChange:
         """The difference in words; None if the values have none."""
         before, after = self.before, self.after
         if isinstance(before, float) and isinstance(after, float):
-            return PLAIN.signed(after - before)
+            return _signed_number(after - before)
         if isinstance(before, datetime.timedelta) and isinstance(after, datetime.timedelta):
             return _signed_days(after - before)
         if isinstance(before, datetime.date) and isinstance(after, datetime.date):

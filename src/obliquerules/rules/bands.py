@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.rules.columns import Column
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.doubles import least_reaching
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rule import Rule
-from obliquerules.rules.style import PLAIN, Style, column_names
+from obliquerules.rules.style import PLAIN, Style, column_at
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
@@ -50,23 +51,27 @@ START, END = Cut(-math.inf, False), Cut(math.inf, True)
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The values of a variable between two cuts, and what the rules add to the score there."""
+    """The values of a variable between two cuts, and what the rules add to the score there; its kind is that of its column."""
 
     low: Cut
     high: Cut
     weight: float
+    kind: str = "number"
 
     def describe(self, style: Style = PLAIN, *, brief: bool = False) -> str:
         """Return the band in words; in brief without its lower end, where another is above it, as in a list of bands."""
         if self.low.value == self.high.value:
-            return f"exactly {style.write(self.low.value)}"
+            return f"exactly {self._end(style, self.low)}"
         if self.high == END:
-            return "any value" if self.low == START else f"{_lower_end(self.low)} {style.write(self.low.value)}"
-        high = style.write(self.high.value)
+            return "any value" if self.low == START else f"{_lower_end(self.low)} {self._end(style, self.low)}"
+        high = self._end(style, self.high)
         if self.low == START:
             return f"{'up to' if self.high.above else 'below'} {high}"
         to = f"{'to' if self.high.above else 'to below'} {high}"
-        return to if brief else f"{_lower_end(self.low)} {style.write(self.low.value)} {to}"
+        return to if brief else f"{_lower_end(self.low)} {self._end(style, self.low)} {to}"
+
+    def _end(self, style: Style, cut: Cut) -> str:
+        return style.value(Column("", kind=self.kind), cut.value)
 
 
 def _lower_end(cut: Cut) -> str:
@@ -126,7 +131,7 @@ class BandTable:
 def band_tables(ensemble: RuleEnsemble) -> tuple[BandTable, ...]:
     """Return a table for each variable that two or more rules use alone, in the order of the first of these rules."""
     return tuple(
-        BandTable(column, column_names([column], ensemble.feature_names)[0], _bands(rules))
+        BandTable(column, column_at(ensemble.columns, column).name, _bands(rules, column_at(ensemble.columns, column).kind))
         for column, rules in staircases(ensemble).items()
         if len(rules) > 1
     )
@@ -181,8 +186,8 @@ def _cut(proposition: Proposition) -> Cut:
     return Cut(bound, False) if weight > 0.0 else Cut(-bound, True)
 
 
-def _bands(rules: Sequence[Rule]) -> tuple[Band, ...]:
-    """Return the bands of rules on one variable alone; neighbours with the same sum are one."""
+def _bands(rules: Sequence[Rule], kind: str) -> tuple[Band, ...]:
+    """Return the bands of rules on one variable of a kind alone; neighbours with the same sum are one."""
     held = [(rule.weight, *interval(rule.condition)) for rule in rules]
     inner = {cut for _, *cuts in held for cut in cuts if math.isfinite(cut.value)}
     edges = [START, *sorted(inner), END]
@@ -190,7 +195,7 @@ def _bands(rules: Sequence[Rule]) -> tuple[Band, ...]:
     for low, high in itertools.pairwise(edges):
         total = added(weight for weight, first, last in held if first <= low and high <= last)
         start = bands.pop().low if bands and bands[-1].weight == total else low
-        bands.append(Band(start, high, total))
+        bands.append(Band(start, high, total, kind))
     return tuple(bands)
 
 

@@ -199,7 +199,8 @@ class Style:
         """Return a 0/1 column or a membership of a sum, negated if its weight is."""
         if isinstance(term, int):
             text = self.name(column_at(columns, term).name)
-            text = json.dumps(text, ensure_ascii=False) if " and " in text or "," in text else text
+            if not text.startswith('"') and (" and " in text or "," in text):
+                text = json.dumps(text, ensure_ascii=False)
             return text if weight > 0.0 else f"not {text}"
         column = column_at(columns, term.column)
         text = self.membership(column, term)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from obliquerules.inspection.report.groups import Grouping, conditions_of, grouped_rows
 from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.losses import Loss
-from obliquerules.rules import Conjunction, Model
+from obliquerules.rules import Block, Conjunction, Model
 from obliquerules.rules.decimals.numbers import rounded_to
+from obliquerules.rules.ensemble import used_columns
 
 Vector = NDArray[np.float64]
 
@@ -21,6 +22,8 @@ Vector = NDArray[np.float64]
 FIGURE_DIGITS = 4
 MEDIAN_DIGITS = 3
 COVERAGE_DECIMALS = 3
+# What one unit of a date or a time is.
+SECONDS = {"date": 86400.0, "time": 1.0}
 
 
 def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
     grouping = grouped_rows(model.ensembles, sizes, model.present, rows.X, rows.least)
     told = conditions_of(model.ensembles[size] for size in grouping.spoken)
     shown = conditions_of(model.ensembles[size] for size in sizes)
-    used = sorted({column for condition in shown for proposition in condition for column in proposition.columns})
+    used = used_columns(model.ensembles[size] for size in sizes)
     return {
         "name": rows.name,
         "rows": len(rows.y),
@@ -42,8 +45,8 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
             [_short(value) for value in model.loss.measures(rows.y, ensemble(rows.X), rows.weight)]
             for ensemble in model.ensembles
         ],
-        "medians": {str(column): _median(rows.X[:, column]) for column in used},
-        "binary": [column for column in used if np.array_equal(np.unique(rows.X[:, column]), [0.0, 1.0])],
+        "typical": {str(column): _typical(rows.X, column, rows.least) for column in used},
+        "binary": [column for column in used if _is_binary(rows.X, column)],
     }
 
 
@@ -56,7 +59,7 @@ def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, told: Sequen
     group = grouping.labels
     total, target = np.bincount(group, rows.weight), np.bincount(group, rows.weight * rows.y)
     first = np.unique(group, return_index=True)[1][: grouping.told]
-    holds = np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *(condition(rows.X[first]) for condition in told)])
+    holds = np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *(condition(rows.X.rows(first)) for condition in told)])
     table: dict[str, Any] = {
         "patterns": [_as_hex(pattern) for pattern in holds],
         "rows": np.bincount(group).tolist(),
@@ -141,9 +144,32 @@ class SafeShares:
         return 0 < int(part.sum()) < self.least
 
 
-def _median(values: Vector) -> float:
-    """Return the median in few digits, so that it is not the value of a row."""
-    return rounded_to(float(np.median(values)), MEDIAN_DIGITS)
+def _typical(X: Block, column: int, least: int) -> float | None:
+    """Return the most frequent level of a column, or the median of its numbers, coarsely, so that it is not the value of a row.
+
+    Missing values do not count. What would tell about fewer than ``least`` rows is None; the level is then the first of the
+    column, which the model tells.
+    """
+    values, kind = X.matrix[:, column], X.column(column).kind
+    if X.column(column).levels is not None:
+        counts = np.bincount(values[values >= 0.0].astype(np.intp), minlength=1)
+        return float(counts.argmax()) if counts.max() >= least else 0.0
+    present = values[~np.isnan(values)]
+    if len(present) < least:
+        return None
+    median = float(np.median(present))
+    return _first_of_month(median, SECONDS[kind]) if kind in SECONDS else rounded_to(median, MEDIAN_DIGITS)
+
+
+def _is_binary(X: Block, column: int) -> bool:
+    """Say whether the numbers of a column are zeros and ones."""
+    return X.column(column).levels is None and np.array_equal(np.unique(X.matrix[:, column]), [0.0, 1.0])
+
+
+def _first_of_month(moment: float, seconds: float) -> float:
+    """Return the beginning of the month of a date or time that counts so many seconds since the beginning of 1970."""
+    month = np.datetime64(int(moment * seconds), "s").astype("datetime64[M]")
+    return float(month.astype("datetime64[s]").astype(np.int64)) / seconds
 
 
 def _short(value: float | None) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Conjunction, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, RuleEnsemble
 
 Labels = NDArray[np.intp]
 
@@ -57,9 +57,7 @@ class Grouping:
     spoken: list[int]
 
 
-def grouped_rows(
-    ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: NDArray[np.float64], least: int
-) -> Grouping:
+def grouped_rows(ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: Block, least: int) -> Grouping:
     """Put rows, of which there are at least ``least``, in groups of at least that many, the same for all sizes.
 
     All sizes share the groups, so that nothing is revealed by subtracting the figures of one size from those of another. Each
@@ -76,7 +74,7 @@ def grouped_rows(
 
 
 def _spoken_for(
-    ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: NDArray[np.float64], least: int
+    ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: Block, least: int
 ) -> tuple[list[int], Labels]:
     """Return the sizes whose conditions define groups, and the group of each row; -1 for the rest."""
     labels, wanted = np.zeros(len(X), dtype=np.intp), KEPT_OF_ALL * len(X)
@@ -116,7 +114,7 @@ def chunks(score: NDArray[np.float64], least: int) -> Labels:
     return np.asarray(chunk[position.ravel()], dtype=np.intp)
 
 
-def _refined(labels: Labels, X: NDArray[np.float64], conditions: Iterable[Conjunction]) -> Labels:
+def _refined(labels: Labels, X: Block, conditions: Iterable[Conjunction]) -> Labels:
     """Split groups of rows by the conditions that hold; the labels are numbered from 0."""
     for condition in conditions:
         labels = np.unique(2 * labels + condition(X), return_inverse=True)[1].ravel()

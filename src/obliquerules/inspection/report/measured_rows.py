@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.rules import Block
+
 Vector = NDArray[np.float64]
 
 
@@ -16,7 +18,7 @@ class MeasuredRows:
 
     Attributes
     ----------
-    X : array of shape (n_samples, n_features)
+    X : Block
     y, weight : array of shape (n_samples,)
     name : str
         What they are called, such as ``"test rows"``.
@@ -24,16 +26,16 @@ class MeasuredRows:
         The least number of rows in a group that is written to the file.
     """
 
-    X: NDArray[np.float64]
+    X: Block
     y: Vector
     weight: Vector
     name: str
     least: int
 
     @classmethod
-    def counted(cls, X: NDArray[np.float64], y: Vector, weight: Vector, name: str, least: int) -> MeasuredRows:
+    def counted(cls, X: Block, y: Vector, weight: Vector, name: str, least: int) -> MeasuredRows:
         """Return the rows that have weight; raise if there are too few."""
         has_weight = weight > 0.0
         if np.count_nonzero(has_weight) < least:
             raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(has_weight)}.")
-        return cls(X[has_weight], y[has_weight], weight[has_weight], name, least)
+        return cls(X.rows(has_weight), y[has_weight], weight[has_weight], name, least)

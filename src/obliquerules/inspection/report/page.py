@@ -23,6 +23,7 @@ SCRIPTS = (
     "figures",
     "bands",
     "rules",
+    "fields",
     "case",
     "model_file",
     "page",

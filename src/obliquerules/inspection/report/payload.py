@@ -13,15 +13,12 @@ from obliquerules.inspection.report.figures import figures
 from obliquerules.inspection.report.groups import conditions_of, spread_sizes
 from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
-from obliquerules.rules import Conjunction, Model, Proposition, RuleEnsemble
+from obliquerules.inspection.report.pieces import Texts
+from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
 from obliquerules.rules.bands import Cut, interval, only_column
-from obliquerules.rules.documents.encoding import encode_edits, encode_origin
+from obliquerules.rules.documents.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.documents.fields import header
-from obliquerules.rules.style import Style, plain_name
-
-# Marks a column in the text of a condition until its name is inserted; occurs in no number and no operator.
-MARK = "\0"
-UNNAMED = Style(name=str)
+from obliquerules.rules.style import plain_name
 
 
 def payload(
@@ -38,7 +35,8 @@ def payload(
         "words": _words(model),
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
         "quoted": _quoted(model.feature_names),
-        "conditions": [[_proposition(proposition) for proposition in condition] for condition in conditions],
+        "conditions": _conditions(conditions, Texts(ensembles, model.columns)),
+        "complexities": [Rule(0.0, condition).complexity for condition in conditions],
         "intervals": _intervals(conditions),
         "ranges": {one.column: [one.low, one.high] for one in model.ranges},
         "ensembles": [_ensemble(ensemble, conditions) for ensemble in ensembles],
@@ -67,12 +65,15 @@ def _quoted(names: Sequence[str]) -> list[int]:
     return [column for column, name in enumerate(names) if plain_name(name) != name]
 
 
-def _proposition(proposition: Proposition) -> list[Any]:
-    """Return columns, weights, threshold, and the text in pieces, with column numbers in place of names."""
-    marked = [f"{MARK}{column}{MARK}" for column in proposition.columns]
-    pieces = UNNAMED.inequality(marked, proposition.weights, proposition.threshold).split(MARK)
-    text = [int(piece) if index % 2 else piece for index, piece in enumerate(pieces)]
-    return [list(proposition.columns), list(proposition.weights), proposition.threshold, text]
+def _conditions(conditions: Sequence[Conjunction], texts: Texts) -> list[Any]:
+    """Return the tests of each condition, each as a file has it and as its text in pieces."""
+    return [
+        [
+            [stored, texts.pieces(test)]
+            for stored, test in zip(encode_rule(Rule(0.0, condition))["condition"], condition, strict=True)
+        ]
+        for condition in conditions
+    ]
 
 
 def _intervals(conditions: Sequence[Conjunction]) -> dict[int, list[Any]]:

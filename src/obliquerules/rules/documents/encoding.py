@@ -113,7 +113,7 @@ def encode_model(model: Model) -> dict[str, Any]:
     """
     path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
     edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
-    return encode_origin(model) | path | edits | _version(model.ensembles)
+    return encode_origin(model) | path | edits
 
 
 def encode_origin(model: Model) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def encode_origin(model: Model) -> dict[str, Any]:
     }
     given = {"names_by_hand": True} if origin.by_hand else {}
     ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
-    return content | given | ranges | _encode_columns(model.path[0].columns)
+    return content | given | ranges | _encode_columns(model.path[0].columns) | _version(model.ensembles)
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:

@@ -1,20 +1,51 @@
 // One arithmetic.
 //
 // As everywhere in obliquerules: products added from left to right and compared with >=; the constant, then the weights of the
-// rules that fire, added from left to right. A missing value is NaN, which compares as false.
+// rules that fire, added from left to right. A missing value is NaN; a level is its position among the levels of its column, or
+// -1 if it is none of them.
 
-function project([columns, weights], value) {
-  let total = weights[0] * value(columns[0]);
-  for (let index = 1; index < columns.length; index += 1) total += weights[index] * value(columns[index]);
+/** Return a condition of a rule, as the file has it, ready to be asked; pieces are its text. */
+function prepared(stored, pieces) {
+  if ("column" in stored) return { stored, pieces, membership: preparedMembership(stored), used: [stored.column] };
+  const terms = stored.columns.map((term) => (typeof term === "number" ? term : preparedMembership(term)));
+  const used = [...new Set(terms.map((term) => (typeof term === "number" ? term : term.column)))];
+  return { stored, pieces, terms, weights: stored.weights, threshold: stored.threshold, missing: stored.missing ?? false, used };
+}
+
+/** Levels are told apart by their types, too: the text "1" is not the number 1. */
+function preparedMembership({ column, levels, negated = false, missing = false }) {
+  const known = codes.get(column) ?? new Map();
+  return { column, listed: new Set(levels.filter((level) => known.has(level)).map((level) => known.get(level))), negated, missing };
+}
+
+function isMember({ column, listed, negated, missing }, value) {
+  const code = value(column);
+  return Number.isNaN(code) ? missing : listed.has(code) !== negated;
+}
+
+/** Return the value of a column, or 1 where a membership holds and 0 elsewhere. */
+function termValue(term, value) {
+  return typeof term === "number" ? value(term) : Number(isMember(term, value));
+}
+
+function project({ terms, weights }, value) {
+  let total = weights[0] * termValue(terms[0], value);
+  for (let index = 1; index < terms.length; index += 1) total += weights[index] * termValue(terms[index], value);
   return total;
 }
 
-function propositionHolds(proposition, value) {
-  return project(proposition, value) >= proposition[2];
+/** Return the columns of numbers that a sum needs and that are missing. */
+function lackedBy({ terms }, value) {
+  return terms.filter((term) => typeof term === "number" && Number.isNaN(value(term)));
+}
+
+function testHolds(test, value) {
+  if (test.membership) return isMember(test.membership, value);
+  return lackedBy(test, value).length ? test.missing : project(test, value) >= test.threshold;
 }
 
 function conditionHolds(condition, value) {
-  return data.conditions[condition].every((proposition) => propositionHolds(proposition, value));
+  return conditions[condition].every((test) => testHolds(test, value));
 }
 
 /** Add up the weights of the rules that are on and fire. */
@@ -35,11 +66,6 @@ const INVERSE_LINKS = {
 const LINKS = { logistic: (mean) => Math.log(mean / (1 - mean)), squared: (mean) => mean, poisson: (mean) => Math.log(mean) };
 const inverseLink = INVERSE_LINKS[data.loss];
 
-function conditionComplexity(condition) {
-  const propositions = data.conditions[condition];
-  return propositions.length ? 1 + propositions.reduce((sum, [columns]) => sum + 1 + columns.length, 0) : 0;
-}
-
 function complexity(ensemble, off = new Set()) {
-  return ensemble.rules.reduce((sum, rule, index) => sum + (off.has(index) ? 0 : conditionComplexity(rule.condition)), 0);
+  return ensemble.rules.reduce((sum, rule, index) => sum + (off.has(index) ? 0 : data.complexities[rule.condition]), 0);
 }

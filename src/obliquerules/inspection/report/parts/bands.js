@@ -36,12 +36,12 @@ function bandsOf(stairs) {
 }
 
 /** Say which values are in a band, in the words of the library. */
-function bandWords({ low: [from, afterFrom], high: [to, withTo] }) {
-  if (from === to) return `exactly ${readable(from)}`;
-  const first = `${afterFrom ? "above" : "from"} ${readable(from)}`;
+function bandWords(column, { low: [from, afterFrom], high: [to, withTo] }) {
+  if (from === to) return `exactly ${written(column, from)}`;
+  const first = `${afterFrom ? "above" : "from"} ${written(column, from)}`;
   if (to === Infinity) return from === -Infinity ? "any value" : first;
-  if (from === -Infinity) return `${withTo ? "up to" : "below"} ${readable(to)}`;
-  return `${first} ${withTo ? "to" : "to below"} ${readable(to)}`;
+  if (from === -Infinity) return `${withTo ? "up to" : "below"} ${written(column, to)}`;
+  return `${first} ${withTo ? "to" : "to below"} ${written(column, to)}`;
 }
 
 function renderBands() {
@@ -61,16 +61,16 @@ function bandTable(column, bands) {
     "table",
     { class: "bands" },
     element("thead", {}, element("tr", {}, ...headings)),
-    element("tbody", {}, ...bands.map((band) => bandRow(band, largest))),
+    element("tbody", {}, ...bands.map((band) => bandRow(column, band, largest))),
   );
 }
 
-function bandRow(band, largest) {
+function bandRow(column, band, largest) {
   const weight = Math.abs(band.weight) < ROUNDING * largest ? 0 : band.weight;
   return element(
     "tr",
     {},
-    element("th", { scope: "row", class: "value" }, pretty(bandWords(band))),
+    element("th", { scope: "row", class: "value" }, bandWords(column, band)),
     element("td", { class: "weight" }, ...weightNodes(weight)),
     element("td", { class: "adds" }, weightBar(weight, largest)),
   );

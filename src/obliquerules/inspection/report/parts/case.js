@@ -1,61 +1,32 @@
 // A case: its score, and how it comes about.
 
-function usedColumns() {
-  const columns = current().rules.flatMap(({ condition }) => data.conditions[condition].flatMap(([used]) => used));
+/** Return the columns of the rules that are on. */
+function neededColumns() {
+  const on = current().rules.filter((_, index) => !switchedOff().has(index));
+  return columnsOf(on);
+}
+
+function columnsOf(rules) {
+  const columns = rules.flatMap(({ condition }) => conditions[condition].flatMap(({ used }) => used));
   return [...new Set(columns)].sort((a, b) => a - b);
 }
 
-function renderForm() {
-  const fields = usedColumns().map((column) => {
-    const input = isBinary(column) ? tickBox(column) : numberField(column);
-    return element("label", { for: input.id }, element("span", {}, nameElement(column)), input);
-  });
-  byId("case").replaceChildren(...(fields.length ? fields : ["At this size the model is a constant: no value is asked for."]));
-}
-
-function numberField(column) {
-  const input = element("input", {
-    type: "number",
-    step: "any",
-    inputmode: "decimal",
-    required: "",
-    id: `value-${column}`,
-    value: state.values.get(String(column)) ?? "",
-  });
-  for (const event of ["input", "change"]) input.addEventListener(event, () => typeValue(column, input.value));
-  return input;
-}
-
-/** A variable of zeros and ones is ticked or not. */
-function tickBox(column) {
-  const input = element("input", { type: "checkbox", class: "tick", id: `value-${column}` });
-  input.checked = state.values.get(String(column)) === "1";
-  input.addEventListener("change", () => typeValue(column, input.checked ? "1" : "0"));
-  return input;
-}
-
-function typeValue(column, text) {
-  state.values.set(String(column), text);
-  renderCase();
-}
-
-/** Return the value of a column as it was typed; NaN if there is none, or it cannot be read. */
+/** Return the value of a column of the case; NaN if it is missing. */
 function caseValue(column) {
-  const text = state.values.get(String(column)) ?? "";
-  return text.trim() === "" ? NaN : Number(text);
+  return state.values.get(column) ?? (isTicked(column) ? tickValue(column, false) : NaN);
 }
 
 function renderCase() {
-  const lacking = neededColumns().filter((column) => !Number.isFinite(caseValue(column)));
+  const unreadable = neededColumns().filter((column) => state.unreadable.has(column));
   say("answer-caption", withCapital(visible(data.words.mean)));
-  byId("result").classList.toggle("unscored", lacking.length > 0);
-  byId("case-warning").replaceChildren(...(lacking.length ? listed("A number is needed for ", lacking.map(nameElement)) : []));
-  byId("case-remark").replaceChildren(...listed("", neededColumns().filter(isFarOutside).map(outsideRemark)));
-  if (lacking.length) renderUnscored();
+  byId("result").classList.toggle("unscored", unreadable.length > 0);
+  byId("case-warning").replaceChildren(...listed("A number is needed for ", unreadable.map(nameElement)));
+  byId("case-remark").replaceChildren(...remarkNodes(neededColumns().filter((column) => !unreadable.includes(column))));
+  if (unreadable.length) renderUnscored();
   else renderScored(score(current(), switchedOff(), (condition) => conditionHolds(condition, caseValue)));
 }
 
-/** Without every value that its rules need, a case has no score. */
+/** With a value that cannot be read, a case has no score. */
 function renderUnscored() {
   const answer = byId("answer");
   answer.textContent = "cannot score";
@@ -85,24 +56,50 @@ function gauge(prediction) {
   return bar(["track", 0, 100], ["plus", 0, 100 * prediction], ["zero", mark - 0.2, mark + 0.2]);
 }
 
-/** Return the columns of the rules that are on. */
-function neededColumns() {
-  const on = current().rules.filter((_, index) => !switchedOff().has(index));
-  const needed = new Set(on.flatMap(({ condition }) => data.conditions[condition].flatMap(([used]) => used)));
-  return usedColumns().filter((column) => needed.has(column));
+/** Return what is to be said about values that the rules were not learned from. */
+function remarkNodes(columns) {
+  const far = listed("", columns.filter(isFarOutside).map(outsideRemark));
+  const unseen = listed("", columns.filter(isUnseen).map(unseenRemark));
+  const missing = listed("Left empty: ", columns.filter(isOddlyMissing).map(nameElement));
+  const meaning = "In training, nothing was missing there; conditions that need a missing value are not met.";
+  return [far, unseen, missing.length ? [...missing, ` ${meaning}`] : []].flatMap((nodes) => (nodes.length ? [...nodes, " "] : []));
 }
 
 /** Far outside: beyond the usual range in training by more than half its width. */
 function isFarOutside(column) {
   const range = data.ranges[column];
-  if (!range || isBinary(column)) return false;
+  if (!range || isFlag(column)) return false;
   const [low, high] = range;
   return caseValue(column) < low - (high - low) / 2 || caseValue(column) > high + (high - low) / 2;
 }
 
 function outsideRemark(column) {
-  const range = data.ranges[column].map((end) => pretty(readable(end))).join(" to ");
-  return element("span", {}, nameElement(column), ` is far outside what the rules were learned from, nearly all from ${range}`);
+  const range = data.ranges[column].map((end) => written(column, kindOf(column) in MOMENTS ? Math.round(end) : end));
+  const where = `nearly all from ${range.join(" to ")}`;
+  return element("span", {}, nameElement(column), ` is far outside what the rules were learned from, ${where}`);
+}
+
+function isUnseen(column) {
+  return levelsOf(column) !== null && caseValue(column) < 0;
+}
+
+function unseenRemark(column) {
+  return element("span", {}, nameElement(column), " has a level that was not in training, so that no list of levels contains it");
+}
+
+/** A missing value is remarked on where none was in training, unless a condition says what it means. */
+function isOddlyMissing(column) {
+  return Number.isNaN(caseValue(column)) && !wasMissing(column) && !testsOn(column).some(saysMissing);
+}
+
+function testsOn(column) {
+  const on = current().rules.filter((_, index) => !switchedOff().has(index));
+  return on.flatMap(({ condition }) => conditions[condition]).filter(({ used }) => used.includes(column));
+}
+
+/** Say whether a condition holds, or a part of it, where a value is missing. */
+function saysMissing({ membership, terms, missing }) {
+  return membership ? membership.missing : missing || terms.some((term) => typeof term !== "number" && term.missing);
 }
 
 /** Return a sentence that lists nodes. */
@@ -158,31 +155,77 @@ function waterfallRow(kind, amount, picture, why) {
 }
 
 function becauseNodes(condition) {
-  const met = data.conditions[condition];
-  return met.length ? marginNodes(met, "because ") : ["always"];
+  const met = conditions[condition];
+  return met.length ? reasonNodes(met, "because ") : ["always"];
 }
 
 /** Only the conditions that are not met, with how far the case is from them. */
 function unmetNodes(condition) {
-  return marginNodes(
-    data.conditions[condition].filter((proposition) => !propositionHolds(proposition, caseValue)),
+  return reasonNodes(
+    conditions[condition].filter((test) => !testHolds(test, caseValue)),
     "if ",
   );
 }
 
-function marginNodes(propositions, first) {
-  return propositions.flatMap((proposition, index) => [
+function reasonNodes(tests, first) {
+  return tests.flatMap((test, index) => [
     index ? element("span", { class: "and" }, "and ") : first,
-    ...propositionNodes(proposition),
-    element("small", {}, told(proposition)),
+    ...testNodes(test),
+    told(test),
   ]);
 }
 
+function told(test) {
+  const nodes = toldNodes(test);
+  return element(nodes.length ? "small" : "br", {}, ...nodes);
+}
+
+/** Say of a condition on levels what the values are, and of a sum what it is and how clearly it is met or missed. */
+function toldNodes(test) {
+  if (test.membership) return isSaid(test.membership) ? [] : stateNodes(test.used);
+  const lacking = lackedBy(test, caseValue);
+  if (lacking.length) return [...stateNodes(lacking), test.missing ? ", which counts as met" : ", so that it is not met"];
+  if (test.terms.every((term) => typeof term !== "number" || isVote(term))) return isOneVote(test) ? [] : stateNodes(test.used);
+  const levels = test.terms.filter((term) => typeof term !== "number").map(({ column }) => column);
+  return [sumWords(test), ...(levels.length ? ["; ", ...stateNodes([...new Set(levels)])] : [])];
+}
+
+/** Say whether a condition that holds says all: that the case has its one level, or no value. */
+function isSaid({ column, listed, negated }) {
+  const value = caseValue(column);
+  return Number.isNaN(value) ? !listed.size && !negated : listed.size === 1 && listed.has(value) && !negated;
+}
+
+function isOneVote(test) {
+  return test.terms.length === 1 && testHolds(test, caseValue);
+}
+
+function isVote(column) {
+  return kindOf(column) === "flag";
+}
+
 /** Say what the left side of a condition is, and how clearly it is met or missed. */
-function told(proposition) {
-  const [columns, weights, threshold] = proposition;
-  const projection = project(proposition, caseValue);
-  const value = columns.length === 1 ? caseValue(columns[0]) : Math.sign(weights[0]) * projection;
-  const margin = pretty(readable(Math.abs(projection - threshold)));
-  return `it is ${pretty(readable(value))}, ${projection >= threshold ? "met" : "missed"} by ${margin}`;
+function sumWords(test) {
+  const { terms, weights, threshold } = test;
+  const projection = project(test, caseValue);
+  const single = terms.length === 1 ? terms[0] : null;
+  const value = single === null ? pretty(readable(Math.sign(weights[0]) * projection)) : written(single, caseValue(single));
+  const size = Math.abs(projection - threshold);
+  const margin = single === null ? pretty(readable(size)) : amountWords(single, size);
+  return `it is ${value}, ${projection >= threshold ? "met" : "missed"} by ${margin}`;
+}
+
+/** Say what the values of columns are: "colour is red, age is missing". */
+function stateNodes(columns) {
+  return columns.flatMap((column, index) => [
+    index ? ", " : "",
+    element("bdi", {}, shownName(column)),
+    ` is ${stateWords(column)}`,
+  ]);
+}
+
+function stateWords(column) {
+  const value = caseValue(column);
+  if (Number.isNaN(value)) return "missing";
+  return levelsOf(column) ? levelWords(column, value) : written(column, value);
 }

@@ -4,24 +4,47 @@ const data = JSON.parse(document.getElementById("payload").textContent);
 const file = JSON.parse(data.file);
 const figures = data.figures;
 const quoted = new Set(data.quoted);
-const ensembles = data.ensembles.map(([intercept, weights, conditions]) => ({
+const special = new Map((file.columns ?? []).map((column) => [column.position, column]));
+const codes = new Map([...special].map(([position, { levels }]) => [position, new Map((levels ?? []).map((level, code) => [level, code]))]));
+const conditions = data.conditions.map((tests) => tests.map(([stored, pieces]) => prepared(stored, pieces)));
+const ensembles = data.ensembles.map(([intercept, weights, positions]) => ({
   intercept,
-  rules: weights.map((weight, index) => ({ weight, condition: conditions[index] })),
+  rules: weights.map((weight, index) => ({ weight, condition: positions[index] })),
 }));
 const allGroups = figures ? decodedGroups(figures) : [];
 const toldGroups = allGroups.filter(({ holds }) => holds);
 const restRows = sum(allGroups, ({ holds, rows }) => (holds ? 0 : rows));
-const state = { size: data.present, off: new Map(), values: new Map(Object.entries(startValues())), paper: false, threshold: 0.5 };
+const state = { size: data.present, off: new Map(), values: startValues(), unreadable: new Set(), paper: false, threshold: 0.5 };
 
+/** Return the values of the case to start with, by column: medians and most frequent levels. */
 function startValues() {
-  const medians = figures ? figures.medians : {};
+  const typical = Object.entries(figures ? figures.typical : {}).filter(([, value]) => value !== null);
   // Half of the rows of a 0/1 column may be ones: a tick box has no middle.
-  const value = (column, median) => (isBinary(Number(column)) ? Math.floor(median) : median);
-  return Object.fromEntries(Object.entries(medians).map(([column, median]) => [column, String(value(column, median))]));
+  const value = (column, number) => (isFlag(column) ? Math.floor(number) : number);
+  return new Map(typical.map(([column, number]) => [Number(column), value(Number(column), number)]));
 }
 
-function isBinary(column) {
-  return figures !== null && figures.binary.includes(column);
+/** Return the levels of a column, null if it holds numbers. */
+function levelsOf(column) {
+  return special.get(column)?.levels ?? null;
+}
+
+/** Return what the numbers of a column mean: a number, flag, date, time or duration. */
+function kindOf(column) {
+  return special.get(column)?.kind ?? "number";
+}
+
+function isFlag(column) {
+  return kindOf(column) === "flag" || (figures !== null && figures.binary.includes(column));
+}
+
+function isTruth(column) {
+  return typeof levelsOf(column)?.[0] === "boolean";
+}
+
+/** Say whether values of a column were missing when the rules were learned. */
+function wasMissing(column) {
+  return special.get(column)?.missing ?? false;
 }
 
 /** Return the groups of rows, each with the conditions that hold; null in place of them where that is not told. */

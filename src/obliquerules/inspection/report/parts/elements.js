@@ -29,13 +29,24 @@ function nameElement(column) {
   return element("b", { title: shown === name ? null : name.slice(0, 2000) }, element("bdi", {}, shown));
 }
 
-function propositionNodes([, , , pieces]) {
-  return pieces.map((piece) => (typeof piece === "number" ? nameElement(piece) : unbroken(pretty(piece))));
+function levelElement(text) {
+  const shown = visible(text);
+  return element("bdi", { class: "level", title: shown === text ? null : text.slice(0, 2000) }, shown || JSON.stringify(text));
 }
 
-/** A line may end before a sign, but not between it and a coefficient, or between a coefficient and its variable. */
+function testNodes({ pieces }) {
+  return pieces.map((piece) => {
+    if (typeof piece === "number") return nameElement(piece);
+    return Array.isArray(piece) ? levelElement(piece[0]) : unbroken(pretty(piece));
+  });
+}
+
+/** A line may end before a sign, but not between it and a coefficient, or between a coefficient and its variable; nor at "=". */
 function unbroken(text) {
-  return text.replace(/^ ([+−]) /, " $1\u00a0").replace(/ $/, "\u00a0");
+  return text
+    .replace(/^ ([+−]) /, " $1\u00a0")
+    .replace(/^ ([=≠])[ \u00a0]$/, "\u00a0$1\u00a0")
+    .replace(/([0-9]|not) (\(?)$/, "$1\u00a0$2");
 }
 
 /** Return a weight and, where there is such a thing, what it multiplies the odds or the expected count by. */
@@ -43,11 +54,11 @@ function weightNodes(weight) {
   return [pretty(signed(weight)), data.words.factor ? element("small", {}, `×\u00a0${factor(weight)}`) : null];
 }
 
-/** Return a condition as nodes, its propositions joined by "and". */
+/** Return a condition as nodes, its tests joined by "and". */
 function conditionNodes(condition) {
-  const nodes = data.conditions[condition].flatMap((proposition, index) => [
+  const nodes = conditions[condition].flatMap((test, index) => [
     ...(index ? [element("span", { class: "and" }, " and ")] : []),
-    ...propositionNodes(proposition),
+    ...testNodes(test),
   ]);
   return nodes.length ? nodes : ["always"];
 }

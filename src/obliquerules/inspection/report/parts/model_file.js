@@ -1,10 +1,9 @@
 // The model as a file, as load_model reads it.
 
 function asStored({ intercept, rules }) {
-  const stored = ([columns, weights, threshold]) => ({ columns, weights, threshold });
   return {
     intercept,
-    rules: rules.map(({ weight, condition }) => ({ weight, condition: data.conditions[condition].map(stored) })),
+    rules: rules.map(({ weight, condition }) => ({ weight, condition: conditions[condition].map(({ stored }) => stored) })),
   };
 }
 

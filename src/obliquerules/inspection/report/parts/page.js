@@ -9,7 +9,7 @@ function renderWords() {
     "lead",
     `The ${visible(data.words.mean)}, from rules that can be read and checked. Choose a size, switch rules off, score a case.`,
   );
-  if (figures) say("case-start", "The values to start with are medians.");
+  if (figures) say("case-start", startWords());
   say(
     "curve-note",
     figures
@@ -25,6 +25,11 @@ function renderWords() {
   if (data.words.labels) say("decision-note", decisionNote());
   say("take-note", "The file holds this model at this size, without the rules that are off. In Python, load_model reads it.");
   say("about", aboutWords());
+}
+
+function startWords() {
+  const levels = Object.keys(figures.typical).some((column) => levelsOf(Number(column)));
+  return `The values to start with are medians${levels ? " and the most frequent levels" : ""}.`;
 }
 
 function decisionNote() {

@@ -28,6 +28,52 @@ function withExponent(number, digits) {
   return `${short}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
 }
 
+const MOMENTS = { date: 86400000, time: 1000 };
+const LARGEST_MOMENT = 8.64e15; // in milliseconds; a date beyond has no calendar
+
+/** Write a number in the unit of a column: a date, a time, a duration or a plain number. */
+function written(column, number) {
+  const kind = kindOf(column);
+  const moment = number * (MOMENTS[kind] ?? NaN);
+  if (!Number.isInteger(number) || !(Math.abs(moment) < LARGEST_MOMENT)) {
+    return kind === "duration" ? `${pretty(readable(number))} days` : pretty(readable(number));
+  }
+  const [day, time] = new Date(moment).toISOString().split("T");
+  return kind === "date" ? day : `${day} ${time.slice(0, 8)}`;
+}
+
+// The units in which an amount of time is given, the largest first, with their seconds.
+const UNITS_OF_TIME = [
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
+
+/** Write a difference between two values of a column. */
+function amountWords(column, size) {
+  const kind = kindOf(column);
+  if (kind === "date" || kind === "duration") return inUnits(size, "day");
+  if (kind !== "time") return pretty(readable(size));
+  const [unit, seconds] = UNITS_OF_TIME.find((one) => size >= one[1]) ?? UNITS_OF_TIME.at(-1);
+  return inUnits(size / seconds, unit);
+}
+
+function inUnits(size, unit) {
+  return `${pretty(readable(size))} ${size === 1 ? unit : `${unit}s`}`;
+}
+
+/** Return a level as it is shown, never empty to the eye. */
+function levelWords(column, code) {
+  if (code < 0) return "another level";
+  const level = levelsOf(column)[code];
+  return typeof level === "boolean" ? truthWords(level) : visible(String(level)) || `level ${code + 1}`;
+}
+
+function truthWords(truth) {
+  return truth ? "yes" : "no";
+}
+
 /** Write the exponential of a weight in three digits. */
 function factor(weight) {
   return readable(Number(Math.exp(Math.max(-700, Math.min(weight, 700))).toPrecision(3)));
@@ -45,8 +91,13 @@ function percent(share) {
 function counted(number, what) {
   return `${number.toLocaleString("en-GB")} ${number === 1 ? what : `${what}s`}`;
 }
+/** Write signs as they are printed; the hyphens of a date, which stand behind a digit, stay. */
 function pretty(text) {
-  return text.replaceAll(">= ", "≥\u00a0").replaceAll("<= ", "≤\u00a0").replaceAll("-", "−");
+  return text
+    .replaceAll(">= ", "≥\u00a0")
+    .replaceAll("<= ", "≤\u00a0")
+    .replaceAll("!= ", "≠\u00a0")
+    .replace(/(^|[^0-9])-/g, "$1−");
 }
 function withCapital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -73,8 +124,7 @@ function visible(text) {
 }
 
 function plainCondition(condition) {
-  const texts = data.conditions[condition].map(([, , , pieces]) =>
-    pieces.map((piece) => (typeof piece === "number" ? plainName(piece) : piece)).join(""),
-  );
+  const plain = (piece) => (typeof piece === "number" ? plainName(piece) : String(piece));
+  const texts = conditions[condition].map(({ pieces }) => pieces.map(plain).join(""));
   return texts.join(" & ") || "True";
 }
