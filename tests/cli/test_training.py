@@ -15,13 +15,13 @@ from obliquerules.rules import Block
 
 from .executable import write_csv
 
-READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None}
-DEFAULTS = {"target": "y", "weight": None, "drop": [], "drop_rows": False, "task": None, "positive": None}
+READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None, "missing_values": ()}
+DEFAULTS = {"target": "y", "weight": None, "drop": [], "categorical": (), "drop_rows": False, "task": None, "positive": None}
 
 
 def chosen(directory, header, rows, **options):
-    data = read_data(Namespace(data=str(write_csv(directory / "data.csv", header.split(), rows)), **READING))
-    return training_data(data, Namespace(**DEFAULTS | options))
+    given = Namespace(data=str(write_csv(directory / "data.csv", header.split(), rows)), **READING | DEFAULTS | options)
+    return training_data(read_data(given), given)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from obliquerules.rows import excel_files
 from obliquerules.rows.cells import Conventions
 from obliquerules.rows.files import read_stream
-from obliquerules.rows.levels import as_labels, is_missing, kind_of
+from obliquerules.rows.levels import as_labels, kind_of
 
 from .workbooks import BUILT_IN_DATE, DATE, DAYS, Inline, Styled, write_workbook
 
@@ -49,7 +49,7 @@ def test_numbers_texts_booleans_errors_and_empty_cells():
     assert as_labels(*content.column("text")).tolist() == ["x", "Köln", "y"]
     flag, codes = content.column("flag")
     assert as_labels(flag, codes[:2]).tolist() == [True, False]
-    assert is_missing(content.column("mixed")[1]).tolist() == [False, False, True]
+    assert np.isnan(content.column("mixed")[1]).tolist() == [False, False, True]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))

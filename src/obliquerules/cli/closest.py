@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
 from obliquerules.cli.explain import check_row
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
@@ -71,10 +71,11 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _found(options: argparse.Namespace) -> ClosestChange:
-    data = read_data(options)
-    check_row(options.row, data)
     model = read_model(options.model, options.at)
+    data = read_data(options, model)
+    check_row(options.row, data)
     rows = inputs(model, data)
+    remark_on_missing(model, rows.rows([options.row]))
     x = rows[options.row]
     wish = wish_for(model, x[None, :], options.above, options.below)
     bounds = {name: getattr(options, name) for name in ("fixed", "whole", "lower", "upper", "cost")}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
+import warnings
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 from obliquerules.streams import silence, standard_output
@@ -28,6 +31,24 @@ def say(message: str) -> None:
 def complain(message: str) -> None:
     """Write what went wrong to standard error, on one line."""
     say(f"obliquerules: {' '.join(message.split())}")
+
+
+def remark(message: str) -> None:
+    """Write to standard error what the user should know."""
+    say(f"Note: {message[:1].lower()}{message[1:].rstrip('.')}")
+
+
+@contextlib.contextmanager
+def spoken(*, quiet: bool = False) -> Iterator[None]:
+    """Turn what the library warns of inside into remarks."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for one in caught:
+        if one.category is not UserWarning:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        elif not quiet:
+            remark(str(one.message))
 
 
 def write_result(text: str) -> None:
