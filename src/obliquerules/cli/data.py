@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.cli.speech import spoken
-from obliquerules.rows.cells import Conventions, doubtful
+from obliquerules.rows.cells import Conventions, doubtful, same_level
 from obliquerules.rows.files import SUFFIXES, DataFile, read_stream
 from obliquerules.rows.levels import has_decimal_commas, kind_of, recoded_values
 from obliquerules.rows.reading import check_not_infinite, warn_of_missing
@@ -94,11 +94,12 @@ def _conventions(options: argparse.Namespace, suffix: str, model: Model | None) 
     return Conventions(**given, missing=frozenset(options.missing_values), levels=_levels(options, model))
 
 
-def _levels(options: argparse.Namespace, model: Model | None) -> dict[str, tuple[Level, ...] | None]:
+def _levels(options: argparse.Namespace, model: Model | None) -> dict[str, type[str] | None]:
     """Return the columns that are read as levels: those that the user names, or those of the model."""
     if model is None:
         return dict.fromkeys(getattr(options, "categorical", ()))
-    return {column.name: column.levels for _, column in model.columns.special if column.levels and not column.is_truth}
+    columns = [column for _, column in model.columns.special if column.levels and not column.is_truth]
+    return {column.name: str if isinstance((column.levels or ("",))[0], str) else None for column in columns}
 
 
 def _separator(text: str) -> str:
@@ -168,7 +169,14 @@ def _as_in_fit(data: DataFile, wanted: Column) -> NDArray[np.float64]:
             f"Column '{wanted.name}' of {data.source} holds {found}, but held {kind_of(wanted, values)} in fit."
             + (" If the text stands for a missing value: --missing-values." if "text" in found else "")
         )
-    return recoded_values(column, wanted, values)
+    return _codes(column, wanted, values) if _kind(wanted) == "levels" else recoded_values(column, wanted, values)
+
+
+def _codes(column: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the codes of levels among those of the model: text or whole numbers, as which they are looked up."""
+    kind = type((wanted.levels or ("",))[0])
+    codes = [wanted.codes.get((kind, same_level(level, kind)), UNSEEN) for level in column.levels or ()]  # type: ignore[arg-type]
+    return np.array([*codes, np.nan])[np.where(np.isnan(values), len(codes), values).astype(np.intp)]
 
 
 # The kinds of columns of which one can stand for the other.
@@ -182,6 +190,16 @@ def _kind(column: Column) -> str:
     if column.levels is None:
         return "number" if column.kind == "flag" else column.kind
     return "truth" if column.is_truth else "levels" if column.levels else "nothing"
+
+
+def unseen_levels(model: Model, data: DataFile, X: Block, first: int = 0) -> dict[tuple[int, int], Level]:
+    """Return what the levels that the model does not know are called, by row and column, in rows from the first on."""
+    found: dict[tuple[int, int], Level] = {}
+    for place in set(model.ensemble.used_columns) & set(model.columns.with_levels):
+        column, values = data.input(model.feature_names[place])
+        for row in np.flatnonzero(X.matrix[:, place] == UNSEEN).tolist() if column.levels else ():
+            found[row, place] = (column.levels or ())[int(values[row + first])]
+    return found
 
 
 def remark_on_missing(model: Model, block: Block) -> None:

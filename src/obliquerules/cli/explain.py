@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, unseen_levels
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.inspection.explanation import explain
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
     first, last = (0, len(data.block)) if options.row is None else (options.row, options.row + 1)
     X = inputs(model, data, slice(first, last))
     remark_on_missing(model, X)
-    explanation = explain(model, X)
+    explanation = explain(model, X, unseen_levels(model, data, X, first))
     if options.json:
         write_json([record | {"row": record["row"] + first} for record in explanation.to_dicts()])
     else:

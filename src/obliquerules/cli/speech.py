@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime
 import json
 import sys
 import warnings
@@ -70,8 +71,17 @@ def write_exactly(text: str) -> None:
 def write_json(content: Any) -> None:
     """Write a result to standard output as JSON with exact numbers, and in any encoding."""
     output = standard_output()
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False)) + "\n")
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_as_json)
+    output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False, default=_as_json)) + "\n")
+
+
+def _as_json(value: Any) -> Any:
+    """Return a date or a time as text in ISO 8601, and a duration as a number of days."""
+    if isinstance(value, datetime.timedelta):
+        return value / datetime.timedelta(days=1)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    raise TypeError(f"A value of type {type(value).__name__} has no form in JSON.")
 
 
 def _takes(output: TextIO, text: str) -> bool:

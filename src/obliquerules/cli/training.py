@@ -20,7 +20,7 @@ from obliquerules.cli.understood import column_lines
 from obliquerules.rows.cells import doubtful, has_numbers
 from obliquerules.rows.files import DataFile
 from obliquerules.rows.levels import Filled, as_labels, as_numbers, block_of, kind_of, number_in
-from obliquerules.rows.training_columns import ENOUGH_VALUES, training_columns
+from obliquerules.rows.training_columns import training_columns
 from obliquerules.rules import Block, Labels, Model
 from obliquerules.rules.columns import Column
 
@@ -216,7 +216,7 @@ def _learnable(block: Block) -> tuple[Block, dict[str, str]]:
     useless = {
         name: reason
         for place, name in enumerate(known.names)
-        if (reason := _useless(known.column(place), known.matrix[:, place])) is not None
+        if (reason := _useless(known.column(place), block.matrix[:, place])) is not None
     }
     kept = [place for place, name in enumerate(known.names) if name not in useless]
     return block_of([(known.column(place), known.matrix[:, place]) for place in kept]), useless
@@ -224,13 +224,16 @@ def _learnable(block: Block) -> tuple[Block, dict[str, str]]:
 
 def _useless(column: Column, values: NDArray[np.float64]) -> str | None:
     """Say why nothing can be learned from a column; None if something can."""
-    n_present = np.count_nonzero(~np.isnan(values))
-    if n_present == 0:
+    present = values[~np.isnan(values)]
+    if len(present) == 0:
         return "because it has nothing but missing values"
-    if (values == values[0]).all() and column.levels != ():
+    if (values == values[0]).all():
         return "because it is the same in every row"
-    if column.levels is not None and not column.is_truth and len(column.levels) in (0, n_present):
-        return f"because it is text that differs in {'nearly ' * int(n_present >= ENOUGH_VALUES)}every row, like an identifier"
+    if column.levels is None or column.is_truth or (column.levels and not isinstance(column.levels[0], str)):
+        return None
+    all_differ = len(np.unique(present)) == len(present) > 1
+    if column.levels == () or all_differ:
+        return f"because it is text that differs in {'' if all_differ else 'nearly '}every row, like an identifier"
     return None
 
 

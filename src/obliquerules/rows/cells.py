@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rows.levels import Filled, column_of_objects, number_in, with_levels
-from obliquerules.rules.columns import UNSEEN, Column, Level
+from obliquerules.rules.columns import Column, Level
 
 # What stands for a missing value, in any case.
 MISSING_WORDS = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
@@ -45,8 +45,8 @@ class Conventions:
         The name of the sheet of an Excel file; None means the first.
     missing : frozenset of str
         What stands for a missing value, besides the usual words; a number stands for all its spellings.
-    levels : mapping from str to tuple or None
-        The columns that have levels, whatever they look like, with these levels; None means those that occur.
+    levels : mapping from str to type or None
+        The columns that have levels, whatever they look like: text (str), or whole numbers if all are, otherwise text (None).
     """
 
     separator: str | None = None
@@ -54,7 +54,7 @@ class Conventions:
     encoding: str | None = None
     sheet: str | None = None
     missing: frozenset[str] = frozenset()
-    levels: Mapping[str, tuple[Level, ...] | None] = field(default_factory=dict)
+    levels: Mapping[str, type[str] | None] = field(default_factory=dict)
 
     @cached_property
     def _words(self) -> frozenset[str]:
@@ -118,24 +118,19 @@ def moment_in(text: str) -> datetime.datetime | None:
         return None
 
 
-def column_of_levels(name: str, values: Sequence[str | None], levels: tuple[Level, ...] | None) -> Filled:
-    """Return texts, None where one is missing, as a column of the given levels, or of those that occur.
+def column_of_levels(name: str, values: Sequence[str | None], kind: type[str] | None) -> Filled:
+    """Return texts, None where one is missing, as levels: whole numbers if all are, unless text is asked for."""
+    whole = {value: whole_in(value) for value in set(values) if value is not None}
+    if kind is str or None in whole.values():
+        return with_levels(name, values)
+    return with_levels(name, [None if value is None else whole[value] for value in values])
 
-    These are whole numbers if every text is one, and otherwise text.
-    """
-    different = {value for value in values if value is not None}
-    whole = {text: whole_in(text) for text in different}
-    if levels is None:
-        in_whole = None not in whole.values()
-        return with_levels(name, [None if value is None else whole[value] if in_whole else value for value in values])
-    column = Column(name, levels)
-    same: Mapping[str, Level | None] = {text: text for text in different} if isinstance(levels[0], str) else whole
-    codes: dict[str | None, float] = {
-        text: float(column.codes.get((type(level), level), UNSEEN)) if level is not None else UNSEEN
-        for text, level in same.items()
-    }
-    codes[None] = np.nan
-    return column, np.array([codes[value] for value in values], dtype=np.float64)
+
+def same_level(level: Level, wanted: type) -> Level | None:
+    """Return a level as text or as a whole number, None if it is none."""
+    if wanted is str:
+        return str(level)
+    return whole_in(level) if isinstance(level, str) else int(level)
 
 
 def whole_in(text: str) -> int | None:
