@@ -122,10 +122,10 @@ class KnownRows:
         """Say which rows were left out; an empty text if none were."""
         parts = []
         if self.without_target:
-            parts.append(f"{self.without_target} without a value of '{self.target}' left out")
+            parts.append(f"{self.without_target} without a value of '{self.target}'")
         if self.incomplete:
-            parts.append(f"{self.incomplete} with {'other ' if parts else ''}missing values left out")
-        return ", ".join(parts)
+            parts.append(f"{self.incomplete} with {'other ' if parts else ''}missing values")
+        return f"{' and '.join(parts)} left out" if parts else ""
 
 
 def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> KnownRows:
@@ -144,7 +144,7 @@ def measured_rows(data: DataFile, names: Sequence[str], options: argparse.Namesp
     """Return the same as a mask for a command that does not learn, and say which rows are left out."""
     rows = known_rows(data, names, options)
     if rows.left_out() and not getattr(options, "quiet", False):
-        remark(f"rows: {rows.left_out()}")
+        remark(f"of {len(rows.mask)} rows, {rows.left_out()}")
     return rows.mask
 
 

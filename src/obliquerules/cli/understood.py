@@ -11,10 +11,11 @@ from obliquerules.rules import Block
 from obliquerules.rules.columns import Column
 from obliquerules.rules.style import PLAIN, plain_level, plain_name
 
-# The most columns that are listed, and the most levels of one of them; how wide a list of levels may be.
+# The most columns that are listed, and the most levels of one of them; how wide a list of levels, and each of them, may be.
 LISTED_COLUMNS = 40
 LISTED_LEVELS = 5
 WIDEST = 60
+LONGEST = 30
 NAMES = {"flag": "0/1"}
 
 
@@ -56,7 +57,7 @@ def _content(column: Column, values: NDArray[np.float64]) -> str:
     if column.kind == "flag":
         return ""
     low, high = _range(column, values)
-    return f"{low} to {high}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _range(column: Column, values: NDArray[np.float64]) -> tuple[str, str]:
@@ -69,11 +70,15 @@ def _levels(column: Column) -> str:
     levels = column.levels or ()
     if column.is_truth:
         return ""
-    said = [plain_level(level) for level in levels[:LISTED_LEVELS]]
+    said = [_short(plain_level(level)) for level in levels[:LISTED_LEVELS]]
     while len(said) > 1 and len(", ".join(said)) > WIDEST:
         said.pop()
     text = f"{len(levels)} levels: {', '.join(said)}"
     return f"{text}, ..." if len(said) < len(levels) else text
+
+
+def _short(level: str) -> str:
+    return level if len(level) <= LONGEST else f"{level[: LONGEST - 3]}..."
 
 
 def _record(column: Column, values: NDArray[np.float64]) -> dict[str, Any]:
