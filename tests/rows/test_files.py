@@ -351,6 +351,12 @@ def test_numbers_as_levels(values, kind, levels):
     assert np.isnan(codes).tolist() == [value == "" for value in values]
 
 
+def test_words_of_truth_stay_text_where_levels_are_asked_for():
+    text = "a,b\ntrue,true\nfalse,FALSE\n"
+    content = csv_of(text, levels={"a": str})
+    assert [content.input(name)[0].levels for name in "ab"] == [("false", "true"), (False, True)]
+
+
 def test_numbers_of_typed_files_as_levels(tmp_path):
     table = pa.table({"a": [1, 2, None], "b": [1.0, 2.5, float("nan")], "c": [1.0, 2.0, None]})
     with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:

@@ -166,7 +166,7 @@ def _as_in_fit(data: DataFile, wanted: Column) -> NDArray[np.float64]:
     if frozenset({_kind(column), _kind(wanted)}) not in ALIKE:
         found = (None if data.typed else doubtful(column, values, data.conventions)) or kind_of(column, values)
         raise ValueError(
-            f"Column '{wanted.name}' of {data.source} holds {found}, but held {kind_of(wanted, values)} in fit."
+            f"Column '{wanted.name}' of {data.source} holds {found}, but held {kind_of(wanted, np.zeros(0))} in fit."
             + (" If the text stands for a missing value: --missing-values." if "text" in found else "")
         )
     return _codes(column, wanted, values) if _kind(wanted) == "levels" else recoded_values(column, wanted, values)
@@ -212,5 +212,5 @@ def check_decimals(data: DataFile, names: Iterable[str]) -> None:
     """Raise if a column holds numbers with a decimal comma, which were read as text."""
     for name in names:
         column, values = data.column(name)
-        if has_decimal_commas(column) and name not in data.conventions.levels:
+        if has_decimal_commas(column) and not data.typed and name not in data.conventions.levels:
             raise ValueError(f"Column '{name}' of {data.source} holds {kind_of(column, values)}. To read them: --decimal ','.")

@@ -72,7 +72,9 @@ class DataFile:
     def input(self, name: str) -> Filled:
         """Return a column as an input of a model: the words true and false, however they are written, are booleans."""
         column, values = self.column(name)
-        truth = None if column.levels is None or column.is_truth else as_numbers(column, values)
+        if column.levels is None or column.is_truth or name in self.conventions.levels:
+            return column, values
+        truth = as_numbers(column, values)
         return (column, values) if truth is None else (Column(name, (False, True)), truth)
 
     def choose(self, names: Sequence[str]) -> Block:

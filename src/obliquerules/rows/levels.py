@@ -138,8 +138,8 @@ def kind_of(column: Column, values: NDArray[Any]) -> str:
         return "text"
     if not is_text.any():
         return "numbers written as text"
-    first = next(int(code) for code in values.tolist() if code >= 0 and is_text[int(code)])
-    return f"numbers and text ('{column.levels[first]}')"
+    first = next((int(code) for code in values.tolist() if code >= 0 and is_text[int(code)]), None)
+    return "text" if first is None else f"numbers and text ('{column.levels[first]}')"
 
 
 def has_decimal_commas(column: Column) -> bool:
