@@ -61,8 +61,14 @@ def fit(tmp_path):
         ("data.csv", (["a", "a", "y"], ROWS), "'data.csv' has two columns named 'a'"),
         ("data.csv", (["a", "b", "z"], ROWS), "'data.csv' has no column 'y'; it has 'a', 'b', 'z'."),
         ("data.csv", (["a", "b", "y"], [(1, 2, 5), (2, 3, 5)]), "The target 'y' has one value only, 5"),
-        ("data.csv", (["a", "b", "y"], [("", 2, 5), (2, "NA", 6)]), "has missing values in 'a' (1), 'b' (1). Fill them in"),
-        ("data.csv", (["a", "y"], [(1, 2), ("two", 3)]), "Column 'a' holds numbers and text ('two'). Correct the text"),
+        (
+            "data.csv",
+            (["a", "y"], [(1, 2), ("two", 3)]),
+            "Column 'a' holds numbers and text ('two'). Correct it, say that the text stands for a missing value "
+            "(--missing-values), take it for levels (--categorical a), or leave it out (--drop a).",
+        ),
+        ("data.csv", (["a", "y"], [(1, "NA"), (2, "")]), "The target 'y' has nothing but missing values."),
+        ("data.csv", (["a", "y"], [(1, "2021-03-01"), (2, "2021-03-02")]), "The target 'y' holds dates, which cannot be pred"),
         ("data.csv", (["a", "y"], [(1, "x"), (2, "y"), (3, "z")]), "The target 'y' has 3 classes ('x', 'y', 'z')"),
         (
             "data.csv",
@@ -85,6 +91,8 @@ def test_a_table_that_cannot_be_learned_from(fit, name, content, sentence):
         (["--weight", "c"], "has no column 'c'"),
         (["--drop", "c"], "has no column 'c'"),
         (["--drop", "y"], "--drop must not name the target, 'y'."),
+        (["--categorical", "a,c"], "has no column 'c'"),
+        (["--categorical", "y"], "--categorical must not name the target, 'y'."),
         (["--set", "max_rules"], "--set must be followed by NAME=VALUE; got 'max_rules'."),
         (["--set", "cv=3"], "--set cannot be used for cv: that is what --cv is for."),
         (["--separator", ";;"], "--separator must be one character, 'tab' or 'space'; got ';;'."),
@@ -149,7 +157,8 @@ def bad(place):
     """A directory with a table and a model, and with files that do not fit."""
     (place / "broken.json").write_bytes((place / "model.json").read_bytes()[:-20])
     write_csv(place / "other.csv", ["age", "state"], [(30, "sick"), (40, "well")])
-    write_csv(place / "gaps.csv", ["age", "pulse", "state"], [(30, 60.5, "sick"), (40, "", "well")])
+    write_csv(place / "words.csv", ["age", "pulse", "state"], [(30, 60.5, "sick"), (40, "high", "well")])
+    write_csv(place / "dates.csv", ["age", "pulse", "state"], [(30, "2021-03-01", "sick"), (40, "2021-03-02", "well")])
     return place
 
 
@@ -163,7 +172,16 @@ EDIT = ("edit", "model.json", "data.csv", "--target", "state", "-o", "edited.jso
         (["show", "missing.json"], "'missing.json' cannot be read: No such file or directory."),
         (["show", "broken.json"], "broken.json is not a complete JSON document"),
         (["predict", "model.json", "other.csv"], "'other.csv' has no column 'pulse'; it has 'age', 'state'."),
-        (["predict", "model.json", "gaps.csv"], "a missing value (NaN) in column 'pulse', first in row 1"),
+        (
+            ["predict", "model.json", "words.csv"],
+            "Column 'pulse' of 'words.csv' holds numbers and text ('high'), but held numbers in fit. If the text stands for a "
+            "missing value: --missing-values.",
+        ),
+        (["predict", "model.json", "dates.csv"], "Column 'pulse' of 'dates.csv' holds dates, but held numbers in fit."),
+        (
+            ["closest", "model.json", "data.csv", "--row", "0", "--lower", "age=young"],
+            "--lower age=young: the value must be a n",
+        ),
         (["explain", "model.json", "data.csv", "--row", "80"], "--row must lie between 0 and 79"),
         ([*EDIT, "--drop", "7"], "There is no rule 7"),
         (EDIT, "there is nothing to do: give --drop"),

@@ -9,19 +9,20 @@ from obliquerules.cli.counts import against_counts
 from obliquerules.cli.data import read_data
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.training import training_data
+from obliquerules.cli.understood import column_lines, column_records
 from obliquerules.estimators.loading import ESTIMATORS
 from obliquerules.rows.files import DataFile, check_names
 from obliquerules.rules import Block
 
 from .executable import write_csv
 
-READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None}
-DEFAULTS = {"target": "y", "weight": None, "drop": [], "drop_rows": False, "task": None, "positive": None}
+READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None, "missing_values": ()}
+DEFAULTS = {"target": "y", "weight": None, "drop": [], "categorical": (), "drop_rows": False, "task": None, "positive": None}
 
 
 def chosen(directory, header, rows, **options):
-    data = read_data(Namespace(data=str(write_csv(directory / "data.csv", header.split(), rows)), **READING))
-    return training_data(data, Namespace(**DEFAULTS | options))
+    given = Namespace(data=str(write_csv(directory / "data.csv", header.split(), rows)), **READING | DEFAULTS | options)
+    return training_data(read_data(given), given)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,8 @@ def test_text_has_no_mean(tmp_path):
 def test_rows_with_missing_values_are_left_out_if_asked_for(tmp_path):
     rows = [(1, 5, 1, 0.5), ("", 6, 2, 1.5), (3, 7, 1, ""), (4, 8, 3, 2.5), (5, 9, "", 3.5)]
     data = chosen(tmp_path, "a b w y", rows, weight="w", drop_rows=True)
-    assert data.rows_left_out == 3
+    assert (data.rows.without_target, data.rows.incomplete) == (1, 2)
+    assert data.rows.left_out() == "1 without a value of 'y' and 2 with other missing values left out"
     assert data.X.matrix.tolist() == [[1.0, 5.0], [4.0, 8.0]]
     assert data.y.tolist() == [0.5, 2.5]
     assert data.weight.tolist() == [1.0, 3.0]
@@ -62,12 +64,99 @@ def test_rows_with_missing_values_are_left_out_if_asked_for(tmp_path):
 
 def test_missing_values_in_a_column_that_is_not_used_do_not_matter(tmp_path):
     rows = [(1, "", "u", 0.5), (2, 3, "v", 1.5), (3, 4, "u", 2.5)]
-    data = chosen(tmp_path, "a b t y", rows, drop=["b"])
-    assert data.X.names == ("a",)
-    assert data.left_out == {
-        "b": "as asked for",
-        "t": "because it is text, with 2 different values; write it as numbers to use it",
-    }
+    data = chosen(tmp_path, "a b t y", rows, drop=["b"], drop_rows=True)
+    assert data.X.names == ("a", "t")
+    assert data.left_out == {"b": "as asked for"}
+    assert len(data.X) == 3
+
+
+def test_rows_with_missing_inputs_are_learned_from_and_rows_without_a_target_are_not(tmp_path):
+    data = chosen(tmp_path, "a b y", [(1, "u", 0.5), ("", "v", 1.5), (3, "", 2.5), (4, "u", ""), (5, "u", 3.5)])
+    assert (data.rows.without_target, data.rows.incomplete) == (1, 0)
+    np.testing.assert_array_equal(data.X.matrix, [[1.0, 0.0], [np.nan, 1.0], [3.0, np.nan], [5.0, 0.0]])
+    assert data.sentences()[1] == "Rows: 4 (1 without a value of 'y' left out)"
+
+
+def test_a_target_that_is_always_missing_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="The target 'y' has nothing but missing values"):
+        chosen(tmp_path, "a y", [(1, ""), (2, "NA")])
+
+
+def test_a_target_of_dates_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="The target 'y' holds dates, which cannot be predicted"):
+        chosen(tmp_path, "a y", [(1, "2021-03-01"), (2, "2021-03-02")])
+
+
+def test_weights_that_are_missing_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="The weight 'w' is missing in 1 rows"):
+        chosen(tmp_path, "a w y", [(1, 1, 0.5), (2, "", 1.5), (3, 2, 2.5)], weight="w")
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([f"p{row}" for row in range(30)], "because it is text that differs in every row, like an identifier"),
+        ([f"p{row}" for row in range(29)] + ["p0"], "because it is text that differs in nearly every row, like an identifier"),
+        (["x"] * 30, "because it is the same in every row"),
+        ([""] * 30, "because it has nothing but missing values"),
+        (["x"] * 29 + [""], None),
+        (["x"] * 15 + ["y"] * 15, None),
+    ],
+)
+def test_columns_that_say_nothing_are_left_out(tmp_path, values, reason):
+    data = chosen(tmp_path, "a t y", [(row % 7, value, row % 5 + 0.5) for row, value in enumerate(values)])
+    assert data.left_out == ({} if reason is None else {"t": reason})
+
+
+def test_text_with_a_few_numbers_is_text_and_remarked_on(tmp_path):
+    rows = [(value, row + 0.5) for row, value in enumerate(["red", "blue", "7", "red", "blue", "red"])]
+    data = chosen(tmp_path, "a y", rows)
+    assert data.remarks == ("a holds text and numbers, and is taken for text",)
+    assert data.X.column(0).levels == ("red", "blue", "7")
+
+
+def test_numbers_with_a_few_texts_are_refused_unless_the_user_says_what_they_are(tmp_path):
+    rows = [(value, row + 0.5) for row, value in enumerate(["1", "2", "2", "3", "1", "old"])]
+    with pytest.raises(
+        ValueError, match=r"Column 'a' holds numbers and text \('old'\). Correct it, say that the text stands for"
+    ):
+        chosen(tmp_path, "a y", rows)
+    np.testing.assert_array_equal(
+        chosen(tmp_path, "a y", rows, missing_values=("old",)).X.matrix[:, 0], [1.0, 2.0, 2.0, 3.0, 1.0, np.nan]
+    )
+    assert chosen(tmp_path, "a y", rows, categorical=("a",)).X.column(0).levels == ("1", "2", "3", "old")
+
+
+def test_what_was_understood_of_each_column(tmp_path):
+    header = "number flag truth text code day stay many"
+    rows = [
+        (1.5, 0, "true", "red", 1, "2021-03-01", "", "abcdefgh"[row % 8] * 10 * (row % 8 + 1), row + 0.5) for row in range(16)
+    ]
+    rows[3] = (-2, 1, "False", "", 2, "", 7, "x", 1.5)
+    rows[4] = (-2, 1, "", "blue", 2, "2021-12-31", 8, "x", 2.5)
+    data = chosen(tmp_path, f"{header} y", rows, categorical=("code",))
+    assert column_lines(data.X) == [
+        "  number  number   -2 to 1.5",
+        "  flag    0/1",
+        "  truth   boolean                                                   1 missing",
+        "  text    text     2 levels: red, blue                              1 missing",
+        "  code    levels   2 levels: 1, 2",
+        "  day     date     2021-03-01 to 2021-12-31                         1 missing",
+        "  stay    number   7 to 8                                           14 missing",
+        "  many    text     9 levels: aaaaaaaaaa, bbbbbbbbbbbbbbbbbbbb, ...",
+    ]
+    assert column_records(data.X)[3:6] == [
+        {"name": "text", "kind": "text", "levels": ["red", "blue"], "missing": 1},
+        {"name": "code", "kind": "levels", "levels": [1, 2], "missing": 0},
+        {"name": "day", "kind": "date", "range": ["2021-03-01", "2021-12-31"], "missing": 1},
+    ]
+
+
+def test_of_many_columns_the_first_are_listed():
+    block = Block.of_matrix(np.zeros((3, 50)), [f"c{column}" for column in range(50)])
+    lines = column_lines(block)
+    assert len(lines) == 41
+    assert lines[-1] == "  and 10 more"
 
 
 def test_a_column_that_becomes_constant_is_left_out(tmp_path):

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules.rows import excel_files
-from obliquerules.rows.cells import Conventions
+from obliquerules.rows.cells import Conventions, doubtful
 from obliquerules.rows.files import read_stream
-from obliquerules.rows.levels import as_labels, is_missing, kind_of
+from obliquerules.rows.levels import as_labels, kind_of
 
-from .workbooks import BUILT_IN_DATE, DATE, DAYS, Inline, Styled, write_workbook
+from .workbooks import BUILT_IN_DATE, CLOCK, DATE, DAYS, ELAPSED, Inline, Styled, write_workbook
 
 
 def opened(file, **conventions):
@@ -49,7 +49,7 @@ def test_numbers_texts_booleans_errors_and_empty_cells():
     assert as_labels(*content.column("text")).tolist() == ["x", "Köln", "y"]
     flag, codes = content.column("flag")
     assert as_labels(flag, codes[:2]).tolist() == [True, False]
-    assert is_missing(content.column("mixed")[1]).tolist() == [False, False, True]
+    assert np.isnan(content.column("mixed")[1]).tolist() == [False, False, True]
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
@@ -58,12 +58,57 @@ def test_numbers_come_through_exactly(numbers):
     assert read([["x"], *([str(number)] for number in numbers)]).column("x")[1].tolist() == numbers
 
 
-@pytest.mark.parametrize("date", [Styled(45000, DATE), Styled(45000.5, BUILT_IN_DATE), datetime.date(2024, 1, 1)])
-def test_dates_are_no_numbers(date):
-    content = read([["a", "day"], [1, date], [2, None]])
-    assert content.unread == {"day": "dates or times"}
-    with pytest.raises(ValueError, match="Column 'day' of the file holds dates or times, neither numbers nor text"):
-        content.column("day")
+@pytest.mark.parametrize(
+    ("cells", "kind", "numbers"),
+    [
+        ([Styled(45000, DATE), None], "dates", [19431.0, np.nan]),
+        ([Styled(45000, DATE), Styled(45000.25, BUILT_IN_DATE)], "times", [19431.0 * 86400.0, 19431.25 * 86400.0]),
+        ([datetime.date(2024, 1, 1), Styled(45292, DATE)], "dates", [19723.0, 19723.0]),
+        # Excel takes 1900 for a leap year.
+        ([Styled(1, DATE), Styled(61, DATE)], "dates", [-25567.0, -25508.0]),
+        ([Styled(0.5, CLOCK), Styled(0.75, CLOCK)], "durations", [0.5, 0.75]),
+        ([Styled(1.5, ELAPSED), Styled(0.75, ELAPSED)], "durations", [1.5, 0.75]),
+        ([Styled(45000, CLOCK), None], "dates", [19431.0, np.nan]),
+    ],
+)
+def test_dates_times_and_durations(cells, kind, numbers):
+    column, values = read([["a", "when"], *([1, cell] for cell in cells)]).column("when")
+    assert kind_of(column, values) == kind
+    np.testing.assert_array_equal(values, numbers)
+
+
+def test_days_are_counted_from_1904_in_some_files():
+    book = write_workbook(io.BytesIO(), {"one": [["day"], [Styled(0, DATE)], [Styled(366, DATE)]]}, properties='date1904="1"')
+    assert opened(book).column("day")[1].tolist() == [-24107.0, -23741.0]
+
+
+def test_a_time_of_excel_is_read_to_the_millisecond():
+    half_past_two = 44256 + 14.5 / 24
+    assert read([["t"], [Styled(half_past_two, BUILT_IN_DATE)]]).column("t")[1].tolist() == [1614609000.0]
+
+
+def test_dates_beside_words_and_beside_text():
+    rows = [["a", "b", "c"], [Styled(45000, DATE), Styled(45000, DATE), Styled(45000, DATE)], ["n/a", "unknown", 45001]]
+    content = read(rows)
+    assert content.column("a")[0].kind == "date"
+    assert doubtful(*content.column("b"), Conventions()) == "dates and text ('unknown')"
+    assert doubtful(*content.column("c"), Conventions()) == "dates and numbers"
+    assert read(rows, missing=frozenset({"unknown"})).column("b")[0].kind == "date"
+
+
+def test_numbers_that_stand_for_missing_values_and_numbers_as_levels():
+    content = read([["a", "b"], [1, 3], [-9, 4], [2.5, None]], missing=frozenset({"-9"}), levels={"b": None})
+    np.testing.assert_array_equal(content.column("a")[1], [1.0, np.nan, 2.5])
+    assert content.column("b")[0].levels == (3, 4)
+
+
+def test_a_number_that_is_no_date_is_refused():
+    with pytest.raises(ValueError, match="should hold a date, but holds the number 1e\\+09"):
+        read([["t"], [Styled(1e9, DATE)]])
+
+
+def test_a_date_as_a_name():
+    assert read([["a", Styled(45000, DATE)], [1, 2]]).names == ("a", "2023-03-15")
 
 
 def test_a_number_of_days_is_a_number():

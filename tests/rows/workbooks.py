@@ -7,12 +7,13 @@ from xml.sax.saxutils import escape
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 LINKS = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 STYLES = (
-    f'<styleSheet {MAIN}><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>'
-    '<numFmt numFmtId="165" formatCode="0.0 &quot;days&quot;;[Red]0"/></numFmts>'
+    f'<styleSheet {MAIN}><numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>'
+    '<numFmt numFmtId="165" formatCode="0.0 &quot;days&quot;;[Red]0"/><numFmt numFmtId="166" formatCode="hh:mm"/></numFmts>'
     '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>'
-    '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="22"/></cellXfs></styleSheet>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="22"/><xf numFmtId="166"/>'
+    '<xf numFmtId="46"/></cellXfs></styleSheet>'
 )
-DATE, DAYS, BUILT_IN_DATE = 1, 2, 3
+DATE, DAYS, BUILT_IN_DATE, CLOCK, ELAPSED = 1, 2, 3, 4, 5
 
 
 class Styled(float):
@@ -31,7 +32,7 @@ class Inline(str):
     __slots__ = ()
 
 
-def write_workbook(path, sheets, **parts):
+def write_workbook(path, sheets, properties="", **parts):
     """Write sheets, given as lists of rows of Python values; None is an empty cell."""
     shared = []
     written = {f"xl/worksheets/sheet{i}.xml": sheet(rows, shared) for i, rows in enumerate(sheets.values(), 1)}
@@ -39,7 +40,7 @@ def write_workbook(path, sheets, **parts):
     links = "".join(f'<Relationship Id="rId{i}" Target="worksheets/sheet{i}.xml"/>' for i in range(1, len(sheets) + 1))
     texts = "".join(f"<si><r><t>{escape(text[:1])}</t></r><r><t>{escape(text[1:])}</t></r></si>" for text in shared)
     content = {
-        "xl/workbook.xml": f"<workbook {MAIN} {LINKS}><sheets>{entries}</sheets></workbook>",
+        "xl/workbook.xml": f"<workbook {MAIN} {LINKS}><workbookPr {properties}/><sheets>{entries}</sheets></workbook>",
         "xl/_rels/workbook.xml.rels": f"<Relationships>{links}</Relationships>",
         "xl/sharedStrings.xml": f"<sst {MAIN}>{texts}</sst>",
         "xl/styles.xml": STYLES,

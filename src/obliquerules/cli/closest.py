@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, unseen_levels
 from obliquerules.cli.explain import check_row
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.inspection.change_request import room_for, wish_for
 from obliquerules.inspection.closest_change import ClosestChange, closest_change
 from obliquerules.parameters import check_real, check_whole
+from obliquerules.rows.cells import same_level
 from obliquerules.rows.levels import number_in
+from obliquerules.rules import Model
+from obliquerules.rules.columns import Column
 
 
 class Bound(argparse.Action):
-    """An option that gives a number to a variable, as NAME=VALUE; it may be repeated."""
+    """An option that gives a value to a variable, as NAME=VALUE; it may be repeated."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        """Keep the number."""
+        """Keep the value as it is written: what it means depends on the variable."""
         name, text = str(values).rpartition("=")[::2]
-        number = number_in(text)
-        if not name or number is None:
+        if not name or not text:
             parser.error(f"argument --{self.dest}: it must be followed by NAME=VALUE; got {values!r}")
-        setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: number})
+        setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: text})
 
 
 def parser() -> argparse.ArgumentParser:
@@ -43,8 +45,15 @@ def parser() -> argparse.ArgumentParser:
     wanted.add_argument("--below", type=float, metavar="V", help="the prediction, or probability, must be less than V")
     reader.add_argument("--fixed", action="append", default=[], metavar="NAME", help="a variable that must not change")
     reader.add_argument("--whole", action="append", default=[], metavar="NAME", help="a variable that takes whole numbers only")
-    for name, what in (("lower", "the least value"), ("upper", "the greatest value"), ("cost", "the cost of a change")):
-        reader.add_argument(f"--{name}", action=Bound, default={}, metavar="NAME=V", help=f"{what} of a variable")
+    for name, what in (
+        ("lower", "the least value of a variable: a number, a date, or a level that has an order"),
+        ("upper", "the greatest value of a variable"),
+        ("cost", "the cost of a change of a variable"),
+    ):
+        reader.add_argument(f"--{name}", action=Bound, default={}, metavar="NAME=V", help=what)
+    reader.add_argument(
+        "--fill", action="append", default=[], metavar="NAME", help="a variable that may become known where it is missing"
+    )
     reader.add_argument(
         "--tolerance",
         type=float,
@@ -71,15 +80,49 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _found(options: argparse.Namespace) -> ClosestChange:
-    data = read_data(options)
-    check_row(options.row, data)
     model = read_model(options.model, options.at)
+    data = read_data(options, model)
+    check_row(options.row, data)
     rows = inputs(model, data)
-    x = rows[options.row]
-    wish = wish_for(model, x[None, :], options.above, options.below)
-    bounds = {name: getattr(options, name) for name in ("fixed", "whole", "lower", "upper", "cost")}
-    room = room_for(model, x, rows, **bounds)
-    return closest_change(model, room, wish, rows, tolerance=options.tolerance, max_steps=options.max_steps)
+    remark_on_missing(model, rows.rows([options.row]))
+    x = rows.rows([options.row])
+    wish = wish_for(model, x, options.above, options.below)
+    bounds = {name: _values(model, name, getattr(options, name)) for name in ("lower", "upper")}
+    room = room_for(
+        model,
+        x.matrix[0],
+        rows,
+        fixed=options.fixed,
+        whole=options.whole,
+        cost={name: _number("cost", name, text) for name, text in options.cost.items()},
+        fill=options.fill,
+        **bounds,
+    )
+    words = {column: word for (_, column), word in unseen_levels(model, data, x, options.row).items()}
+    limits = {"tolerance": options.tolerance, "max_steps": options.max_steps}
+    return closest_change(model, room, wish, rows, words=words, **limits)
+
+
+def _values(model: Model, option: str, given: Mapping[str, str]) -> dict[str, Any]:
+    """Return values of variables as these hold them: numbers, texts that are dates, or levels."""
+    kinds = {column.name: column for _, column in model.columns.special}
+    return {name: _value(kinds.get(name, Column(name)), option, text) for name, text in given.items()}
+
+
+def _value(column: Column, option: str, text: str) -> Any:
+    if column.levels is None:
+        return text if column.kind in ("date", "time") else _number(option, column.name, text)
+    if column.is_truth or not column.levels:
+        return text
+    level = same_level(text, type(column.levels[0]))
+    return text if level is None else level
+
+
+def _number(option: str, name: str, text: str) -> float:
+    number = number_in(text)
+    if number is None:
+        raise ValueError(f"--{option} {name}={text}: the value must be a number.")
+    return number
 
 
 def _summary(found: ClosestChange) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import codecs
 import contextlib
+import csv
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rows.cells import Conventions
+from obliquerules.cli.speech import spoken
+from obliquerules.rows.cells import Conventions, doubtful, same_level
 from obliquerules.rows.files import SUFFIXES, DataFile, read_stream
-from obliquerules.rows.levels import has_decimal_commas, kind_of, numbers_only
-from obliquerules.rows.reading import check_finite
-from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rows.levels import has_decimal_commas, kind_of, recoded_values
+from obliquerules.rows.reading import check_not_infinite, warn_of_missing
+from obliquerules.rules import Block, Model, RuleEnsemble
+from obliquerules.rules.columns import UNSEEN, Column, Level
 from obliquerules.rules.ensemble import used_columns
 
 # Separators that are hard to type.
@@ -39,15 +42,37 @@ def add_data(
     reading.add_argument("--decimal", choices=(".", ","), help="the decimal mark of numbers in CSV (default: .)")
     reading.add_argument("--encoding", metavar="NAME", help="the encoding of CSV, such as latin-1 (default: utf-8)")
     reading.add_argument("--sheet", metavar="NAME", help="the sheet of an Excel file (default: the first)")
+    reading.add_argument(
+        "--missing-values",
+        action=Listed,
+        default=(),
+        metavar="WORD[,WORD]",
+        help="words or numbers that stand for a missing value, beside nothing, NA, NaN, null, None and ?; may be repeated",
+    )
 
 
-def read_data(options: argparse.Namespace) -> DataFile:
-    """Read the table that the options name; raise ValueError if it cannot be read or is not what its suffix says."""
+class Listed(argparse.Action):
+    """An option with words that are separated by commas; one with a comma is put in quotes, as in CSV. It may be repeated."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
+        """Append the words."""
+        try:
+            words = [word.strip() for word in next(csv.reader([str(values)], strict=True, skipinitialspace=True), [])]
+        except csv.Error as error:
+            parser.error(f"argument --{self.dest.replace('_', '-')}: {error}; got {values!r}")
+        setattr(namespace, self.dest, (*getattr(namespace, self.dest), *words))
+
+
+def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFile:
+    """Read the table that the options name; raise ValueError if it cannot be read or is not what its suffix says.
+
+    Columns that have levels in the model are read as levels, even if all of them look like numbers.
+    """
     name = options.data
     suffix = ".csv" if name == "-" else Path(name).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"DATA must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, or be '-'; got '{name}'.")
-    conventions = _conventions(options, suffix)
+    conventions = _conventions(options, suffix, model)
     source = "standard input" if name == "-" else f"'{name}'"
     try:
         with _opened(name) as file:
@@ -56,7 +81,7 @@ def read_data(options: argparse.Namespace) -> DataFile:
         raise ValueError(f"'{name}' cannot be read: {error.strerror or error}.") from error
 
 
-def _conventions(options: argparse.Namespace, suffix: str) -> Conventions:
+def _conventions(options: argparse.Namespace, suffix: str, model: Model | None) -> Conventions:
     """Return how the table is written; raise if an option makes no sense for it."""
     given = {name: value for name in MEANT_FOR if (value := getattr(options, name)) is not None}
     for name in given:
@@ -66,7 +91,15 @@ def _conventions(options: argparse.Namespace, suffix: str) -> Conventions:
         given["separator"] = _separator(given["separator"])
     if "encoding" in given:
         _check_encoding(given["encoding"])
-    return Conventions(**given)
+    return Conventions(**given, missing=frozenset(options.missing_values), levels=_levels(options, model))
+
+
+def _levels(options: argparse.Namespace, model: Model | None) -> dict[str, type[str] | None]:
+    """Return the columns that are read as levels: those that the user names, or those of the model."""
+    if model is None:
+        return dict.fromkeys(getattr(options, "categorical", ()))
+    columns = [column for _, column in model.columns.special if column.levels and not column.is_truth]
+    return {column.name: str if isinstance((column.levels or ("",))[0], str) else None for column in columns}
 
 
 def _separator(text: str) -> str:
@@ -101,26 +134,83 @@ def used_names(*ensembles: RuleEnsemble, names: tuple[str, ...]) -> list[str]:
     return [names[column] for column in used_columns(ensembles)]
 
 
-def inputs(
-    model: Model, data: DataFile, rows: Any = slice(None), *, ensembles: Iterable[RuleEnsemble] = ()
-) -> NDArray[np.float64]:
-    """Return the inputs of a model, or of the given members of its path.
+def inputs(model: Model, data: DataFile, rows: Any = slice(None), *, ensembles: Iterable[RuleEnsemble] = ()) -> Block:
+    """Return the inputs of a model, or of the given members of its path, in its levels.
 
-    Columns that their rules do not use need not be there, whatever they hold, and become zero.
+    Columns that their rules do not use need not be there, whatever they hold, and become zero or the first level.
     """
-    names = used_names(model.ensemble, *ensembles, names=model.feature_names)
-    check_decimals(data, names)
-    chosen = numbers_only(data.choose(names).rows(rows))
-    X = np.zeros((len(np.arange(len(data.block))[rows]), len(model.feature_names)))
-    for name, values in zip(chosen.names, chosen.matrix.T, strict=True):
-        X[:, model.feature_names.index(name)] = values
-    check_finite(X, model.feature_names)
-    return X
+    return _inputs(model, data, rows, used_names(model.ensemble, *ensembles, names=model.feature_names))
+
+
+def all_inputs(model: Model, data: DataFile, rows: Any = slice(None)) -> Block:
+    """Return all inputs of a model in its levels, also those that no rule uses: they are needed to learn anew."""
+    return _inputs(model, data, rows, model.feature_names)
+
+
+def _inputs(model: Model, data: DataFile, rows: Any, names: Iterable[str]) -> Block:
+    columns, positions = model.columns, {name: place for place, name in enumerate(model.feature_names)}
+    X = np.zeros((len(np.arange(len(data.block))[rows]), len(columns)))
+    X[:, [place for place, column in columns.special if column.levels == ()]] = UNSEEN
+    for name in names:
+        X[:, positions[name]] = _as_in_fit(data, columns[positions[name]])[rows]
+    check_not_infinite(X, model.feature_names)
+    return Block(columns, X)
+
+
+def _as_in_fit(data: DataFile, wanted: Column) -> NDArray[np.float64]:
+    """Return the values of a column as the model has them; raise if they are of another kind than in fit."""
+    column, values = data.input(wanted.name)
+    if np.isnan(values).all():
+        return np.full(len(values), np.nan)
+    check_decimals(data, [wanted.name])
+    if frozenset({_kind(column), _kind(wanted)}) not in ALIKE:
+        found = (None if data.typed else doubtful(column, values, data.conventions)) or kind_of(column, values)
+        raise ValueError(
+            f"Column '{wanted.name}' of {data.source} holds {found}, but held {kind_of(wanted, np.zeros(0))} in fit."
+            + (" If the text stands for a missing value: --missing-values." if "text" in found else "")
+        )
+    return _codes(column, wanted, values) if _kind(wanted) == "levels" else recoded_values(column, wanted, values)
+
+
+def _codes(column: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the codes of levels among those of the model: text or whole numbers, as which they are looked up."""
+    kind = type((wanted.levels or ("",))[0])
+    codes = [wanted.codes.get((kind, same_level(level, kind)), UNSEEN) for level in column.levels or ()]  # type: ignore[arg-type]
+    return np.array([*codes, np.nan])[np.where(np.isnan(values), len(codes), values).astype(np.intp)]
+
+
+# The kinds of columns of which one can stand for the other.
+ALIKE = [
+    *map(frozenset, ({"number"}, {"date"}, {"time"}, {"duration"}, {"truth"}, {"levels"}, {"nothing"})),
+    *map(frozenset, ({"date", "time"}, {"truth", "number"}, {"nothing", "levels"})),
+]
+
+
+def _kind(column: Column) -> str:
+    if column.levels is None:
+        return "number" if column.kind == "flag" else column.kind
+    return "truth" if column.is_truth else "levels" if column.levels else "nothing"
+
+
+def unseen_levels(model: Model, data: DataFile, X: Block, first: int = 0) -> dict[tuple[int, int], Level]:
+    """Return what the levels that the model does not know are called, by row and column, in rows from the first on."""
+    found: dict[tuple[int, int], Level] = {}
+    for place in set(model.ensemble.used_columns) & set(model.columns.with_levels):
+        column, values = data.input(model.feature_names[place])
+        for row in np.flatnonzero(X.matrix[:, place] == UNSEEN).tolist() if column.levels else ():
+            found[row, place] = (column.levels or ())[int(values[row + first])]
+    return found
+
+
+def remark_on_missing(model: Model, block: Block) -> None:
+    """Say which columns have missing values that had none in fit, if rules use them."""
+    with spoken():
+        warn_of_missing(model, block)
 
 
 def check_decimals(data: DataFile, names: Iterable[str]) -> None:
     """Raise if a column holds numbers with a decimal comma, which were read as text."""
     for name in names:
         column, values = data.column(name)
-        if has_decimal_commas(column):
+        if has_decimal_commas(column) and not data.typed and name not in data.conventions.levels:
             raise ValueError(f"Column '{name}' of {data.source} holds {kind_of(column, values)}. To read them: --decimal ','.")

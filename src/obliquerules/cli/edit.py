@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.data import add_data, read_data
+from obliquerules.cli.data import add_data, all_inputs, read_data
 from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
-from obliquerules.cli.speech import add_at, add_json, command_parser, say, write_json, write_result
-from obliquerules.cli.training import add_training, complete_rows, roles, target_values, weights
+from obliquerules.cli.speech import add_at, add_json, command_parser, say, spoken, write_json, write_result
+from obliquerules.cli.training import add_training, measured_rows, target_values, weights
 
 if TYPE_CHECKING:
     from obliquerules.estimators.editing import Editing
@@ -68,8 +68,8 @@ def main(arguments: Sequence[str]) -> None:
     if options.steps is None:
         reader.error("there is nothing to do: give --drop, --add, --replace, --lock, --unlock, --round or --refit")
     check_output(options.output, options.force, options.model, options.data)
-    data = read_data(options)
-    editing = _started(read_estimator(options.model, options.at), data, options)
+    estimator = read_estimator(options.model, options.at)
+    editing = _started(estimator, read_data(options, estimator.model_), options)
     for action, given in options.steps:
         editing = getattr(editing, action)(*given)
     with writing(options.output):
@@ -79,9 +79,11 @@ def main(arguments: Sequence[str]) -> None:
 
 def _started(estimator: RuleModel, data: DataFile, options: argparse.Namespace) -> Editing[RuleModel]:
     model = estimator.model_
-    rows = complete_rows(data, [*model.feature_names, *roles(options)], options.drop_rows)
-    X = data.choose(model.feature_names).rows(rows)
-    return estimator.edit(X, target_values(model, data, rows, options), weights(data, rows, options))
+    rows = measured_rows(data, model.feature_names, options)
+    with spoken(quiet=options.quiet):
+        return estimator.edit(
+            all_inputs(model, data, rows), target_values(model, data, rows, options), weights(data, rows, options)
+        )
 
 
 def tell(editing: Editing[RuleModel], options: argparse.Namespace) -> None:

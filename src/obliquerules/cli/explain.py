@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, unseen_levels
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.inspection.explanation import explain
@@ -26,12 +26,14 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    data = read_data(options)
+    model = read_model(options.model, options.at)
+    data = read_data(options, model)
     if options.row is not None:
         check_row(options.row, data)
-    model = read_model(options.model, options.at)
     first, last = (0, len(data.block)) if options.row is None else (options.row, options.row + 1)
-    explanation = explain(model, inputs(model, data, slice(first, last)))
+    X = inputs(model, data, slice(first, last))
+    remark_on_missing(model, X)
+    explanation = explain(model, X, unseen_levels(model, data, X, first))
     if options.json:
         write_json([record | {"row": record["row"] + first} for record in explanation.to_dicts()])
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_exactly
@@ -54,14 +54,12 @@ def main(arguments: Sequence[str]) -> None:
 
 def _exported(options: argparse.Namespace) -> Export:
     """Return the export; one that differs from the model is no fault of what was given."""
-    data = None if options.data is None else read_data(options)
     model = read_model(options.model, options.at)
+    data = None if options.data is None else read_data(options, model)
     rows = None if data is None else inputs(model, data)
-    booleans = (
-        {}
-        if data is None or data.block.columns is None
-        else {column.name: "boolean" for _, column in data.block.columns.special if column.levels is not None}
-    )
+    if rows is not None:
+        remark_on_missing(model, rows)
+    booleans = {} if data is None else {name: "boolean" for name in data.block.names if data.input(name)[0].is_truth}
     given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
     given = {name: value for name, value in given.items() if value is not None}
     try:

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.data import add_data, read_data
+from obliquerules.cli.data import Listed, add_data, read_data
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_json, command_parser, say, write_json, write_result
 from obliquerules.cli.training import COUNTS, TASKS, TrainingData, add_training, training_data
+from obliquerules.cli.understood import column_records
 from obliquerules.rules.text import rule_lines
 
 if TYPE_CHECKING:
@@ -36,6 +37,13 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument("--task", choices=TASKS, help="the kind of target (default: inferred from its values)")
     reader.add_argument("--positive", metavar="CLASS", help="the class that scores are about (default: the one sorted last)")
     reader.add_argument("--drop", action="append", default=[], metavar="NAME", help="a column to leave out; may be repeated")
+    reader.add_argument(
+        "--categorical",
+        action=Listed,
+        default=(),
+        metavar="NAME[,NAME]",
+        help="columns of numbers, such as codes, to be taken for levels; may be repeated",
+    )
     reader.add_argument("--method", choices=METHODS, default=next(iter(METHODS)), help="default: %(default)s")
     reader.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     reader.add_argument("--parameters", action=ShowParameters, nargs=0, help="list what --set can set, and exit")
@@ -95,8 +103,10 @@ def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "task": data.task,
         "why": data.why,
         "rows": len(data.y),
-        "rows_left_out": data.rows_left_out,
+        "rows_left_out": data.rows.without_target + data.rows.incomplete,
+        "rows_without_target": data.rows.without_target,
         "columns": list(data.X.names),
+        "understood": column_records(data.X),
         "columns_left_out": dict(data.left_out),
         "notes": list(data.remarks),
         "positive": None if model.model_.labels is None else model.model_.labels.values[1],

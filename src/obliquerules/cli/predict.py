@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.data import add_data, inputs, read_data
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_exactly, write_json
@@ -35,9 +35,10 @@ def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.model, options.data)
-    data = read_data(options)
     model = read_model(options.model, options.at)
-    columns = _predictions(model, model.scores(inputs(model, data)), options.probabilities)
+    X = inputs(model, read_data(options, model))
+    remark_on_missing(model, X)
+    columns = _predictions(model, model.scores(X), options.probabilities)
     if options.json:
         write_json(columns)
     elif options.output is None:

@@ -9,9 +9,8 @@ from obliquerules.cli.data import add_data, inputs, read_data, used_names
 from obliquerules.cli.edit import tell
 from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
-from obliquerules.cli.speech import add_at, add_json, command_parser
-from obliquerules.cli.training import add_training, complete_rows, roles, target_values, weights
-from obliquerules.rules import Block
+from obliquerules.cli.speech import add_at, add_json, command_parser, spoken
+from obliquerules.cli.training import add_training, measured_rows, target_values, weights
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,12 +39,14 @@ def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.model, options.data)
-    data = read_data(options)
     estimator = read_estimator(options.model, options.at)
     model = estimator.model_
-    rows = complete_rows(data, [*used_names(model.ensemble, names=model.feature_names), *roles(options)], options.drop_rows)
-    X = Block.of_matrix(inputs(model, data, rows), model.feature_names)
-    editing = estimator.edit(X, target_values(model, data, rows, options), weights(data, rows, options))
+    data = read_data(options, model)
+    rows = measured_rows(data, used_names(model.ensemble, names=model.feature_names), options)
+    with spoken(quiet=options.quiet):
+        editing = estimator.edit(
+            inputs(model, data, rows), target_values(model, data, rows, options), weights(data, rows, options)
+        )
     editing = editing.round(options.digits, tolerance=options.tolerance, integers=options.integers)
     with writing(options.output):
         editing.model.save(options.output)

@@ -45,7 +45,7 @@ def _summary(rules: Model | RuleEnsemble) -> dict[str, Any]:
             {
                 "rule": position,
                 "weight": rule.weight,
-                "condition": rule.condition.describe(ensemble.feature_names),
+                "condition": rule.condition.describe(ensemble.columns),
                 "complexity": rule.complexity,
             }
             for position, rule in enumerate(ensemble)

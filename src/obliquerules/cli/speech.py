@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import datetime
 import json
 import sys
+import warnings
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 from obliquerules.streams import silence, standard_output
@@ -30,6 +34,24 @@ def complain(message: str) -> None:
     say(f"obliquerules: {' '.join(message.split())}")
 
 
+def remark(message: str) -> None:
+    """Write to standard error what the user should know."""
+    say(f"Note: {message[:1].lower()}{message[1:].rstrip('.')}")
+
+
+@contextlib.contextmanager
+def spoken(*, quiet: bool = False) -> Iterator[None]:
+    """Turn what the library warns of inside into remarks."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for one in caught:
+        if one.category is not UserWarning:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        elif not quiet:
+            remark(str(one.message))
+
+
 def write_result(text: str) -> None:
     """Write a result for people to standard output; a character outside its encoding is written as an escape."""
     standard_output().write(text)
@@ -49,8 +71,17 @@ def write_exactly(text: str) -> None:
 def write_json(content: Any) -> None:
     """Write a result to standard output as JSON with exact numbers, and in any encoding."""
     output = standard_output()
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False)) + "\n")
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_as_json)
+    output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False, default=_as_json)) + "\n")
+
+
+def _as_json(value: Any) -> Any:
+    """Return a date or a time as text in ISO 8601, and a duration as a number of days."""
+    if isinstance(value, datetime.timedelta):
+        return value / datetime.timedelta(days=1)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    raise TypeError(f"A value of type {type(value).__name__} has no form in JSON.")
 
 
 def _takes(output: TextIO, text: str) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, read_data
+from obliquerules.cli.data import add_data, all_inputs, read_data
 from obliquerules.cli.model_file import add_model, read_estimator
-from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
-from obliquerules.cli.training import add_training, complete_rows, roles, target_values, weights
+from obliquerules.cli.speech import add_at, add_json, command_parser, spoken, write_json, write_result
+from obliquerules.cli.training import add_training, measured_rows, target_values, weights
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,20 +38,21 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    data = read_data(options)
     estimator = read_estimator(options.model, options.at)
     model = estimator.model_
-    rows = complete_rows(data, [*model.feature_names, *roles(options)], options.drop_rows)
-    found = estimator.stability(
-        data.choose(model.feature_names).rows(rows),
-        target_values(model, data, rows, options),
-        weights(data, rows, options),
-        n_bootstraps=options.bootstraps,
-        overlap=options.overlap,
-        confidence=options.confidence,
-        random_state=options.random_state,
-        n_jobs=options.jobs,
-    )
+    data = read_data(options, model)
+    rows = measured_rows(data, model.feature_names, options)
+    with spoken():
+        found = estimator.stability(
+            all_inputs(model, data, rows),
+            target_values(model, data, rows, options),
+            weights(data, rows, options),
+            n_bootstraps=options.bootstraps,
+            overlap=options.overlap,
+            confidence=options.confidence,
+            random_state=options.random_state,
+            n_jobs=options.jobs,
+        )
     if options.json:
         write_json(found.to_dicts())
     else:

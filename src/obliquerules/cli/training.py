@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,12 @@ from numpy.typing import NDArray
 
 from obliquerules.cli.counts import against_counts
 from obliquerules.cli.data import check_decimals
+from obliquerules.cli.speech import remark
+from obliquerules.cli.understood import column_lines
+from obliquerules.rows.cells import doubtful, has_numbers
 from obliquerules.rows.files import DataFile
-from obliquerules.rows.levels import as_labels, as_numbers, block_of, kind_of, number_in, numbers_only
+from obliquerules.rows.levels import Filled, as_labels, as_numbers, block_of, kind_of, number_in
+from obliquerules.rows.training_columns import training_columns
 from obliquerules.rules import Block, Labels, Model
 from obliquerules.rules.columns import Column
 
@@ -38,10 +43,10 @@ class TrainingData:
         The kind of target, and how it was inferred.
     left_out : dict of str to str
         The reason for each column that is no input.
-    rows_left_out : int
-        The number of rows with missing values.
+    rows : KnownRows
+        Which rows are learned from.
     X : Block
-        The inputs, as numbers.
+        The inputs, with what was understood of each.
     positive : object
         The class that scores are about, if the user named one.
     remarks : tuple of str
@@ -52,7 +57,7 @@ class TrainingData:
     task: str
     why: str
     left_out: Mapping[str, str]
-    rows_left_out: int
+    rows: KnownRows
     X: Block
     y: NDArray[Any]
     weight: NDArray[np.float64] | None
@@ -61,13 +66,13 @@ class TrainingData:
 
     def sentences(self) -> list[str]:
         """Return the choices as sentences for the user."""
-        names = ", ".join(self.X.names[:10]) + (", ..." if len(self.X.names) > 10 else "")
-        rows = f"Rows: {len(self.y)}" + (f" ({self.rows_left_out} with missing values left out)" if self.rows_left_out else "")
+        left_out = self.rows.left_out()
         return [
             f"Target: {self.target}, {self.task} because {self.why}",
             *self._about(),
-            rows,
-            f"Columns: {len(self.X.names)} ({names})",
+            f"Rows: {len(self.y)}" + (f" ({left_out})" if left_out else ""),
+            f"Columns: {len(self.X.names)}",
+            *column_lines(self.X),
             *(f"Left out: {name}, {reason}" for name, reason in self.left_out.items()),
             *(f"Note: {remark}" for remark in self.remarks),
         ]
@@ -84,7 +89,9 @@ def add_training(parser: argparse.ArgumentParser, *, required: bool = True) -> N
     """Let a command take a target from a table."""
     parser.add_argument("--target", required=required, metavar="NAME", help="the column to predict")
     parser.add_argument("--weight", metavar="NAME", help="a column of weights: a row of weight 2 counts like two rows")
-    parser.add_argument("--drop-rows", action="store_true", help="leave out rows with missing values")
+    parser.add_argument(
+        "--drop-rows", action="store_true", help="leave out rows with missing values (default: learn from them)"
+    )
 
 
 def roles(options: argparse.Namespace) -> list[str]:
@@ -92,9 +99,66 @@ def roles(options: argparse.Namespace) -> list[str]:
     return [options.target] if options.weight is None else [options.target, options.weight]
 
 
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """The rows that something can be learned from, or measured on.
+
+    Attributes
+    ----------
+    mask : array of bool
+        Whether each row is one.
+    without_target, incomplete : int
+        The number of rows that are none because the target is missing, or because another value is.
+    target : str
+        The name of the target.
+    """
+
+    mask: NDArray[np.bool_]
+    without_target: int
+    incomplete: int
+    target: str
+
+    def left_out(self) -> str:
+        """Say which rows were left out; an empty text if none were."""
+        parts = []
+        if self.without_target:
+            parts.append(f"{self.without_target} without a value of '{self.target}'")
+        if self.incomplete:
+            parts.append(f"{self.incomplete} with {'other ' if parts else ''}missing values")
+        return f"{' and '.join(parts)} left out" if parts else ""
+
+
+def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> KnownRows:
+    """Return the rows whose target is known and, if the user asks for it, that miss none of the named columns."""
+    known = ~np.isnan(data.column(options.target)[1])
+    if not known.any():
+        raise ValueError(f"The target '{options.target}' has nothing but missing values.")
+    others = [*names, *roles(options)[1:]]
+    complete = ~np.isnan(data.choose(others).matrix).any(axis=1) if others and options.drop_rows else np.ones_like(known)
+    if not (known & complete).any():
+        raise ValueError(f"{data.source} has no row without missing values.")
+    return KnownRows(known & complete, int(np.count_nonzero(~known)), int(np.count_nonzero(known & ~complete)), options.target)
+
+
+def measured_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> NDArray[np.bool_]:
+    """Return the same as a mask for a command that does not learn, and say which rows are left out."""
+    rows = known_rows(data, names, options)
+    if rows.left_out() and not getattr(options, "quiet", False):
+        remark(f"of {len(rows.mask)} rows, {rows.left_out()}")
+    return rows.mask
+
+
 def weights(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[np.float64] | None:
     """Return the weights of the rows, if there are any."""
-    return None if options.weight is None else _numbers(data, options.weight, "weight")[rows]
+    if options.weight is None:
+        return None
+    found = _numbers(data, options.weight, "weight")[rows]
+    if np.isnan(found).any():
+        raise ValueError(
+            f"The weight '{options.weight}' is missing in {np.count_nonzero(np.isnan(found))} rows. Fill it in, or leave out "
+            "such rows with --drop-rows."
+        )
+    return found
 
 
 def target_values(model: Model, data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[Any]:
@@ -108,40 +172,69 @@ def target_values(model: Model, data: DataFile, rows: NDArray[np.bool_], options
 def _numbers(data: DataFile, name: str, role: str) -> NDArray[np.float64]:
     check_decimals(data, [name])
     column, values = data.column(name)
-    numbers = as_numbers(column, values)
+    numbers = as_numbers(column, values) if column.kind == "number" else None
     if numbers is None:
-        raise ValueError(f"The {role} '{name}' must hold numbers; it holds {kind_of(column, values)}.")
+        held = (None if data.typed else doubtful(column, values, data.conventions)) or kind_of(column, values)
+        raise ValueError(f"The {role} '{name}' must hold numbers; it holds {held}.")
     return numbers
 
 
 def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
     """Choose what to learn from."""
-    for name in (*roles(options), *options.drop):
+    for name in (*roles(options), *options.drop, *options.categorical):
         data.check_name(name)
-    if options.target in options.drop:
-        raise ValueError(f"--drop must not name the target, '{options.target}'.")
+    for option in ("drop", "categorical"):
+        if options.target in getattr(options, option):
+            raise ValueError(f"--{option} must not name the target, '{options.target}'.")
     names, left_out = _inputs(data, roles(options), frozenset(options.drop))
     check_decimals(data, roles(options))
-    rows = complete_rows(data, [*names, *roles(options)], options.drop_rows)
-    X = numbers_only(data.choose(names).rows(rows))
-    constant = [name for name, values in zip(names, X.matrix.T, strict=True) if (values == values[0]).all()]
-    left_out |= dict.fromkeys(constant, "because it is the same in every row")
-    if len(constant) == len(names):
+    rows = known_rows(data, names, options)
+    X, useless = _learnable(data.choose(names).rows(rows.mask))
+    left_out |= useless
+    if not X.names:
         raise ValueError(f"{data.source} has no column left to learn from: {_reasons(left_out)}.")
-    task, why, y = _target(data, rows, options)
-    inputs = _without(X, frozenset(constant))
+    task, why, y = _target(data, rows.mask, options)
     return TrainingData(
         options.target,
         task,
         why,
         left_out,
-        int(np.count_nonzero(~rows)),
-        inputs,
+        rows,
+        X,
         y,
-        weights(data, rows, options),
+        weights(data, rows.mask, options),
         _positive(options.positive, task, y),
-        _remarks(data, inputs),
+        _remarks(data, X),
     )
+
+
+def _learnable(block: Block) -> tuple[Block, dict[str, str]]:
+    """Return the columns that something can be learned from, with what is known of them, and why the others are left out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a column is like an identifier is said below
+        known = training_columns(block)
+    useless = {
+        name: reason
+        for place, name in enumerate(known.names)
+        if (reason := _useless(known.column(place), block.matrix[:, place])) is not None
+    }
+    kept = [place for place, name in enumerate(known.names) if name not in useless]
+    return block_of([(known.column(place), known.matrix[:, place]) for place in kept]), useless
+
+
+def _useless(column: Column, values: NDArray[np.float64]) -> str | None:
+    """Say why nothing can be learned from a column; None if something can."""
+    present = values[~np.isnan(values)]
+    if len(present) == 0:
+        return "because it has nothing but missing values"
+    if (values == values[0]).all():
+        return "because it is the same in every row"
+    if column.levels is None or column.is_truth or (column.levels and not isinstance(column.levels[0], str)):
+        return None
+    all_differ = len(np.unique(present)) == len(present) > 1
+    if column.levels == () or all_differ:
+        return f"because it is text that differs in {'' if all_differ else 'nearly '}every row, like an identifier"
+    return None
 
 
 def _positive(text: str | None, task: str, y: NDArray[Any]) -> Any:
@@ -163,9 +256,16 @@ def _positive(text: str | None, task: str, y: NDArray[Any]) -> Any:
 def _remarks(data: DataFile, X: Block) -> tuple[str, ...]:
     """Return what the user should know about columns that are learned from, or that had no name."""
     index = ["the first column has no name, like the index that pandas writes, and is left out"] if data.has_index else []
-    alike = [name for name, values in zip(X.names, X.matrix.T, strict=True) if _like_identifiers(name, values)]
+    numbers = [(column, values) for column, values in _filled(X) if column.levels is None and column.kind == "number"]
+    alike = [column.name for column, values in numbers if _like_identifiers(column.name, values[~np.isnan(values)])]
+    mixed = [
+        column.name
+        for column, _ in _filled(X)
+        if not data.typed and column.name not in data.conventions.levels and has_numbers(column, data.conventions)
+    ]
     return (
         *index,
+        *(f"{name} holds text and numbers, and is taken for text" for name in mixed),
         *(
             f"{name} is a different whole number in every row, like an identifier (to leave it out: --drop {shlex.quote(name)})"
             for name in alike
@@ -173,18 +273,20 @@ def _remarks(data: DataFile, X: Block) -> tuple[str, ...]:
     )
 
 
+def _filled(block: Block) -> Iterator[Filled]:
+    """Yield the columns of a block with their values."""
+    return ((block.column(place), values) for place, values in enumerate(block.matrix.T))
+
+
 def _like_identifiers(name: str, values: NDArray[np.float64]) -> bool:
     """Say whether numbers are whole, all different, and either called like identifiers or without a gap."""
+    if len(values) < 3:
+        return False
     gaps = np.ptp(values) - (len(values) - 1)
     # Too close together, they cannot all be different; this saves most columns the sorting.
-    if len(values) < 3 or gaps < 0.0 or not (values == np.rint(values)).all() or len(np.unique(values)) < len(values):
+    if gaps < 0.0 or not (values == np.rint(values)).all() or len(np.unique(values)) < len(values):
         return False
     return bool(gaps == 0.0) or ID_NAME.fullmatch(name) is not None
-
-
-def _without(block: Block, names: Collection[str]) -> Block:
-    kept = [position for position, name in enumerate(block.names) if name not in names]
-    return block_of([(block.column(position), block.matrix[:, position]) for position in kept])
 
 
 def _reasons(left_out: Mapping[str, str]) -> str:
@@ -212,39 +314,32 @@ def _unusable(data: DataFile, name: str) -> str | None:
     if INDEX_NAME.fullmatch(name):
         return "because it is called like an index that pandas wrote"
     column, values = data.column(name)
-    present = values[~np.isnan(values)]
-    if len(present) == 0:
-        return "because it has nothing but missing values"
-    if column.levels is None or as_numbers(column, values) is not None:
+    if column.levels is None or data.typed or name in data.conventions.levels or as_numbers(column, values) is not None:
         return None
     check_decimals(data, [name])
-    if (kind := kind_of(column, values)) != "text":
-        raise ValueError(f"Column '{name}' holds {kind}. Correct the text, or leave it out: --drop.")
-    if len(column.levels) == len(present) > 1:
-        return "because it is text that differs in every row, like an identifier"
-    different = "the same in every row" if len(column.levels) == 1 else f"with {len(column.levels)} different values"
-    return f"because it is text, {different}; write it as numbers to use it"
+    doubt, kind = doubtful(column, values, data.conventions), kind_of(column, values)
+    held = doubt or kind
+    if doubt is not None or kind.startswith("numbers with"):
+        raise ValueError(f"Column '{name}' holds {held}. {_ways_out(name, 'text' in held)}")
+    return None
 
 
-def complete_rows(data: DataFile, names: Sequence[str], drop: bool) -> NDArray[np.bool_]:
-    """Return which rows have no missing value; raise if some have, unless they are to be left out."""
-    missing = np.isnan(data.choose(names).matrix)
-    complete = ~np.asarray(missing.any(axis=1))
-    if not complete.all() and not drop:
-        counts = zip(names, missing.sum(axis=0).tolist(), strict=True)
-        listed = ", ".join(f"'{name}' ({count})" for name, count in counts if count)
-        raise ValueError(
-            f"{data.source} has missing values in {listed}. Fill them in, or leave out such rows with --drop-rows or, in fit, "
-            "such columns with --drop."
-        )
-    if not complete.any():
-        raise ValueError(f"{data.source} has no row without missing values.")
-    return complete
+def _ways_out(name: str, has_text: bool) -> str:
+    """Say what can be done about a column of numbers, or dates, that also has something else."""
+    missing = "say that the text stands for a missing value (--missing-values), " if has_text else ""
+    quoted = shlex.quote(name)
+    return f"Correct it, {missing}take it for levels (--categorical {quoted}), or leave it out (--drop {quoted})."
+
+
+def _check_no_dates(column: Column) -> None:
+    if column.kind not in ("number", "flag"):
+        raise ValueError(f"The target '{column.name}' holds {column.kind}s, which cannot be predicted.")
 
 
 def _target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> tuple[str, str, NDArray[Any]]:
     """Return the task, the reason for it, and the targets."""
     column, values = data.column(options.target)
+    _check_no_dates(column)
     labels = as_labels(column, values[rows])
     distinct = sorted(set(labels.tolist()))
     if len(distinct) == 1:

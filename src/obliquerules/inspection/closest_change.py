@@ -149,6 +149,10 @@ def _at_midnight(moment: datetime.date) -> datetime.datetime:
     return moment if isinstance(moment, datetime.datetime) else datetime.datetime.combine(moment, datetime.time())
 
 
+def _signed_number(difference: float) -> str:
+    return f"{'-' if difference < 0.0 else '+'}{readable(abs(difference))}"
+
+
 def _signed_days(difference: datetime.timedelta) -> str:
     days = difference.total_seconds() / 86400.0
     return f"{'-' if days < 0.0 else '+'}{days_text(abs(days))}"

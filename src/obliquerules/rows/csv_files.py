@@ -30,7 +30,7 @@ def read_csv(raw_lines: Iterable[bytes], source: str, conventions: Conventions) 
         raise ValueError(f"{source} is not CSV: {error}.") from error
     columns = zip(*rows, strict=True) if rows else ([] for _ in header)
     return [
-        column_of_cells(name, [cell.strip() for cell in column], conventions.decimal)
+        column_of_cells(name, [cell.strip() for cell in column], conventions)
         for name, column in zip(header, columns, strict=True)
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import posixpath
 import re
 import zipfile
@@ -13,18 +14,26 @@ from xml.etree.ElementTree import ParseError, XMLParser
 import numpy as np
 
 from obliquerules.rows.cells import Conventions, column_of_cells
-from obliquerules.rows.levels import Filled, number_in, with_levels
+from obliquerules.rows.levels import Filled, column_of_objects, number_in, with_levels
 from obliquerules.rules.columns import Column
 
 # The most bytes of a part of the file once it is unpacked: a small file must not fill the memory.
 MOST_BYTES = 256_000_000
 CHUNK = 1 << 16
 MOST_COLUMNS = 16_384
-# Formats of dates and times that every Excel knows by number.
+# Formats of dates and times that every Excel knows by number; of these, the ones of times without a date, and of durations.
 DATE_FORMATS = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
+CLOCK_FORMATS = frozenset({*range(18, 22), 32, 33, 45, 47})
+ELAPSED_FORMATS = frozenset({46})
+# How a number counts the days: as a date, as a time of day if it is below one day, or as a duration.
+MOMENT, CLOCK, ELAPSED = "moment", "clock", "elapsed"
 # What in a format of one's own is text and no letter of a date: in quotes, after a backslash, or in brackets such as [Red].
 NO_DATE_LETTERS = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]|general', re.IGNORECASE)
-DATES = "dates or times"
+HOURS = re.compile(r"\[(h+|m+|s+)\]")
+# The day before the first, as Excel counts, which takes 1900 for a leap year; and the first day of old files of the Macintosh.
+DAY_ZERO = datetime.datetime(1899, 12, 30)
+DAY_ZERO_1904 = datetime.datetime(1904, 1, 1)
+FIRST_OF_MARCH_1900 = 61
 # The most cells between the first column and the last: a cell in every row and one far to the right would fill the memory.
 MOST_CELLS = 100_000_000
 # What the standard library raises for a file that is none of Excel, or damaged, encrypted or packed in an unknown way.
@@ -33,27 +42,14 @@ BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, EOFError, RuntimeError, Lo
 Rows = list[dict[int, Any]]
 
 
-class Date:
-    """A date or a time, which is neither a number nor text."""
-
-
-def read_excel(file: IO[bytes], source: str, conventions: Conventions) -> tuple[list[Filled], dict[str, str], list[str]]:
-    """Read one sheet.
-
-    Returns
-    -------
-    columns : list of (Column, array)
-    unread : dict of str to str
-        What the columns hold that are neither numbers nor text.
-    names : list of str
-        The names of all columns, in the order of the sheet.
-    """
+def read_excel(file: IO[bytes], source: str, conventions: Conventions) -> list[Filled]:
+    """Return the columns of one sheet that have a value."""
     try:
         with zipfile.ZipFile(file) as archive:
             rows = _sheet_rows(Parts(archive, source), conventions.sheet)
     except BROKEN as error:
         raise ValueError(f"{source} is not an Excel file (.xlsx): {error}.") from error
-    return _columns([row for row in rows if row], source, conventions.decimal)
+    return _columns([row for row in rows if row], source, conventions)
 
 
 class Parts:
@@ -169,11 +165,11 @@ class SharedTexts(Texts):
 
 
 class DateStyles(Elements):
-    """The styles of cells under which numbers are dates or times, by their number."""
+    """The styles of cells under which numbers are dates, times or durations, by their number."""
 
     def __init__(self) -> None:
         self.own: dict[str, str] = {}
-        self.styles: list[bool] = []
+        self.styles: list[str | None] = []
         self.inside = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
@@ -183,19 +179,32 @@ class DateStyles(Elements):
         if name == "numFmt":
             self.own[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
         elif name == "xf" and self.inside:
-            self.styles.append(self._is_date(attributes.get("numFmtId", "0")))
+            self.styles.append(self._kind(attributes.get("numFmtId", "0")))
 
     def end(self, tag: str) -> None:
         """Leave the styles of cells."""
         self.inside = self.inside and _local(tag) != "cellXfs"
 
-    def _is_date(self, number: str) -> bool:
+    def _kind(self, number: str) -> str | None:
         if number in self.own:
-            return any(letter in "ymdhs" for letter in NO_DATE_LETTERS.sub("", self.own[number].lower()))
-        return number.isdecimal() and int(number) in DATE_FORMATS
+            return _kind_of_format(NO_DATE_LETTERS.sub("", self.own[number].lower()))
+        known = int(number) if number.isdecimal() else -1
+        if known not in DATE_FORMATS:
+            return None
+        return CLOCK if known in CLOCK_FORMATS else ELAPSED if known in ELAPSED_FORMATS else MOMENT
 
-    def __contains__(self, style: str) -> bool:
-        return style.isdecimal() and int(style) < len(self.styles) and self.styles[int(style)]
+    def kind(self, style: str) -> str | None:
+        """Return what numbers of a style are: a moment, a time of day, a duration, or nothing but a number."""
+        return self.styles[int(style)] if style.isdecimal() and int(style) < len(self.styles) else None
+
+
+def _kind_of_format(letters: str) -> str | None:
+    """Return what numbers in a format of one's own are."""
+    if HOURS.search(letters):
+        return ELAPSED
+    if not any(letter in "ymdhs" for letter in letters):
+        return None
+    return CLOCK if ("h" in letters or "s" in letters) and not ("y" in letters or "d" in letters) else MOMENT
 
 
 class SheetRows(Texts):
@@ -206,13 +215,15 @@ class SheetRows(Texts):
     texts : sequence of str
         The shared texts.
     dates : DateStyles
+    from_1904 : bool
+        Whether days are counted from 1904.
     """
 
     whole = "c"
 
-    def __init__(self, texts: Sequence[str], dates: DateStyles) -> None:
+    def __init__(self, texts: Sequence[str], dates: DateStyles, from_1904: bool) -> None:
         super().__init__()
-        self.texts, self.dates = texts, dates
+        self.texts, self.dates, self.from_1904 = texts, dates, from_1904
         self.rows: Rows = []
         self.column = -1
         self.cell: Mapping[str, str] = {}
@@ -238,9 +249,12 @@ class SheetRows(Texts):
             return _shared(self.texts, text)
         if kind == "b":
             return text.strip() == "1"
-        if kind == "d" or (kind == "n" and self.cell.get("s", "") in self.dates):
-            return Date
-        return _number(text) if kind == "n" else text
+        if kind == "d":
+            return _written_date(text)
+        if kind != "n":
+            return text
+        number, style = _number(text), self.dates.kind(self.cell.get("s", ""))
+        return number if style is None else _moment(number, style, self.from_1904)
 
 
 def _local(tag: str) -> str:
@@ -272,12 +286,35 @@ def _number(text: str) -> float:
     return number
 
 
+def _written_date(text: str) -> datetime.datetime | str:
+    """Return a date that is written as text; a time without a date stays text."""
+    try:
+        return datetime.datetime.fromisoformat(text.strip())
+    except ValueError:
+        return text
+
+
+def _moment(days: float, style: str, from_1904: bool) -> datetime.datetime | datetime.timedelta:
+    """Return the date or the duration that a number of days is, to the millisecond: that is as far as Excel goes."""
+    try:
+        passed = datetime.timedelta(milliseconds=round(days * 86_400_000.0))
+        if style == ELAPSED or (style == CLOCK and days < 1.0):
+            return passed
+        if from_1904:
+            return DAY_ZERO_1904 + passed
+        return DAY_ZERO + passed + datetime.timedelta(days=int(days < FIRST_OF_MARCH_1900 - 1))
+    except (OverflowError, ValueError) as error:
+        raise ValueError(f"A cell of the Excel file should hold a date, but holds the number {days:g}.") from error
+
+
 def _sheet_rows(parts: Parts, wanted: str | None) -> Rows:
     """Return the rows of a sheet."""
     path = _sheet_path(parts, wanted)
     texts = parts.read("xl/sharedStrings.xml", SharedTexts()).texts
     dates = parts.read("xl/styles.xml", DateStyles())
-    rows: Rows = parts.read(path, SheetRows(texts, dates)).rows
+    properties = parts.read("xl/workbook.xml", Found("workbookPr")).attributes
+    from_1904 = any(one.get("date1904") in ("1", "true") for one in properties)
+    rows: Rows = parts.read(path, SheetRows(texts, dates, from_1904)).rows
     return rows
 
 
@@ -296,32 +333,28 @@ def _sheet_path(parts: Parts, wanted: str | None) -> str:
     return found[next(iter(found)) if wanted is None else wanted]
 
 
-def _columns(rows: Rows, source: str, decimal: str) -> tuple[list[Filled], dict[str, str], list[str]]:
-    """Return the columns that have a value, what the unread ones hold, and the names of all."""
+def _columns(rows: Rows, source: str, conventions: Conventions) -> list[Filled]:
+    """Return the columns that have a value."""
     if not rows:
         raise ValueError(f"{source} is empty: the first row should have the names of the columns.")
     used = sorted({column for row in rows for column in row})
     if len(used) * len(rows) > MOST_CELLS:
         raise ValueError(f"{source} is too large as an Excel file: write it as CSV or Parquet.")
-    names, columns, unread = [], [], {}
-    for place in used:
-        name, values = _text(rows[0].get(place)).strip(), [row.get(place) for row in rows[1:]]
-        names.append(name)
-        if Date in values:
-            unread[name] = DATES
-        else:
-            columns.append(_column(name, values, decimal))
-    return columns, unread, names
+    return [_column(_text(rows[0].get(place)).strip(), [row.get(place) for row in rows[1:]], conventions) for place in used]
 
 
-def _column(name: str, values: Sequence[Any], decimal: str) -> Filled:
-    """Return a column of numbers, of booleans, or of what its values are as text."""
+def _column(name: str, values: Sequence[Any], conventions: Conventions) -> Filled:
+    """Return a column of numbers, of dates, of durations, of booleans, or of what its values are as text."""
     kinds = {type(value) for value in values if value is not None}
-    if kinds <= {float}:
-        return Column(name), np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    if kinds == {bool}:
-        return with_levels(name, values)
-    return column_of_cells(name, [_cell(value, decimal) for value in values], decimal)
+    if len(kinds) == 1 and name not in conventions.levels:
+        if kinds == {float}:
+            numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+            return Column(name), np.where(np.isin(numbers, conventions.missing_numbers), np.nan, numbers)
+        if kinds == {bool}:
+            return with_levels(name, values)
+        if kinds <= {datetime.datetime, datetime.timedelta}:
+            return column_of_objects(name, values)
+    return column_of_cells(name, [_cell(value, conventions.decimal) for value in values], conventions)
 
 
 def _cell(value: Any, decimal: str) -> str:
@@ -336,4 +369,6 @@ def _text(value: Any) -> str:
         return str(value).upper()
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    return "a date" if value is Date else str(value)
+    if isinstance(value, datetime.datetime):
+        return str(value.date()) if value.time() == datetime.time() and value.tzinfo is None else str(value)
+    return str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -14,10 +14,12 @@ import numpy as np
 
 from obliquerules.rows.cells import Conventions
 from obliquerules.rows.csv_files import read_csv
-from obliquerules.rows.levels import Filled, block_of
-from obliquerules.rules.columns import Block
+from obliquerules.rows.levels import Filled, as_numbers, block_of
+from obliquerules.rules.columns import Block, Column
 
 SUFFIXES = (".csv", ".xlsx", ".parquet", ".arrow")
+# Files that record the types of their columns.
+TYPED = (".parquet", ".arrow")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +31,17 @@ class DataFile:
     source : str
         What messages call the file.
     block : Block
-        The columns of numbers, booleans and text.
+        The columns of numbers, dates, durations, booleans and text.
     unread : mapping of str to str
-        What each of the other columns holds, such as dates.
+        What each of the other columns holds, such as lists.
     names : tuple of str
         The names of all columns, in the order of the file.
     has_index : bool
         Whether a first column without a name, as pandas writes its index, was left out.
+    conventions : Conventions
+        How the file is written.
+    typed : bool
+        Whether the file says of each column what it holds, so that text is text even if it looks like numbers.
     """
 
     source: str
@@ -43,6 +49,8 @@ class DataFile:
     unread: Mapping[str, str]
     names: tuple[str, ...]
     has_index: bool = False
+    conventions: Conventions = field(default_factory=Conventions)
+    typed: bool = False
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -52,7 +60,7 @@ class DataFile:
         """Return a column and its values; raise if there is none of that name, or if it was not read."""
         self.check_name(name)
         if name in self.unread:
-            raise ValueError(f"Column '{name}' of {self.source} holds {self.unread[name]}, neither numbers nor text.")
+            raise ValueError(f"Column '{name}' of {self.source} holds {self.unread[name]}, which cannot be used.")
         position = self._positions[name]
         return self.block.column(position), self.block.matrix[:, position]
 
@@ -61,9 +69,17 @@ class DataFile:
         if name not in self._positions and name not in self.unread:
             raise ValueError(f"{self.source} has no column '{name}'; it has {_listed(self.names)}.")
 
+    def input(self, name: str) -> Filled:
+        """Return a column as an input of a model: the words true and false, however they are written, are booleans."""
+        column, values = self.column(name)
+        if column.levels is None or column.is_truth or name in self.conventions.levels:
+            return column, values
+        truth = as_numbers(column, values)
+        return (column, values) if truth is None else (Column(name, (False, True)), truth)
+
     def choose(self, names: Sequence[str]) -> Block:
-        """Return some of the columns, in the given order."""
-        return block_of([self.column(name) for name in names])
+        """Return some of the columns as inputs, in the given order."""
+        return block_of([self.input(name) for name in names])
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:
@@ -79,7 +95,8 @@ def read_file(path: str | os.PathLike[str]) -> DataFile:
 
 def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventions | None = None) -> DataFile:
     """Read an open file; raise ValueError if it is not what its suffix says."""
-    columns, unread, names = _read(file, suffix, source, conventions or Conventions())
+    conventions = conventions or Conventions()
+    columns, unread, names = _read(file, suffix, source, conventions)
     if columns and not len(columns[0][1]):
         raise ValueError(f"{source} has a header, but no rows.")
     _check_nameless(columns, unread, names, source)
@@ -88,7 +105,8 @@ def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventi
     kept = [(column, values) for column, values in columns if column.name != ""]
     block = block_of(kept)
     unread = {name: kind for name, kind in unread.items() if name != ""}
-    return DataFile(source, block, unread, tuple(named), has_index=names[0] == "")
+    typed = suffix in TYPED
+    return DataFile(source, block, unread, tuple(named), names[0] == "", conventions, typed)
 
 
 def _check_nameless(columns: Sequence[Filled], unread: Mapping[str, str], names: Sequence[str], source: str) -> None:
@@ -110,10 +128,11 @@ def _read(
     if suffix == ".xlsx":
         from obliquerules.rows.excel_files import read_excel  # here, because few files need it
 
-        return read_excel(file, source, conventions)
+        columns = read_excel(file, source, conventions)
+        return columns, {}, [column.name for column, _ in columns]
     from obliquerules.rows.arrow_files import read_arrow  # here, because it loads narwhals
 
-    return read_arrow(file, suffix, source)
+    return read_arrow(file, suffix, source, conventions)
 
 
 def check_names(names: Sequence[str], source: str) -> None:

@@ -140,11 +140,15 @@ def kind_of(column: Column, values: NDArray[Any]) -> str:
         return f"numbers with a decimal comma ('{_first_with(',', column.levels)}')"
     if _has_points_and_commas(column.levels):
         return f"numbers with points and commas ('{_first_with('.', column.levels)}', '{_first_with(',', column.levels)}')"
+    if isinstance(column.levels[0], int):
+        return "categories"
     is_text = np.array([number_in(str(level)) is None for level in column.levels])
     if is_text.all():
         return "text"
-    first = next(int(code) for code in values.tolist() if code >= 0 and is_text[int(code)])
-    return f"numbers and text ('{column.levels[first]}')"
+    if not is_text.any():
+        return "numbers written as text"
+    first = next((int(code) for code in values.tolist() if code >= 0 and is_text[int(code)]), None)
+    return "text" if first is None else f"numbers and text ('{column.levels[first]}')"
 
 
 def has_decimal_commas(column: Column) -> bool:
