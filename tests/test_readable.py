@@ -10,7 +10,7 @@ from obliquerules.losses import LOSSES
 from obliquerules.method import Task
 from obliquerules.readable import SHARE_OF_ERROR, readable_path, without_redundant
 from obliquerules.rules import Block
-from obliquerules.rules.decimals.numbers import significant_digits
+from obliquerules.rules.numbers import significant_digits
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 few = settings(max_examples=25, deadline=None)

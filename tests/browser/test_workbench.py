@@ -19,7 +19,7 @@ from sklearn.metrics import (
 
 from obliquerules import RuleEnsemble
 from obliquerules.losses import LOSSES
-from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN
 from obliquerules.rules.text import Wording
 

@@ -87,7 +87,6 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     remark_on_missing(model, rows.rows([options.row]))
     x = rows.rows([options.row])
     wish = wish_for(model, x, options.above, options.below)
-    bounds = {name: _values(model, name, getattr(options, name)) for name in ("lower", "upper")}
     room = room_for(
         model,
         x.matrix[0],
@@ -96,7 +95,8 @@ def _found(options: argparse.Namespace) -> ClosestChange:
         whole=options.whole,
         cost={name: _number("cost", name, text) for name, text in options.cost.items()},
         fill=options.fill,
-        **bounds,
+        lower=_values(model, "lower", options.lower),
+        upper=_values(model, "upper", options.upper),
     )
     words = {column: word for (_, column), word in unseen_levels(model, data, x, options.row).items()}
     limits = {"tolerance": options.tolerance, "max_steps": options.max_steps}

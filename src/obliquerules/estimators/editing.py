@@ -13,9 +13,9 @@ from obliquerules.method import Method
 from obliquerules.parameters import check_flag, check_real, check_whole
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
-from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.decimals.rounding import Rounding
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
+from obliquerules.rules.numbers import readable
 
 
 class Editable(Protocol):

@@ -12,7 +12,7 @@ from obliquerules.inspection.values import value_of, value_text
 from obliquerules.inspection.variables import Numbers, Values, Vector, mask_of, with_given, with_values
 from obliquerules.parameters import check_real
 from obliquerules.rules import Block, Column, Columns, Model
-from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.numbers import readable
 
 # Larger whole numbers are taken for measurements that happen to have no decimals.
 LARGEST_WHOLE = 1e6

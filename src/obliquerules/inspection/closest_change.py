@@ -17,9 +17,8 @@ from obliquerules.inspection.change_search import Search, same_distance, search_
 from obliquerules.inspection.values import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Level
-from obliquerules.rules.decimals.numbers import readable, rounded_to, shortest_decimal, significant_digits
+from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.records import Records, aligned
-from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
 from obliquerules.rules import Block, Column, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
-from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.numbers import readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN, votes_needed
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
-from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.numbers import readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.style import PLAIN
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from obliquerules.rules.columns import Block, Column, Level
-from obliquerules.rules.decimals.numbers import in_full, readable
+from obliquerules.rules.numbers import in_full, readable
 from obliquerules.rules.style import PLAIN, plain_level
 
 # A number, a level, a date, a time or a duration; None where the value is missing.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.decimals.gaps import Projections, middle_half
-from obliquerules.rules.decimals.numbers import shortest_decimal
+from obliquerules.rules.numbers import shortest_decimal
 
 Vector = NDArray[np.float64]
 

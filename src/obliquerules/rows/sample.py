@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.columns import Block, Range
-from obliquerules.rules.decimals.numbers import shortest_decimal
+from obliquerules.rules.numbers import shortest_decimal
 
 # This many rows, by weight, may lie beyond the range of a column at either end.
 BEYOND_RANGE = 4.0

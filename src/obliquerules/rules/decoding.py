@@ -10,7 +10,6 @@ import numpy as np
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
 from obliquerules.rules.columns import Column, Columns, Level, Range
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.decimals.numbers import ALL_DIGITS
 from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
 from obliquerules.rules.documents.fields import Field, ModelFileError, cut
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
@@ -18,6 +17,7 @@ from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import Model, Origin
+from obliquerules.rules.numbers import ALL_DIGITS
 from obliquerules.rules.proposition import Proposition, Term, Test
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import column_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.ensemble import RuleEnsemble
+from obliquerules.rules.numbers import readable
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block, Columns, Range
-from obliquerules.rules.decimals.numbers import readable
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
+from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import column_names
 from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
 

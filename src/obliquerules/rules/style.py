@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from obliquerules.rules.columns import Column, Columns, Level
-from obliquerules.rules.decimals.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
+from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
 
 if TYPE_CHECKING:
     from obliquerules.rules.membership import Membership

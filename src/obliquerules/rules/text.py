@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from obliquerules.rules.bands import Band, BandTable, band_tables
 from obliquerules.rules.columns import Level
-from obliquerules.rules.decimals.numbers import rounded_to
+from obliquerules.rules.numbers import rounded_to
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN, Style
 

@@ -9,8 +9,8 @@ from obliquerules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.gaps import Projections, middle_half
-from obliquerules.rules.decimals.numbers import significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
+from obliquerules.rules.numbers import significant_digits
 
 from ..printed import read_ensemble, read_proposition
 from ..strategies import any_finite, ensembles, few, matrices, ordinary, propositions

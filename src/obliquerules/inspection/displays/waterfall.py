@@ -13,7 +13,7 @@ from obliquerules.inspection.explanation import RowExplanation, explain, reasons
 from obliquerules.inspection.values import unseen_words
 from obliquerules.losses import Loss
 from obliquerules.rows.reading import read_inputs, read_table
-from obliquerules.rules.decimals.numbers import readable
+from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]

@@ -13,8 +13,8 @@ from obliquerules.inspection.report.groups import Grouping, conditions_of, group
 from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Model
-from obliquerules.rules.decimals.numbers import rounded_to
 from obliquerules.rules.ensemble import used_columns
+from obliquerules.rules.numbers import rounded_to
 
 Vector = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.gaps import Projections, clear_threshold
-from obliquerules.rules.decimals.numbers import rounded_to, significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
 from obliquerules.rules.membership import Membership
+from obliquerules.rules.numbers import rounded_to, significant_digits
 from obliquerules.rules.proposition import Proposition, Term, Test
 from obliquerules.rules.votes import is_binary
 

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.decimals.numbers import shortest_decimal, significant_digits
+from obliquerules.rules.numbers import shortest_decimal, significant_digits
 
 # By how much, relative to its terms, a projection may differ when another engine adds them in another order.
 SAME_PROJECTION = 1e-9

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.coarsening import HasValue, Targets, coarsened, exponent
-from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, significant_digits
 from obliquerules.rules.decimals.shortening import Shortening, length
 from obliquerules.rules.membership import Membership
+from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, significant_digits
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble

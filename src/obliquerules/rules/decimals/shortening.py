@@ -10,8 +10,8 @@ import numpy as np
 
 from obliquerules.rules.columns import Block
 from obliquerules.rules.decimals.gaps import Projections, largest_of, middle_half
-from obliquerules.rules.decimals.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.membership import Membership
+from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.votes import in_whole_numbers, is_binary
 

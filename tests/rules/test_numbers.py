@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.rules.decimals.numbers import (
+from obliquerules.rules.numbers import (
     MEANT_DIGITS,
     WEIGHT_DIGITS,
     readable,
