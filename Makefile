@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real docs clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real mixed docs clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -73,6 +73,10 @@ paper: $(VENV)/compared  ## the paper's protocol, ours and peers beside the pape
 real: $(VENV)/real  ## twelve real data sets: defaults, chosen sizes and rivals; resumes where it was stopped
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/real.py
 
+mixed: $(VENV)/real  ## raw frames with text and missing values against the usual preparation, and the time that levels take
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py --speed
+
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -112,7 +116,7 @@ $(VENV)/mixed: $(VENV)/package
 
 # Only their data files are used: with all that they depend on, such as PyTorch, they would take gigabytes.
 $(VENV)/real: $(VENV)/compared
-	$(INSTALL) --no-deps 'ISLP>=0.4' 'lifelines>=0.28' 'statsmodels>=0.14'
+	$(INSTALL) --no-deps 'ISLP>=0.4' 'lifelines>=0.28' 'statsmodels>=0.14' 'palmerpenguins>=0.1.4' 'plotnine>=0.13'
 	touch $@
 
 $(VENV)/browser: $(VENV)/dependencies

@@ -1,8 +1,10 @@
 """Raw frames against the usual preparation: six real data sets with text and missing values, and two generated ones.
 
 Five folds. LLTBoost learns from the frame as it is and, beside that, behind the usual pipeline: missing numbers become the
-median and get no indicator, missing text becomes the most frequent, and each level becomes a column of 0 and 1. Rivals:
-histogram gradient boosting with native categories, and the explainable boosting machine (interpret; only with --ebm).
+median and get no indicator, missing text becomes the most frequent, and each level becomes a column of 0 and 1. One fit gives
+models of many sizes, so that the two are also compared at a given size: "smaller" is the largest model of the path, learned from
+the raw frame, that is less complex than the one behind the pipeline, in each fold. Rivals: histogram gradient boosting with
+native categories, and the explainable boosting machine (interpret; only with --ebm).
 
 The data are files inside ISLP, lifelines, palmerpenguins and plotnine, which need not be importable: ``pip install --no-deps``
 is enough. With --speed: the time of a fit on 100 000 rows of 20 columns, half of them text with up to 1000 levels, relative to
@@ -145,28 +147,29 @@ def measured(data: MixedData, *, ebm: bool) -> dict[str, tuple[float, float]]:
     splitter = (StratifiedKFold if data.has_classes else KFold)(N_FOLDS, shuffle=True, random_state=0)
     found: dict[str, list[tuple[float, float]]] = {}
     for train, test in splitter.split(data.X, data.y):
-        for name, (model, X) in models(data, ebm=ebm).items():
-            fitted = model.fit(X.iloc[train], data.y[train])
-            found.setdefault(name, []).append((risk(fitted, X.iloc[test], data.y[test]), complexity(fitted)))
+        fitted = {name: (model.fit(X.iloc[train], data.y[train]), X) for name, (model, X) in models(data, ebm=ebm).items()}
+        fitted["smaller"] = fitted["raw"][0].at(int(complexity(fitted["prepared"][0])) - 1), data.X
+        for name, (model, X) in fitted.items():
+            found.setdefault(name, []).append((risk(model, X.iloc[test], data.y[test]), complexity(model)))
     return {name: tuple(np.mean(values, axis=0)) for name, values in found.items()}  # type: ignore[misc]
 
 
 def compare(*, ebm: bool) -> None:
-    """Print a table, and on how many data sets the raw frame does as well and is smaller."""
+    """Print a table, and on how many data sets the raw frame does as well, by default and with a smaller model."""
     better = smaller = 0
     for name, make in DATA.items():
         data = make()
         found = measured(data, ebm=ebm)
-        raw, usual = found["raw"], found["prepared"]
-        better += raw[0] <= usual[0]
-        smaller += raw[1] < usual[1]
-        rivals = "  ".join(f"{rival} {found[rival][0] / usual[0]:.3f}" for rival in found if rival not in ("raw", "prepared"))
+        usual = found.pop("prepared")
+        better += found["raw"][0] <= usual[0]
+        smaller += found["smaller"][0] <= usual[0]
+        risks = ", ".join(f"{rival} {mean / usual[0]:.3f}" for rival, (mean, _) in found.items())
+        sizes = f"{found['raw'][1]:.1f}, {found['smaller'][1]:.1f} and {usual[1]:.1f}"
         print(
-            f"{name:18} {len(data.y):5} rows, {data.X.isna().to_numpy().mean():4.0%} missing: risk {raw[0]:.5g} against "
-            f"{usual[0]:.5g} ({raw[0] / usual[0]:.3f}), complexity {raw[1]:.1f} against {usual[1]:.1f}; {rivals}",
+            f"{name:18} {len(data.y):5} rows, {data.X.isna().to_numpy().mean():4.0%} missing: {risks}; sizes {sizes}",
             flush=True,
         )
-    print(f"raw no worse on {better} of {len(DATA)}, smaller on {smaller} of {len(DATA)}")
+    print(f"no worse than the pipeline: raw on {better} of {len(DATA)}, smaller on {smaller} of {len(DATA)}")
 
 
 def speed() -> None:
