@@ -2,9 +2,9 @@
 
 Five folds. LLTBoost learns from the frame as it is and, beside that, behind the usual pipeline: missing numbers become the
 median and get no indicator, missing text becomes the most frequent, and each level becomes a column of 0 and 1. One fit gives
-models of many sizes, so that the two are also compared at a given size: "smaller" is the largest model of the path, learned from
-the raw frame, that is less complex than the one behind the pipeline, in each fold. Rivals: histogram gradient boosting with
-native categories, and the explainable boosting machine (interpret; only with --ebm).
+models of many sizes, so that the two are also compared at a given size: "smaller" is the largest model of the path, learned
+from the raw frame, that is less complex than the one behind the pipeline, in each fold. Rivals: histogram gradient boosting
+with native categories, and the explainable boosting machine (interpret; only with --ebm).
 
 The data are files inside ISLP, lifelines, palmerpenguins and plotnine, which need not be importable: ``pip install --no-deps``
 is enough. With --speed: the time of a fit on 100 000 rows of 20 columns, half of them text with up to 1000 levels, relative to

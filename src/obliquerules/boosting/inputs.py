@@ -14,7 +14,7 @@ from obliquerules.rules.decimals.gaps import largest_of
 from obliquerules.rules.proposition import Term
 
 # Only this many levels, those with the strongest pull, take part in one regression: it would take longer with all of them.
-MOST_LEVELS = 10
+MOST_LEVELS = 25
 # A level with fewer rows, by weight, is no input of a sum.
 FEWEST_ROWS = 5.0
 
