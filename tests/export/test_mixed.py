@@ -250,6 +250,41 @@ def test_times_with_a_zone_are_refused_by_a_scorer():
         scorer(pd.DataFrame({"seen": pd.to_datetime(["2020-01-01"]).tz_localize("Europe/Berlin")}))
 
 
+@pytest.mark.parametrize("make", [list, lambda dates: pd.Series(dates, dtype=object)])
+def test_dates_that_pandas_keeps_as_objects_are_refused_by_a_scorer(make):
+    scorer = find_target("frame").write(of_one_rule("date"))
+    with pytest.raises(ValueError, match=r"The column 'admitted' is of type Object: make it .* by pandas.to_datetime"):
+        scorer(pd.DataFrame({"admitted": make([datetime.date(2021, 3, 1)])}))
+
+
+KINDS_OF_TEXT = {
+    "pandas": [object, "str", "string", "category"],
+    "polars": ["String", "Categorical", ("Enum", ["red", "mauve"])],
+    "pyarrow": ["string", "large_string", "dictionary"],
+}
+
+
+@pytest.mark.parametrize(("library", "kind"), [(library, kind) for library, kinds in KINDS_OF_TEXT.items() for kind in kinds])
+def test_a_scorer_takes_text_and_categories(library, kind):
+    package = pytest.importorskip(library)
+    values = ["red", "mauve", None]
+    if library == "pandas":
+        values = package.Series(values, dtype=kind)
+    elif library == "polars":
+        name, *arguments = (kind,) if isinstance(kind, str) else kind
+        values = package.Series(values, dtype=getattr(package, name)(*arguments))
+    else:
+        values = (
+            package.array(values).dictionary_encode()
+            if kind == "dictionary"
+            else package.array(values, getattr(package, kind)())
+        )
+    frame = package.table({"colour": values}) if library == "pyarrow" else package.DataFrame({"colour": values})
+    for said, scores in (("in", [1.75, 0.25, 0.25]), ("not in", [0.25, 1.75, 0.25])):
+        scored = find_target("frame").write(of_one_rule(said))(frame)["score"]
+        assert (scored.to_pylist() if library == "pyarrow" else scored.to_list()) == scores
+
+
 def test_classes_of_raw_rows_in_a_workbook():
     frame, y = raw_frame(200)
     model = LLTBoostClassifier(max_rules=3, random_state=0).fit(frame, np.where(y > y.median(), "ill", "well"))

@@ -178,6 +178,7 @@ class ExcelTarget(Target):
     ----------
     rows : data frame or array of shape (n_rows, n_features), optional
         Rows to put into the sheet, with their scores, above a hundred empty ones. No other row is in the file.
+        In place of a level that the model does not have, there is "never seen".
     office : bool, default=True
         Whether LibreOffice verifies the workbook, too, if it is installed; it takes some seconds.
     """

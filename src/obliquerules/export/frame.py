@@ -142,22 +142,33 @@ class FrameScorer:
         The names of the outputs.
     inputs : tuple of str
         The names of the columns that are read.
+    moments : tuple of str
+        Those of them that hold dates, times or durations.
     """
 
     expressions: tuple[nw.Expr, ...] = field(repr=False)
     names: tuple[str, ...]
     inputs: tuple[str, ...] = field(repr=False)
+    moments: tuple[str, ...] = field(default=(), repr=False)
 
     def __call__(self, frame: Any) -> Any:
         """Return a frame, eager or lazy, with the outputs as further columns; raise if it has one of them already."""
         given = nw.from_native(frame)
         schema = given.collect_schema()
         self._check(schema.names(), ignore_case=given.implementation not in CASE_SENSITIVE)
-        for name in self.inputs:
-            if getattr(schema[name], "time_zone", None) is not None:
-                raise ValueError(f"The times of column {name!r} have a zone: convert them to universal time without one.")
+        for name in self.moments:
+            self._check_moments(name, schema[name], given.implementation.is_pandas_like())
         outputs = [expression.alias(name) for expression, name in zip(self.expressions, self.names, strict=True)]
         return nw.to_native(given.with_columns(*outputs))
+
+    def _check_moments(self, name: str, dtype: Any, in_pandas: bool) -> None:
+        """Raise if a column does not hold dates, times or durations that can be compared."""
+        if getattr(dtype, "time_zone", None) is not None:
+            raise ValueError(f"The times of column {name!r} have a zone: convert them to universal time without one.")
+        # What pandas keeps as objects or as dates of Arrow cannot be compared with times.
+        if not dtype.is_temporal() or (in_pandas and dtype == nw.Date):
+            advice = " by pandas.to_datetime or pandas.to_timedelta" if in_pandas else ""
+            raise ValueError(f"The column {name!r} is of type {dtype}: make it one of dates, times or durations{advice}.")
 
     def _check(self, columns: Sequence[Any], *, ignore_case: bool) -> None:
         """Raise if an input is missing, or if a column has the name of an output."""
@@ -198,7 +209,9 @@ class FrameTarget(Target):
         score = language.score(source.ensemble.intercept, contributions)
         outputs = [score, language.prediction(source, score), *(contributions if source.contributions else [])]
         scorable = language.scorable(source)
-        return FrameScorer(tuple(language.only_where(scorable, output) for output in outputs), names, source.used_names)
+        moments = tuple(source.name(column) for column in source.columns if source.column(column).kind in TEMPORAL)
+        expressions = tuple(language.only_where(scorable, output) for output in outputs)
+        return FrameScorer(expressions, names, source.used_names, moments)
 
     def apart(self, source: Source) -> FrameTarget:
         """Return the target with a prefix that makes output names differ from column names."""
