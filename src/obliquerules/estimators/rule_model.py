@@ -570,8 +570,17 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
         wish, rows = wish_for(self.model_, row, above, below), self._read(X)
-        bounds = {"lower": lower or {}, "upper": upper or {}, "cost": cost or {}}
-        room = room_for(self.model_, row.matrix[0], rows, fixed=fixed, whole=whole, fill=fill, **bounds)
+        room = room_for(
+            self.model_,
+            row.matrix[0],
+            rows,
+            fixed=fixed,
+            whole=whole,
+            lower=lower or {},
+            upper=upper or {},
+            cost=cost or {},
+            fill=fill,
+        )
         words = {column: word for (_, column), word in self._unseen(frame, row).items()}
         return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps, words=words)
 

@@ -233,7 +233,7 @@ def _changes(facts: Facts, room: Room, known: Room) -> list[VariableChange]:
         distance = room.cost[column] if column in (*room.choices, *room.unknown) else 0.0
         if column not in room.choices:
             distance += abs(row[column] - known.x[column]) / room.unit[column] * room.cost[column]
-        name, before, after = facts.block.column(column).name, facts.value(0, column), facts.value(1, column)
+        name, before, after = facts.column(column).name, facts.value(0, column), facts.value(1, column)
         changes.append(VariableChange(name, before, after, float(distance)))
     return sorted(changes, key=lambda change: -change.distance)
 

@@ -222,7 +222,7 @@ def explain(
     ensemble = model.ensemble
     facts = Facts(ensemble.block(X), words)
     scores = model.scores(facts.block)
-    columns = {column: facts.block.column(column) for column in ensemble.used_columns}
+    columns = {column: facts.column(column) for column in ensemble.used_columns}
     contributions = [_contributions(index, rule, facts) for index, rule in enumerate(ensemble)]
     predictions = model.decisions(scores).tolist()
     return Explanation(
@@ -289,7 +289,7 @@ def _of_levels(text: str, membership: Membership, facts: Facts, row: int, holds:
 def _without_value(text: str, proposition: Proposition, facts: Facts, row: int, holds: bool) -> PropositionMargin:
     """Return the answer of a sum that needs a value which is missing."""
     numbers = [term for term in proposition.columns if isinstance(term, int)]
-    names = [PLAIN.name(facts.block.column(term).name) for term in numbers if math.isnan(facts.block.matrix[row, term])]
+    names = [PLAIN.name(facts.column(term).name) for term in numbers if math.isnan(facts.block.matrix[row, term])]
     fact = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
     return PropositionMargin(text, None, None, holds, "it is missing" if len(proposition.columns) == 1 else fact)
 
@@ -311,7 +311,7 @@ def _of_sum(text: str, proposition: Proposition, facts: Facts, row: int, total: 
 
 def _of_number(text: str, facts: Facts, row: int, index: int, margin: float, holds: bool, *, said: bool) -> PropositionMargin:
     """Return the margin of a condition on one column; on a 0/1 column, there is none."""
-    column, value = facts.block.column(index), facts.value(row, index)
+    column, value = facts.column(index), facts.value(row, index)
     fact = f"it is {value_text(value, rounded=True)}"
     if column.kind == "flag":
         return PropositionMargin(text, value, None, holds, "" if said and holds else fact)

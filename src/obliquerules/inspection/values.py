@@ -37,16 +37,24 @@ class Facts:
 
     block: Block
     words: Mapping[tuple[int, int], Level] = field(default_factory=dict)
+    # A block makes its columns of plain numbers anew each time that they are asked for.
+    made: dict[int, Column] = field(default_factory=dict, repr=False)
+
+    def column(self, index: int) -> Column:
+        """Return a column of the block."""
+        if index not in self.made:
+            self.made[index] = self.block.column(index)
+        return self.made[index]
 
     def is_unseen(self, row: int, column: int) -> bool:
         """Say whether a row has a level that its column did not have in fit."""
-        return self.block.column(column).levels is not None and bool(self.block.matrix[row, column] < 0.0)
+        return self.column(column).levels is not None and bool(self.block.matrix[row, column] < 0.0)
 
     def value(self, row: int, column: int) -> Value:
         """Return the value of a column in a row."""
         if self.is_unseen(row, column):
             return self.words.get((row, column), NEVER_SEEN)
-        return value_of(self.block.column(column), float(self.block.matrix[row, column]))
+        return value_of(self.column(column), float(self.block.matrix[row, column]))
 
     def text(self, row: int, column: int) -> str:
         """Return the value in words, which say if it was never seen in fit."""
@@ -57,7 +65,7 @@ class Facts:
 
     def sentence(self, row: int, column: int) -> str:
         """Return what the column is in the row, such as ``age = 41`` or ``age is missing``."""
-        name = PLAIN.name(self.block.column(column).name)
+        name = PLAIN.name(self.column(column).name)
         value = self.value(row, column)
         if value is None:
             return f"{name} is missing"

@@ -18,7 +18,7 @@ from obliquerules.rules.style import PLAIN
 Vector = NDArray[np.float64]
 Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.
-Values = Mapping[str | int, Any]
+Values = Mapping[str, Any] | Mapping[int, Any] | Mapping[str | int, Any]
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 # How many levels a complaint lists.
