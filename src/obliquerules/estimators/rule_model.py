@@ -636,9 +636,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         switched off, which updates the figures, and the edited model can be downloaded as a file for `load_model`.
 
         The file contains no row, but, as a saved model does, all levels that the columns had in `fit`. Figures come from one
-        table that counts rows by the conditions that hold, in groups of at least ``min_count`` rows. Rows with rare combinations
-        of conditions are merged with others of similar predictions. They count while all rules are on; with rules switched off,
-        figures are for the other rows only, and the page says how many.
+        table that counts rows by the conditions that hold, in groups of at least ``min_count`` rows. Rows with rare
+        combinations of conditions are merged with others of similar predictions. They count while all rules are on; with rules
+        switched off, figures are for the other rows only, and the page says how many.
 
         Parameters
         ----------
