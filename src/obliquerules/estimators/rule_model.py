@@ -664,12 +664,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
         The file works in any browser, without a network or other files. It has a slider along the path, the rules at each size,
         calibration, for classifiers a threshold to choose with what follows from it, and a form that explains the prediction
-        for a case. Rules can be switched off, which updates the figures, and the edited model can be downloaded as a file for
-        `load_model`.
+        for a case: with menus for levels, date fields and tick boxes, and empty fields for missing values. Rules can be
+        switched off, which updates the figures, and the edited model can be downloaded as a file for `load_model`.
 
-        The file contains no row. Figures come from one table that counts rows by the conditions that hold, in groups of at
-        least ``min_count`` rows. Rows with rare combinations of conditions are merged with others of similar predictions. They
-        count while all rules are on; with rules switched off, figures are for the other rows only, and the page says how many.
+        The file contains no row, but, as a saved model does, all levels that the columns had in `fit`. Figures come from one
+        table that counts rows by the conditions that hold, in groups of at least ``min_count`` rows. Rows with rare
+        combinations of conditions are merged with others of similar predictions. They count while all rules are on; with rules
+        switched off, figures are for the other rows only, and the page says how many.
 
         Parameters
         ----------

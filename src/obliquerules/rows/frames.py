@@ -48,8 +48,7 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
     if dtype.is_numeric():
         return Column(name), _numbers(series)
     if dtype == nw.Boolean:
-        codes = [np.nan if is_nothing(value) else float(value) for value in series.to_list()]
-        return Column(name, (False, True)), np.array(codes)
+        return Column(name, (False, True)), np.array([np.nan if is_nothing(one) else float(one) for one in series.to_list()])
     if series.is_null().all():
         return missing_numbers(name, len(series))
     if dtype in (nw.Categorical, nw.Enum):

@@ -246,7 +246,8 @@ def _kinds(kind: str) -> str:
 
 def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the codes of levels that are whole numbers or booleans; text cannot be found among numbers."""
-    if np.isnan(values).all():  # nothing to look up: whatever its type, a column of missing values counts as one of numbers
+    present = ~np.isnan(values)
+    if not present.any():
         return values
     if wanted.levels and isinstance(wanted.levels[0], str):
         raise ValueError(f"Column '{wanted.name}' of X holds numbers, but held text in fit.")
