@@ -103,7 +103,7 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     return closest_change(model, room, wish, rows, words=words, **limits)
 
 
-def _values(model: Model, option: str, given: Mapping[str, str]) -> dict[str, Any]:
+def _values(model: Model, option: str, given: Mapping[str, str]) -> dict[str | int, Any]:
     """Return values of variables as these hold them: numbers, texts that are dates, or levels."""
     kinds = {column.name: column for _, column in model.columns.special}
     return {name: _value(kinds.get(name, Column(name)), option, text) for name, text in given.items()}
