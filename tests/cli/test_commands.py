@@ -39,7 +39,7 @@ def test_fit_says_what_it_took_for_what(place):
         "Rows: 80",
         "Columns: 2",
         "  age    number  20 to 79",
-        "  pulse  number  46.75 to 90.02",
+        "  pulse  number  47.5 to 90.02",
         "Left out: name, because it is text that differs in every row, like an identifier",
         "Left out: ward, because it is the same in every row",
         "Method: LLTBoostClassifier(max_rules=2, random_state=0)",
