@@ -75,7 +75,7 @@ SPECIAL: list[tuple[Any, Column, list[float]]] = [
     ),
     (pd.Series([True, False, False, True]), Column("c", (False, True)), [1, 0, 0, 1]),
     (pd.Series([True, None, False, True], dtype="boolean"), Column("c", (False, True), missing=True), [1, NAN, 0, 1]),
-    (pd.Series([True, None, False, True], dtype=object), Column("c", (True, False), missing=True), [0, NAN, 1, 0]),
+    (pd.Series([True, None, False, True], dtype=object), Column("c", (False, True), missing=True), [1, NAN, 0, 1]),
     (pl.Series([True, None, False, True]), Column("c", (False, True), missing=True), [1, NAN, 0, 1]),
     (pa.array([True, None, False, True]), Column("c", (False, True), missing=True), [1, NAN, 0, 1]),
     (pd.Series([None, None, None, None], dtype=object), MISSING, [NAN] * 4),

@@ -63,9 +63,14 @@ def _described(column: Column, values: NDArray[np.float64], flag: bool) -> Fille
 
 def _by_frequency(column: Column, values: NDArray[np.float64]) -> Filled:
     """Return the levels that occur, the most frequent first, of equally frequent ones the first to come."""
+    if column.is_truth:
+        # Both levels, even if one of them does not occur: "not smoker" must say something of it.
+        codes = np.array([float(level) for level in column.levels or ()])
+        known = np.where(np.isnan(values), np.nan, codes[np.nan_to_num(values).astype(np.intp)])
+        return Column(column.name, (False, True)), known
     present = values[values >= 0.0].astype(np.intp)
     found, first, count = np.unique(present, return_index=True, return_counts=True)
-    order = np.arange(len(found)) if column.ordered or column.is_truth else np.lexsort((first, -count))
+    order = np.arange(len(found)) if column.ordered else np.lexsort((first, -count))
     levels = tuple((column.levels or ())[code] for code in found[order])
     if _like_identifiers(levels, len(present)):
         return Column(column.name, ()), np.where(np.isnan(values), np.nan, -1.0)

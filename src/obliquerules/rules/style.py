@@ -141,7 +141,9 @@ class Style:
             return text
         if column.kind == "time" and (text := time_text(number)) is not None:
             return text
-        return f"{self.write(number)} days" if column.kind == "duration" else self.write(number)
+        if column.kind == "duration":
+            return f"{self.write(number)} day{'' if number == 1.0 else 's'}"
+        return self.write(number)
 
     # ---- sums
 

@@ -42,7 +42,10 @@ def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
     # Where a flag is missing, the sum does not hold: such a flag has to stay.
     needed = tuple(isinstance(term, int) and term in block.incomplete for term in terms)
     found = _smallest(tuple(np.sign(proposition.weights).tolist()), needed, cases.tobytes(), holds.tobytes())
-    return proposition if found is None else _made(terms, *found, proposition.missing)
+    if found is None:
+        return proposition
+    made = _made(terms, *found, proposition.missing)
+    return made if isinstance(made, Membership) else _upright(made, block)
 
 
 @lru_cache(maxsize=4096)
@@ -106,6 +109,22 @@ def _made(terms: tuple[Term, ...], weights: tuple[float, ...], threshold: float,
     whole = [weight / divisor for weight in kept.values()]
     made = Proposition(list(kept), whole, math.ceil(threshold / divisor), missing)
     return as_membership(made)
+
+
+def _upright(proposition: Proposition, block: Block) -> Proposition:
+    """Return a sum in which levels count for what they are not, instead of counting against it, where none is missing.
+
+    ``a - (smoker = yes) >= 1`` says the same as ``a + (smoker != yes) >= 2``, and reads better: ``a and smoker != yes``.
+    """
+    terms, weights, threshold = list(proposition.columns), list(proposition.weights), proposition.threshold
+    for place, (term, weight) in enumerate(zip(terms, weights, strict=True)):
+        if isinstance(term, Membership) and weight < 0.0 and term.column not in block.incomplete:
+            turned = term.opposite()
+            turned = turned.with_missing(False) if turned.levels else turned
+            if turned not in terms:
+                terms[place], weights[place] = turned, -weight
+                threshold -= weight
+    return Proposition(terms, weights, threshold, proposition.missing)
 
 
 def _can_join(one: Term, other: Term) -> bool:
