@@ -45,10 +45,9 @@ def exactness(exception: str) -> Any:
 def readable_path(path: Sequence[RuleEnsemble], task: Task, ridge: float, exact: str) -> tuple[RuleEnsemble, ...]:
     """Return the ensembles of a path with shorter numbers in their conditions; see `exactness`."""
     shortening = Shortening(task.sample.X)
-    if exact == "rows":
-        # No row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
-        return tuple(shortening.ensemble(ensemble) for ensemble in path)
-    return _Coarse(task, ridge).path(path, shortening)
+    # In "rows", no row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
+    shorter = map(shortening.ensemble, path) if exact == "rows" else _Coarse(task, ridge).path(path, shortening)
+    return tuple(ensemble.with_propositions(shortening.of_presence) for ensemble in shorter)
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,22 +94,14 @@ def test_shapes(model: Any, X: Any, y: Any, named: str) -> None:
 
 @ALL
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
-@pytest.mark.parametrize(("value", "what"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "inf")])
-def test_missing_and_infinite_values(model: Any, make: Callable[..., Any], value: float, what: str) -> None:
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_values(model: Any, make: Callable[..., Any], value: float) -> None:
     X, y = good()
     X[7, 1] = value
     message = refuses(model, "'blood pressure'", make({"age": X[:, 0], "blood pressure": X[:, 1]}), y)
-    assert what in message
+    assert "inf" in message
     assert "row 7" in message
-    assert "'x1'" in refuses(model, what, X, y)
-
-
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
-def test_nulls_are_missing_values(make: Callable[..., Any]) -> None:
-    X, y = good()
-    refuses(CLASSIFIER, "NaN.*'holes'.*row 1", make({"age": X[:, 0], "holes": [1, None] * (N_ROWS // 2)}), y)
-    refuses(CLASSIFIER, "'holes'", make({"age": X[:, 0], "holes": [True, None] * (N_ROWS // 2)}), y)
-    refuses(CLASSIFIER, "'empty' .* nothing but missing", make({"age": X[:, 0], "empty": [None] * N_ROWS}), y)
+    assert "'x1'" in refuses(model, "inf", X, y)
 
 
 def test_values_too_large_to_be_squared() -> None:
@@ -121,10 +113,6 @@ def test_values_too_large_to_be_squared() -> None:
 
 
 NOT_NUMBERS: dict[str, tuple[list[Any], str]] = {
-    "text": (["red", "blue"] * (N_ROWS // 2), "text|str"),
-    "date": ([datetime.date(2020, 1, 1)] * N_ROWS, "dates|date"),
-    "datetime": ([datetime.datetime(2020, 1, 1)] * N_ROWS, "dates"),
-    "duration": ([datetime.timedelta(days=1)] * N_ROWS, "dates"),
     "list": ([[1.0]] * N_ROWS, "list|List"),
 }
 
@@ -132,31 +120,24 @@ NOT_NUMBERS: dict[str, tuple[list[Any], str]] = {
 @ALL
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("kind", NOT_NUMBERS)
-def test_columns_that_are_not_numbers(model: Any, make: Callable[..., Any], kind: str) -> None:
+def test_columns_that_cannot_be_learned_from(model: Any, make: Callable[..., Any], kind: str) -> None:
     X, y = good()
     values, what = NOT_NUMBERS[kind]
     message = refuses(model, "Column 'odd one'", make({"age": X[:, 0], "odd one": values}), y)
     assert re.search(what, message)
 
 
-@pytest.mark.parametrize("dtype", ["object", "str", "category", "string[pyarrow]"])
-def test_text_of_any_dtype_in_pandas(dtype: str) -> None:
-    X, y = good()
-    values = pd.Series(["red", "blue"] * (N_ROWS // 2), dtype=dtype)
-    refuses(CLASSIFIER, "Column 'colour' of X holds (text|categories)", pd.DataFrame({"age": X[:, 0], "colour": values}), y)
-
-
-def test_objects_that_are_not_all_numbers_in_pandas() -> None:
+def test_objects_that_are_not_all_of_a_kind_in_pandas() -> None:
     X, y = good()
     values = pd.Series([1, 2.5, "3", "four"] * (N_ROWS // 4), dtype=object)
-    refuses(CLASSIFIER, "Column 'mixed' of X holds values of type str", pd.DataFrame({"age": X[:, 0], "mixed": values}), y)
+    refuses(CLASSIFIER, "Column 'mixed' of X holds numbers and text", pd.DataFrame({"age": X[:, 0], "mixed": values}), y)
 
 
-@pytest.mark.parametrize("bad", ["text", "date", "missing"])
+@pytest.mark.parametrize("bad", ["text", "date"])
 def test_bad_columns_are_refused_on_predicting_too(bad: str) -> None:
     X, y = good()
     model = clone(CLASSIFIER).fit(pd.DataFrame({"age": X[:, 0], "odd": X[:, 1]}), y)
-    odd = {"text": ["a"], "date": [datetime.datetime(2020, 1, 1)], "missing": [np.nan]}[bad]
+    odd = {"text": ["a"], "date": [datetime.datetime(2020, 1, 1)]}[bad]
     for method in (model.predict, model.predict_proba, model.decision_function, model.staged_predict):
         with pytest.raises(ValueError, match="'odd'"):
             method(pd.DataFrame({"age": [1.0], "odd": odd}))
@@ -283,8 +264,8 @@ def test_arrays_at_prediction() -> None:
         model.predict(X[0])
     with pytest.raises(ValueError, match="0 sample"):
         model.predict(X[:0])
-    with pytest.raises(ValueError, match=r"NaN.*'x1'.*row 3"):
-        model.predict(np.where(np.arange(N_ROWS)[:, None] * [0, 1] == 3, np.nan, X))
+    with pytest.raises(ValueError, match=r"inf.*'x1'.*row 3"):
+        model.predict(np.where(np.arange(N_ROWS)[:, None] * [0, 1] == 3, np.inf, X))
 
 
 @ALL

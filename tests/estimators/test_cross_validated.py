@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV, load_model
 from obliquerules.losses import LOSSES
 from obliquerules.rows.sample import Sample
+from obliquerules.rules import Block
 
 SMALL = {"max_rules": 3, "max_variables": 2, "cv": 3, "random_state": 0}
 CLASSIFIER = LLTBoostClassifierCV(**SMALL)
@@ -122,7 +123,7 @@ def _risk_of_first_rows(split: Any, X: np.ndarray, y: np.ndarray, fitted: Any) -
 
 def test_folds_are_even_in_every_class() -> None:
     X, y = data(n_rows=103)
-    sample = Sample.of(X, y, np.ones(103))
+    sample = Sample.of(Block.of_matrix(X), y, np.ones(103))
     fold = sample.folds(sample.y.astype(np.intp), 5, seed=7)
     assert np.ptp(np.bincount(fold, minlength=5)) <= 1
     for label in (0.0, 1.0):

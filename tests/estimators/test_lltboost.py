@@ -210,7 +210,12 @@ FRAMES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 def columns() -> dict[str, np.ndarray]:
     X, _, _ = little()
-    return {"age": X[:, 0], "blood pressure": X[:, 1].astype(np.float32), "größe": X[:, 2] > 0.0, "n": np.rint(3.0 * X[:, 3])}
+    return {
+        "age": X[:, 0],
+        "blood pressure": X[:, 1].astype(np.float32),
+        "größe": np.rint(2.0 * X[:, 2]).astype(np.int32),
+        "n": np.rint(3.0 * X[:, 3]),
+    }
 
 
 @pytest.mark.parametrize("library", FRAMES)

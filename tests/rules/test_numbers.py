@@ -16,7 +16,7 @@ from obliquerules.rules.numbers import (
 )
 from obliquerules.rules.style import PLAIN
 
-from ..strategies import any_finite
+from .strategies import any_finite
 
 
 @pytest.mark.parametrize(

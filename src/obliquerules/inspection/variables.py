@@ -76,6 +76,8 @@ def number_of(column: Column, what: str, value: Any) -> float:
 
 def _code(column: Column, what: str, value: Any) -> float:
     level = as_level(value)
+    if column.is_truth and level in (0, 1):
+        level = bool(level)  # as in a table of numbers
     code = column.codes.get((type(level), level)) if isinstance(level, str | int | bool) else None
     if code is None:
         raise ValueError(f"{what} must be one of its levels, {listed_levels(column)}; got {value!r}.")

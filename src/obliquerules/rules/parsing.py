@@ -213,15 +213,20 @@ class Reader:
         return Proposition([term for term, _ in known], weights, wanted - sum(weight < 0.0 for weight in weights))
 
     def _vote(self, text: str) -> tuple[Term, float] | None:
-        negated = text.startswith("not ") and self._find(text) is None
-        inner = text.removeprefix("not ") if negated else text
-        inner = inner[1:-1] if inner.startswith("(") and inner.endswith(")") else inner
+        """Return a 0/1 column or a membership, with the weight -1 if it is negated."""
+        term = self._literal(text)
+        if term is not None:
+            return term, 1.0
+        term = self._literal(text.removeprefix("not ")) if text.startswith("not ") else None
+        return None if term is None else (term, -1.0)
+
+    def _literal(self, text: str) -> Term | None:
+        inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
         position = self._find(inner)
-        term: Term | None = position if position is not None and self._column(position).levels is None else None
-        if term is None:
-            found = self._on_levels(inner.removesuffix(" or missing"))
-            term = found.with_missing(True) if found is not None and inner.endswith(" or missing") else found
-        return None if term is None else (term, -1.0 if negated else 1.0)
+        if position is not None and self._column(position).levels is None:
+            return position
+        found = self._on_levels(inner.removesuffix(" or missing"))
+        return found.with_missing(True) if found is not None and inner.endswith(" or missing") else found
 
     # ---- columns
 

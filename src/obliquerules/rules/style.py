@@ -204,11 +204,8 @@ class Style:
             if not text.startswith('"') and (" and " in text or "," in text):
                 text = json.dumps(text, ensure_ascii=False)
             return text if weight > 0.0 else f"not {text}"
-        column = column_at(columns, term.column)
-        text = self.membership(column, term)
-        if weight > 0.0:
-            return text
-        return f"not {text}" if column.is_truth and text == self.name(column.name) else f"not ({text})"
+        text = self.membership(column_at(columns, term.column), term)
+        return text if weight > 0.0 else f"not ({text})"
 
     # ---- levels
 
@@ -239,6 +236,8 @@ class Style:
         """Return a condition on levels in a row, which begin with the first of the column or end with the last."""
         codes = sorted(column.codes.get((type(level), level), -1) for level in membership.levels)
         levels, name = column.levels or (), self.name(column.name)
+        if codes[0] < 0:
+            return None  # not the levels of this column
         if codes == list(range(len(codes))):
             return f"{name}{self.above_level if membership.negated else self.to_level}{self.level(levels[codes[-1]])}"
         if codes == list(range(len(levels) - len(codes), len(levels))):

@@ -64,16 +64,10 @@ class Shortening:
         return _Placement(proposition, self.X).of(proposition.weights) or proposition
 
     def with_whole_threshold(self, proposition: Test) -> Test:
-        """Return a condition on a single column of whole numbers with the whole number that says the same of all of them.
-
-        A threshold that only tells present values from missing ones becomes a condition that says so.
-        """
+        """Return a condition on a single column of whole numbers with the whole number that says the same of all of them."""
         column = None if isinstance(proposition, Membership) else proposition.only_number
         if isinstance(proposition, Membership) or column is None or abs(proposition.weights[0]) != 1.0:
             return proposition
-        presence = self._presence(proposition, column)
-        if presence is not None:
-            return presence
         whole = math.ceil(proposition.threshold)
         if whole == proposition.threshold or abs(whole) > LARGEST_WHOLE or not self.is_whole(column):
             return proposition
@@ -82,16 +76,18 @@ class Shortening:
             return proposition  # nothing is told apart, so that nothing says which numbers are meant
         return proposition.with_numbers(proposition.weights, whole)
 
-    def _presence(self, proposition: Proposition, column: int) -> Membership | None:
-        """Return whether a value is missing, as a condition of its own, if that is all that a threshold says; None if not."""
-        values = self.X.matrix[:, column]
+    def of_presence(self, test: Test) -> Test:
+        """Return whether a value is missing, as a condition of its own, if that is all that a threshold says of the rows."""
+        if isinstance(test, Membership) or test.only_number is None:
+            return test
+        values = self.X.matrix[:, test.only_number]
         present = values[~np.isnan(values)]
         if not 0 < len(present) < len(values):
-            return None
-        holds = proposition.weights[0] * present >= proposition.threshold
-        if proposition.missing and not holds.any():
-            return Membership(column, (), missing=True)
-        return Membership(column, (), negated=True) if holds.all() and not proposition.missing else None
+            return test
+        holds = test.weights[0] * present >= test.threshold
+        if test.missing and not holds.any():
+            return Membership(test.only_number, (), missing=True)
+        return Membership(test.only_number, (), negated=True) if holds.all() and not test.missing else test
 
     def is_whole(self, column: int) -> bool:
         """Say whether all values of a column are whole numbers."""
