@@ -99,7 +99,11 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         feature_names: Sequence[str] | None = None,
         ordered: Sequence[str] = (),
     ) -> Self:
-        """Learn rules from a data frame or array and labels of two classes; ``feature_names`` names the columns of an array."""
+        """Learn rules from a data frame or array and labels of two classes.
+
+        Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
+        array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
+        """
         return self._learn(X, y, sample_weight, feature_names, ordered)
 
     def decision_function(self, X: Any) -> Vector:

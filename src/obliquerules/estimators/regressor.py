@@ -59,7 +59,11 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         feature_names: Sequence[str] | None = None,
         ordered: Sequence[str] = (),
     ) -> Self:
-        """Learn rules from a data frame or array and numeric targets; ``feature_names`` names the columns of an array."""
+        """Learn rules from a data frame or array and numeric targets.
+
+        Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
+        array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
+        """
         return self._learn(X, y, sample_weight, feature_names, ordered)
 
     def predict(self, X: Any) -> Vector:
