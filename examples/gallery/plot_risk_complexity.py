@@ -25,7 +25,7 @@ train, test, train_progression, test_progression = train_test_split(
 # says how large the risk of each size is, and how far differences are due to chance. Chosen is the smallest size whose risk is
 # in the band: above the least by no more than one standard error of the difference.
 
-model = LLTBoostRegressorCV(max_rules=20).fit(train, train_progression)
+model = LLTBoostRegressorCV(max_rules=17, cv=3).fit(train, train_progression)
 RiskComplexityDisplay.from_estimator(
     model,
     train,
