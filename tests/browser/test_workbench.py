@@ -457,7 +457,7 @@ def test_numbers_are_written_as_the_library_writes_them(workbench):
     numbers = [0.0, 1.0, -1.0, 0.1, 0.1 + 0.2, 1e-7, 2.5e-9, -1234567.8, 123456789.123, 1e10, 3e22, 5e-324, 1.7e308, 1 / 3]
     numbers += (10.0 ** rng.uniform(-12, 14, 300) * rng.choice([-1, 1], 300)).tolist()
     numbers += (rng.normal(size=200) * 100).round(2).tolist()
-    assert page.run("return arguments[0].map(readable)", numbers) == [readable(number) for number in numbers]
+    assert page.run("return arguments[0].map(number => readable(number))", numbers) == [readable(number) for number in numbers]
 
 
 @every_kind

@@ -53,7 +53,7 @@ def significant_digits(number: float) -> int:
     >>> significant_digits(0.0250), significant_digits(-1200.0), significant_digits(0.1 + 0.2), significant_digits(0.0)
     (2, 2, 17, 1)
     """
-    mantissa = repr(abs(number)).partition("e")[0]
+    mantissa = repr(abs(float(number))).partition("e")[0]  # a number of NumPy has another repr
     return len(mantissa.replace(".", "").strip("0")) or 1
 
 
