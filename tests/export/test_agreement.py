@@ -14,6 +14,7 @@ from obliquerules.export.registry import find_target
 from obliquerules.export.source import Source
 from obliquerules.export.verification import BLOCK, compare
 
+from .engines import ENGINES as EVERYWHERE
 from .rows import generated_rows, holdings
 
 OBLIQUE = {"classification": LLTBoostClassifier, "regression": LLTBoostRegressor}
@@ -24,16 +25,7 @@ MODELS = {
     "diabetes, TGB and poisson": ("diabetes", AXIS, {"loss": "poisson"}),
 }
 IN_SCIKIT_LEARN = ["breast_cancer", "friedman", "diabetes, TGB and poisson"]
-ENGINES = {
-    "JSON": ("json", {}),
-    "Python": ("python", {}),
-    "C": ("c", {}),
-    "DuckDB": ("sql", {"dialect": "duckdb"}),
-    "SQLite": ("sql", {"dialect": "sqlite"}),
-    "PostgreSQL": ("sql", {"dialect": "postgres"}),
-    "ONNX Runtime": ("onnx", {}),
-    **{f"narwhals on {library}": ("frame", {"library": library}) for library in LIBRARIES},
-}
+ENGINES = EVERYWHERE | {f"narwhals on {library}": ("frame", {"library": library}) for library in LIBRARIES}
 
 
 @functools.cache

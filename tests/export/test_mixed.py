@@ -23,20 +23,11 @@ from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Column, Membership, Model
 
+from .engines import ENGINES as EVERYWHERE
 from .mixed import COLOURS, COLUMNS, MIXED, mixed_ensembles, mixed_rows
 
 LOGISTIC, SQUARED = LOSSES["logistic"], LOSSES["squared"]
-ENGINES = {
-    "JSON": ("json", {}),
-    "Python": ("python", {}),
-    "C": ("c", {}),
-    "DuckDB": ("sql", {"dialect": "duckdb"}),
-    "SQLite": ("sql", {"dialect": "sqlite"}),
-    "PostgreSQL": ("sql", {"dialect": "postgres"}),
-    "ONNX Runtime": ("onnx", {}),
-    "Excel": ("excel", {"office": False}),
-    "frames": ("frame", {}),
-}
+ENGINES = EVERYWHERE | {"Excel": ("excel", {"office": False}), "frames": ("frame", {})}
 IN_PROCESS = sorted(set(ENGINES) - {"C", "PostgreSQL"})
 SLOW_IN_PROCESS = {"frames": 5, "DuckDB": 15}
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from obliquerules.estimators.rule_model import RuleModel, Vector, all_or_nothing
+from obliquerules.estimators.rule_model import RuleModel, Vector
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.parameters import check_declared, declared
 from obliquerules.rules import Labels
@@ -88,23 +88,6 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     def _positive_last(self) -> bool:
         """Whether scores are about the second of `classes_`."""
         return self.model_.labels is None or self.model_.labels.ascending
-
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        feature_names: Sequence[str] | None = None,
-        ordered: Sequence[str] = (),
-    ) -> Self:
-        """Learn rules from a data frame or array and labels of two classes.
-
-        Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
-        array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
-        """
-        return self._learn(X, y, sample_weight, feature_names, ordered)
 
     def decision_function(self, X: Any) -> Vector:
         """Return the log-odds of the second of `classes_`, as scikit-learn asks.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from obliquerules.estimators.rule_model import RuleModel, Vector, all_or_nothing
+from obliquerules.estimators.rule_model import RuleModel, Vector
 from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss
 from obliquerules.parameters import check_declared, option
 from obliquerules.rows.reading import read_numbers
@@ -48,23 +48,6 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in POSITIVE_ONLY
         return tags
-
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        feature_names: Sequence[str] | None = None,
-        ordered: Sequence[str] = (),
-    ) -> Self:
-        """Learn rules from a data frame or array and numeric targets.
-
-        Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
-        array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
-        """
-        return self._learn(X, y, sample_weight, feature_names, ordered)
 
     def predict(self, X: Any) -> Vector:
         """Return the predicted mean of each row: the score or, for counts, its exponential."""

@@ -45,13 +45,12 @@ from obliquerules.rows.frames import column_kinds, misplaced_column
 from obliquerules.rows.reading import (
     check_not_tiny,
     check_sizes,
-    read,
+    read_inputs,
     read_outcomes,
     read_table,
     read_target,
     read_training,
     read_weights,
-    warn_of_missing,
 )
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
@@ -132,10 +131,21 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the targets as numbers for the loss, and the labels if they are classes; raise if they cannot be learned."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, feature_names: Sequence[str] | None, ordered: Sequence[str] = ()
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+        ordered: Sequence[str] = (),
     ) -> Self:
-        """Check, read, learn, and hold the model."""
+        """Learn rules from a data frame or array and its targets: labels for a classifier, numbers for a regressor.
+
+        Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
+        array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
+        """
         method, loss = self._method(), self._loss()
         block, target = self._training_data(X, y, feature_names, ordered)
         weight = read_weights(sample_weight, len(block))
@@ -206,14 +216,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the inputs as a block of the model's columns; raise if their columns are not those of `fit`."""
         check_is_fitted(self)
         model = self.model_
-        by_name = isinstance(X, Block) or model.named_by_hand
-        block = X if isinstance(X, Block) else read_table(X, model.columns, type(self).__name__)
-        if not by_name:
+        block = read_table(X, model.columns, type(self).__name__)
+        if not isinstance(X, Block) and not model.named_by_hand:
             self._check_names(X)
-        named = by_name and model.expected_names is not None
-        block = read(block, model.columns, self.n_features_in_, named=named, reader=type(self).__name__)
-        warn_of_missing(model, block)
-        return block
+        return read_inputs(model, block, type(self).__name__)
 
     def _check_names(self, X: Any) -> None:
         try:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from obliquerules.export.language import TextLanguage
 from obliquerules.export.source import Source
-from obliquerules.export.values import DAY, EPOCH, TEMPORAL, threshold_moment
+from obliquerules.export.values import TEMPORAL, threshold_moment
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.rules.columns import Level
+from obliquerules.rules.moments import DAY, EPOCH
 from obliquerules.rules.proposition import Proposition
 
 Matrix = NDArray[np.float64]

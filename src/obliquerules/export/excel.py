@@ -16,7 +16,7 @@ from obliquerules.export.language import UNSCORABLE, TextLanguage
 from obliquerules.export.office import find_office, office_version, recalculated
 from obliquerules.export.source import Source
 from obliquerules.export.target import Export, Matrix, Target
-from obliquerules.export.values import DAY, EPOCH, LATEST
+from obliquerules.export.values import LATEST
 from obliquerules.export.verification import compare
 from obliquerules.export.workbook import (
     MOST_CHARACTERS,
@@ -31,6 +31,7 @@ from obliquerules.export.workbook import (
 )
 from obliquerules.rows.reading import read
 from obliquerules.rules.columns import Level
+from obliquerules.rules.moments import DAY, EPOCH
 from obliquerules.rules.proposition import Proposition
 
 # Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.

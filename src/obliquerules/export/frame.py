@@ -17,9 +17,10 @@ import numpy as np
 from obliquerules.export.language import Language
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
-from obliquerules.export.values import DAY, EPOCH, TEMPORAL, moment_arrays, threshold_moment
+from obliquerules.export.values import TEMPORAL, moment_arrays, threshold_moment
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.rules.columns import Level
+from obliquerules.rules.moments import DAY, EPOCH
 from obliquerules.rules.proposition import Proposition
 
 Columns = dict[str, Any]

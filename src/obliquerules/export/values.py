@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.columns import UNSEEN, Column, Level
+from obliquerules.rules.moments import DAY, EPOCH, seconds_in
 
 Matrix = NDArray[np.float64]
 
-DAY = 86400.0
-EPOCH = datetime.datetime(1970, 1, 1)  # times without a zone are in universal time
 # Dates that every library and database has.
 EARLIEST = (datetime.datetime(1700, 1, 1) - EPOCH).total_seconds()
 LATEST = (datetime.datetime(2200, 1, 1) - EPOCH).total_seconds()
@@ -49,11 +48,6 @@ def level_values(column: Column, codes: Matrix) -> list[Level | None]:
 def held_codes(column: Column, codes: Matrix) -> Matrix:
     """Return codes, missing in place of an unseen level where there can be none."""
     return np.where(codes < 0.0, np.nan, codes) if unseen_level(column) is None else codes
-
-
-def seconds_in(kind: str) -> float:
-    """Return how many seconds the unit of a kind of column has."""
-    return 1.0 if kind == "time" else DAY
 
 
 def held_moments(kind: str, numbers: Matrix, stored: str) -> Matrix:

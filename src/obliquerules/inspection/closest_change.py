@@ -17,6 +17,7 @@ from obliquerules.inspection.change_search import Search, same_distance, search_
 from obliquerules.inspection.values import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Level
+from obliquerules.rules.moments import DAY
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.records import Records, aligned
 
@@ -153,7 +154,7 @@ def _signed_number(difference: float) -> str:
 
 
 def _signed_days(difference: datetime.timedelta) -> str:
-    days = difference.total_seconds() / 86400.0
+    days = difference.total_seconds() / DAY
     return f"{'-' if days < 0.0 else '+'}{days_text(abs(days))}"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from obliquerules.rules.columns import Block, Column, Level
+from obliquerules.rules.moments import DAY, EPOCH, day_or_days, seconds_in
 from obliquerules.rules.numbers import in_full, readable
 from obliquerules.rules.style import PLAIN, plain_level
 
@@ -18,10 +19,8 @@ Value = float | Level | datetime.date | datetime.datetime | datetime.timedelta |
 
 # What stands for a level whose name is not known, because a block has one code for all levels that its column does not have.
 NEVER_SEEN = "a level never seen in fit"
-EPOCH = datetime.datetime(1970, 1, 1)
-SECONDS_OF_A_DAY = 86400.0
 # The units in which an amount of time is given, the largest first, with their seconds.
-UNITS_OF_TIME = (("day", SECONDS_OF_A_DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
+UNITS_OF_TIME = (("day", DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +106,7 @@ def value_of(column: Column, number: float) -> Value:
 def _moment(kind: str, number: float) -> Value:
     if kind == "duration":
         return datetime.timedelta(days=number)
-    moment = EPOCH + (datetime.timedelta(days=number) if kind == "date" else datetime.timedelta(seconds=number))
+    moment = EPOCH + number * datetime.timedelta(seconds=seconds_in(kind))
     return moment.date() if kind == "date" and number.is_integer() else moment
 
 
@@ -122,7 +121,7 @@ def value_text(value: Value, *, rounded: bool = False) -> str:
     if isinstance(value, float):
         return readable(value) if rounded else in_full(value)
     if isinstance(value, datetime.timedelta):
-        return days_text(value.total_seconds() / SECONDS_OF_A_DAY)
+        return days_text(value.total_seconds() / DAY)
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ")
     return value.isoformat() if isinstance(value, datetime.date) else plain_level(value)
@@ -130,7 +129,7 @@ def value_text(value: Value, *, rounded: bool = False) -> str:
 
 def days_text(days: float) -> str:
     """Return a number of days in words."""
-    return f"{readable(days)} {'day' if days == 1.0 else 'days'}"
+    return f"{readable(days)} {day_or_days(days)}"
 
 
 def amount_text(column: Column, amount: float) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from obliquerules.rules import Column, Model
 from obliquerules.rules.columns import as_level
+from obliquerules.rules.moments import DAY, seconds_in, seconds_since_1970
 from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
@@ -20,7 +21,6 @@ Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.
 Values = Mapping[str, Any] | Mapping[int, Any] | Mapping[str | int, Any]
 
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 # How many levels a complaint lists.
 MOST_LISTED = 10
 
@@ -67,10 +67,9 @@ def number_of(column: Column, what: str, value: Any) -> float:
     if column.levels is not None:
         return _code(column, what, value)
     if column.kind in ("date", "time") and isinstance(value, str | datetime.date):
-        seconds = _seconds(what, value)
-        return seconds / 86400.0 if column.kind == "date" else seconds
+        return _seconds(what, value) / seconds_in(column.kind)
     if column.kind == "duration" and isinstance(value, datetime.timedelta):
-        return value.total_seconds() / 86400.0
+        return value.total_seconds() / DAY
     return _as_number(what, value)
 
 
@@ -91,12 +90,12 @@ def listed_levels(column: Column) -> str:
 
 
 def _seconds(what: str, value: str | datetime.date) -> float:
-    """Return the seconds since the beginning of 1970; a time without a zone counts as one in universal time."""
+    """Return the seconds since the beginning of 1970."""
     try:
         moment = datetime.datetime.fromisoformat(value if isinstance(value, str) else value.isoformat())
     except ValueError as error:
         raise ValueError(f"{what} must be a date such as 2021-03-31; got {value!r}.") from error
-    return ((moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)) - EPOCH).total_seconds()
+    return seconds_since_1970(moment)
 
 
 def _as_number(what: str, number: Any) -> float:

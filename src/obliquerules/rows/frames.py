@@ -7,11 +7,18 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from obliquerules.rows.levels import Filled, block_of, column_of_objects, first_come, missing_numbers, refusal
-from obliquerules.rules.columns import Block, Column, Level, as_level, is_nothing
-
-NOTHING = "nothing but missing values"
-SECONDS_OF_A_DAY = 86400.0
+from obliquerules.rows.levels import (
+    Filled,
+    block_of,
+    column_of_moments,
+    column_of_objects,
+    first_come,
+    looked_up,
+    missing_numbers,
+    refusal,
+)
+from obliquerules.rules.columns import UNSEEN, Block, Column, as_level, is_nothing
+from obliquerules.rules.moments import DAY
 
 
 def given_names(X: Any) -> tuple[str, ...] | None:
@@ -58,7 +65,7 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
     if dtype in (nw.Date, nw.Datetime):
         return _moments(name, series)
     if dtype == nw.Duration:
-        return Column(name, kind="duration"), _numbers(series.dt.total_microseconds()) / (1e6 * SECONDS_OF_A_DAY)
+        return Column(name, kind="duration"), _numbers(series.dt.total_microseconds()) / (1e6 * DAY)
     if dtype == nw.Object:
         return column_of_objects(name, series.to_list())
     raise ValueError(refusal(name, kind_of_series(series)))
@@ -74,53 +81,22 @@ def _categories(name: str, series: nw.Series[Any], ordered: bool) -> Filled:
     """Return categories as levels; where their order counts, in that order."""
     native = series.to_native()
     in_order = ordered or bool(getattr(getattr(native, "dtype", None), "ordered", False))
-    filled = first_come(name, series.to_list())
-    column, values = filled
+    column, codes = first_come(name, series.to_list())
     if not in_order or column.levels is None:
-        return filled
-    known: dict[Level, int] = {level: code for code, level in enumerate(column.levels)}
-    levels = [level for level in map(as_level, series.cat.get_categories().to_list()) if level in known]
-    places = np.empty(len(known))
-    places[[known[level] for level in levels]] = np.arange(len(levels), dtype=np.float64)
-    codes = np.where(np.isnan(values), np.nan, places[np.nan_to_num(values).astype(np.intp)])
-    return Column(name, tuple(levels), ordered=True), codes
+        return column, codes
+    levels = [level for level in map(as_level, series.cat.get_categories().to_list()) if level in column.levels]
+    places = [float(levels.index(level)) for level in column.levels]
+    return Column(name, tuple(levels), ordered=True), looked_up(np.array([*places, UNSEEN, np.nan]), codes)
 
 
 def _moments(name: str, series: nw.Series[Any]) -> Filled:
-    """Return dates or times; times that are all at midnight are dates."""
     moments = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
-    seconds = _numbers(moments.dt.timestamp("us")) / 1e6
-    if ((seconds % SECONDS_OF_A_DAY == 0.0) | np.isnan(seconds)).all():
-        return Column(name, kind="date"), seconds / SECONDS_OF_A_DAY
-    return Column(name, kind="time"), seconds
-
-
-def _odd_one_out(column: nw.Series[Any]) -> str | None:
-    """Return the type of the first Python object in a column that is neither a number nor None; None if all are."""
-    for value in column.to_list():
-        try:
-            float(0.0 if value is None else value)
-        except (TypeError, ValueError, OverflowError):
-            return type(value).__name__
-    return None
+    return column_of_moments(name, _numbers(moments.dt.timestamp("us")) / 1e6)
 
 
 def kind_of_series(column: nw.Series[Any]) -> str:
-    """Return what a column holds, in words."""
-    if column.dtype.is_numeric() or (column.dtype == nw.Object and _odd_one_out(column) is None):
-        return "numbers"
-    if column.dtype == nw.Boolean:
-        return "booleans"
-    if column.is_null().all():
-        return NOTHING
-    if column.dtype == nw.String:
-        return "text"
-    if column.dtype in (nw.Categorical, nw.Enum):
-        return "categories"
-    if column.dtype == nw.Object:
-        return f"values of type {_odd_one_out(column)}"
-    native = column.to_native()
-    return "dates or times" if column.dtype.is_temporal() else f"values of type {getattr(native, 'dtype', column.dtype)}"
+    """Return what a column holds that is neither numbers, booleans, text nor dates, in words."""
+    return f"values of type {getattr(column.to_native(), 'dtype', column.dtype)}"
 
 
 def column_kinds(X: Any) -> dict[str, str]:

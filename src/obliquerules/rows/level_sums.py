@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules import Block, Column, Membership
+from obliquerules.rules.columns import Level
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -18,6 +19,8 @@ Rows = NDArray[np.intp]
 SET_SIZES = (1, 2, 3, 4, 6, 8)
 # Sets are proposed for this many columns, those with the best sets,
 MOST_COLUMNS = 4
+# this many for each,
+MOST_SETS = 6
 # and in a set, a level with fewer rows than this, by weight, is not listed: its rows may follow the gradient by chance.
 FEWEST_LISTED = 3.0
 # An exact search considers this many levels of each column, the most frequent, one at a time.
@@ -57,7 +60,7 @@ class LevelSums:
         return cls(column, described, codes, weight)
 
     @property
-    def levels(self) -> tuple[object, ...]:
+    def levels(self) -> tuple[Level, ...]:
         """The levels of the column."""
         return self.described.levels or ()
 
@@ -74,7 +77,7 @@ class LevelSums:
     @cached_property
     def _in_sums(self) -> list[Membership]:
         """The memberships that can be inputs: one for each level, or each cut between ordered levels; one of two levels."""
-        levels = self.described.levels or ()
+        levels = self.levels
         if self.described.ordered:
             return [Membership(self.column, levels[cut:], ordered=True) for cut in range(1, len(levels))]
         used = levels[1:] if len(levels) == 2 and self._is_complete else levels
@@ -118,9 +121,12 @@ class LevelSums:
     def best_sets(self, pull: Vector, rows: Rows) -> Iterator[LevelSet]:
         """Yield sets of levels of several sizes that have the largest pull, and sets whose exclusion leaves the largest."""
         total, size = self._pulls(pull, rows)
-        if self.described.ordered:
-            yield from self._cuts(total, size)
-            return
+        yield from (self._cuts if self.described.ordered else self._listings)(total, size)
+        if not self._is_complete:
+            yield self._by_missing(total, size)
+
+    def _listings(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
+        """Yield sets of levels of several sizes, to be listed or to be excluded."""
         here = size[:-1] >= FEWEST_LISTED
         # Shrunken means, so that a level with few rows does not come first by chance.
         mean = np.where(here, total[:-1] / (size[:-1] + 1.0), 0.0)
@@ -131,28 +137,25 @@ class LevelSums:
                 yield self._listed(upwards[:count], total, size, negated=False)
             if count <= len(downwards):
                 yield self._listed(downwards[:count], total, size, negated=True)
-        if not self._is_complete:
-            yield from self._by_missing(total, size)
 
     def _listed(self, codes: Rows, total: Vector, size: Vector, *, negated: bool) -> LevelSet:
         """Return the condition that lists these levels; missing values join if they pull the same way."""
-        levels = self.described.levels or ()
         missing = bool(total[-1] > 0.0)
         inside, rows = float(total[codes].sum()), float(size[codes].sum())
         if negated:
             inside, rows = float(total[:-1].sum()) - inside, float(size[:-1].sum()) - rows
-        membership = Membership(self.column, [levels[code] for code in sorted(codes.tolist())], negated, missing)
+        membership = Membership(self.column, [self.levels[code] for code in sorted(codes.tolist())], negated, missing)
         return LevelSet(membership, _gain(inside + missing * total[-1], rows + missing * size[-1], total, size))
 
-    def _by_missing(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
-        """Yield the condition that the value is missing, or that it is not, whichever pulls."""
+    def _by_missing(self, total: Vector, size: Vector) -> LevelSet:
+        """Return the condition that the value is missing, or that it is not, whichever pulls."""
         missing = bool(total[-1] > 0.0)
         inside, rows = (total[-1], size[-1]) if missing else (total[:-1].sum(), size[:-1].sum())
-        yield LevelSet(Membership(self.column, (), not missing, missing), _gain(inside, rows, total, size))
+        return LevelSet(Membership(self.column, (), not missing, missing), _gain(inside, rows, total, size))
 
     def _cuts(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
         """Yield the best condition on the levels from one on, and the best one on those up to one."""
-        levels, missing = self.described.levels or (), bool(total[-1] > 0.0)
+        levels, missing = self.levels, bool(total[-1] > 0.0)
         above: list[LevelSet] = []
         below: list[LevelSet] = []
         for cut in range(1, len(levels)):
@@ -161,8 +164,6 @@ class LevelSums:
                 membership = Membership(self.column, listed, missing=missing, ordered=True)
                 found.append(LevelSet(membership, _gain(inside, rows, total, size) if inside > 0.0 else 0.0))
         yield from (max(found, key=lambda one: one.gain) for found in (above, below) if found)
-        if not self._is_complete:
-            yield from self._by_missing(total, size)
 
 
 def _sums(codes: Rows, values: Vector, n: int) -> Vector:
@@ -183,7 +184,7 @@ def best_level_sets(levels: list[LevelSums], pull: Vector, rows: Rows, most: int
     by_column = [list(one.best_sets(pull, rows)) for one in levels]
     found = [sets for sets in by_column if sets]
     for sets in sorted(found, key=lambda sets: -max(one.gain for one in sets))[:most]:
-        yield from (one.membership for one in sorted(sets, key=lambda one: -one.gain)[:6])
+        yield from (one.membership for one in sorted(sets, key=lambda one: -one.gain)[:MOST_SETS])
 
 
 def levels_of(block: Block, weight: Vector) -> list[LevelSums]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.columns import UNSEEN, Block, Column, Columns, Level, as_level, is_nothing
-from obliquerules.rules.style import DAYS_BEFORE_1970
+from obliquerules.rules.moments import DAY, seconds_since_1970
 
 # Booleans in CSV are words, in any case; as labels of classes they stay the words that the file has.
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -63,7 +63,7 @@ def first_come(name: str, values: Iterable[Any]) -> Filled:
 def _mixed_levels(name: str, codes: Mapping[Any, int], values: NDArray[np.float64]) -> Filled:
     """Return levels that are numbers, some of them with decimals, as numbers; raise if they are anything else."""
     if all(isinstance(level, int | float) and not isinstance(level, bool) for level in codes):
-        return Column(name), _looked_up(np.array([*codes, np.nan, np.nan], dtype=np.float64), values)
+        return Column(name), looked_up(np.array([*codes, np.nan, np.nan], dtype=np.float64), values)
     kinds = " and ".join(
         sorted({KINDS_OF_LEVELS.get(type(level), f"values of type {type(level).__name__}") for level in codes})
     )
@@ -79,9 +79,10 @@ def column_of_objects(name: str, values: Sequence[Any]) -> Filled:
     if not kinds:
         return missing_numbers(name, len(values))
     if kinds <= {datetime.date, datetime.datetime}:
-        return _dates(name, values)
+        seconds = [np.nan if is_nothing(value) else seconds_since_1970(value) for value in values]
+        return column_of_moments(name, np.array(seconds))
     if all(issubclass(kind, datetime.timedelta) for kind in kinds):
-        days = [np.nan if is_nothing(value) else value.total_seconds() / 86400.0 for value in values]
+        days = [np.nan if is_nothing(value) else value.total_seconds() / DAY for value in values]
         return Column(name, kind="duration"), np.array(days)
     if bool not in kinds and np.bool_ not in kinds and str not in kinds:
         try:
@@ -92,18 +93,11 @@ def column_of_objects(name: str, values: Sequence[Any]) -> Filled:
     return first_come(name, values)
 
 
-def _dates(name: str, values: Sequence[Any]) -> Filled:
-    seconds = np.array([np.nan if is_nothing(value) else _seconds(value) for value in values])
-    if ((seconds % 86400.0 == 0.0) | np.isnan(seconds)).all():
-        return Column(name, kind="date"), seconds / 86400.0
+def column_of_moments(name: str, seconds: NDArray[np.float64]) -> Filled:
+    """Return times, as seconds since 1970, as a column; times that are all at midnight are dates."""
+    if ((seconds % DAY == 0.0) | np.isnan(seconds)).all():
+        return Column(name, kind="date"), seconds / DAY
     return Column(name, kind="time"), seconds
-
-
-def _seconds(moment: datetime.date) -> float:
-    """Return the seconds since the beginning of 1970; a time without a zone counts as one in universal time."""
-    if not isinstance(moment, datetime.datetime):
-        return float(moment.toordinal() - DAYS_BEFORE_1970) * 86400.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
 
 
 def block_of(filled: Sequence[Filled]) -> Block:
@@ -184,19 +178,6 @@ def refusal(name: str, kind: str) -> str:
     )
 
 
-def numbers_only(block: Block) -> Block:
-    """Return a block with booleans as numbers; raise if a column holds text."""
-    if block.columns is None or not block.columns.special:
-        return block
-    numbers = []
-    for column, values in zip(block.columns, block.matrix.T, strict=True):
-        found = as_numbers(column, values)
-        if found is None:
-            raise ValueError(refusal(column.name, kind_of(column, values)))
-        numbers.append((Column(column.name), found))
-    return block_of(numbers)
-
-
 def recoded(block: Block, columns: Columns) -> Block:
     """Return a block in the levels of other columns; raise if one of them holds something else than its counterpart."""
     given = columns if block.columns is None else block.columns
@@ -223,11 +204,11 @@ def recoded_values(given: Column, wanted: Column, values: NDArray[np.float64]) -
             f"Column '{wanted.name}' of X holds {kind_of(given, values)}, but held {kind_of(wanted, np.zeros(0))} in fit."
         )
     table = [float(wanted.codes.get((type(level), level), UNSEEN)) for level in given.levels]
-    return _looked_up(np.array([*table, UNSEEN, np.nan]), values)
+    return looked_up(np.array([*table, UNSEEN, np.nan]), values)
 
 
 # By how much the numbers of one kind of column are multiplied to become those of another.
-RATIOS = {("date", "time"): 86400.0, ("time", "date"): 1.0 / 86400.0}
+RATIOS = {("date", "time"): DAY, ("time", "date"): 1.0 / DAY}
 
 
 def _in_kind(given: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -236,12 +217,8 @@ def _in_kind(given: Column, wanted: Column, values: NDArray[np.float64]) -> NDAr
     if kinds[0] == kinds[1] or np.isnan(values).all():
         return values
     if kinds not in RATIOS:
-        raise ValueError(f"Column '{wanted.name}' of X holds {_kinds(kinds[0])}, but held {_kinds(kinds[1])} in fit.")
+        raise ValueError(f"Column '{wanted.name}' of X holds {kinds[0]}s, but held {kinds[1]}s in fit.")
     return values * RATIOS[kinds]
-
-
-def _kinds(kind: str) -> str:
-    return f"{kind}s"
 
 
 def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -255,7 +232,7 @@ def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np
     return np.array([codes.get(value, UNSEEN) if value == value else np.nan for value in values.tolist()])
 
 
-def _looked_up(table: NDArray[np.float64], codes: NDArray[np.float64]) -> NDArray[np.float64]:
+def looked_up(table: NDArray[np.float64], codes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the entries of a table at codes; its last but one is for unseen levels, its last for missing values."""
     size = len(table)
     place = np.where(np.isnan(codes), size - 1, np.where(codes < 0.0, size - 2, codes))

@@ -117,10 +117,10 @@ def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...
     return names
 
 
-def read_inputs(model: Model, X: Any) -> Block:
+def read_inputs(model: Model, X: Any, reader: str = "The model") -> Block:
     """Return inputs of a model as a block of its columns."""
     columns, named = model.columns, model.expected_names is not None
-    block = read(X, columns, len(columns), named=named)
+    block = read(X, columns, len(columns), named=named, reader=reader)
     warn_of_missing(model, block)
     return block
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rows.levels import Filled, block_of
-from obliquerules.rules.columns import Block, Column
+from obliquerules.rows.levels import Filled, block_of, looked_up
+from obliquerules.rules.columns import UNSEEN, Block, Column
 
 # A column of text is like an identifier if at least this share of its values are different, of at least so many values.
 NEARLY_ALL = 0.9
@@ -65,19 +65,18 @@ def _by_frequency(column: Column, values: NDArray[np.float64]) -> Filled:
     """Return the levels that occur, the most frequent first, of equally frequent ones the first to come."""
     if column.is_truth:
         # Both levels, even if one of them does not occur: "not smoker" must say something of it.
-        codes = np.array([float(level) for level in column.levels or ()])
-        known = np.where(np.isnan(values), np.nan, codes[np.nan_to_num(values).astype(np.intp)])
-        return Column(column.name, (False, True)), known
+        codes = [float(level) for level in column.levels or ()]
+        return Column(column.name, (False, True)), looked_up(np.array([*codes, UNSEEN, np.nan]), values)
     present = values[values >= 0.0].astype(np.intp)
     found, first, count = np.unique(present, return_index=True, return_counts=True)
     order = np.arange(len(found)) if column.ordered else np.lexsort((first, -count))
     levels = tuple((column.levels or ())[code] for code in found[order])
     if _like_identifiers(levels, len(present)):
-        return Column(column.name, ()), np.where(np.isnan(values), np.nan, -1.0)
-    places = np.full(len(column.levels or ()) + 1, -1.0)
+        return Column(column.name, ()), np.where(np.isnan(values), np.nan, UNSEEN)
+    places = np.full(len(column.levels or ()) + 2, UNSEEN)
     places[found[order]] = np.arange(len(found))
-    coded = places[np.where(values >= 0.0, values, len(places) - 1).astype(np.intp)]
-    return Column(column.name, levels, column.ordered), np.where(np.isnan(values), np.nan, coded)
+    places[-1] = np.nan
+    return Column(column.name, levels, column.ordered), looked_up(places, values)
 
 
 def _like_identifiers(levels: tuple[object, ...], n_values: int) -> bool:

@@ -151,8 +151,8 @@ class Block:
 
     columns: Columns | None
     matrix: NDArray[np.float64]
-    # Which rows have one of a set of levels; conditions on them are asked for again and again.
-    known: dict[Any, NDArray[Any]] = field(default_factory=dict, repr=False)
+    # What `places` found: conditions on the levels of a column are asked for again and again.
+    _places: dict[int, NDArray[np.intp]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_matrix(cls, X: NDArray[np.float64], columns: Iterable[str | Column] | None = None) -> Block:
@@ -180,6 +180,17 @@ class Block:
     def incomplete(self) -> frozenset[int]:
         """The columns in which a value is missing."""
         return frozenset(np.flatnonzero(np.isnan(self.matrix).any(axis=0)).tolist())
+
+    def places(self, index: int) -> NDArray[np.intp]:
+        """Return the place of each row in a column: its level's, then one for levels it does not have, then one for missing.
+
+        In a column of numbers every number has the first place.
+        """
+        if index not in self._places:
+            values, size = self.matrix[:, index], len(self.column(index).levels or ())
+            known = np.where((values < 0.0) | (size == 0), size, values)
+            self._places[index] = np.where(np.isnan(values), size + 1, known).astype(np.intp)
+        return self._places[index]
 
     def rows(self, which: Any) -> Block:
         """Return some of the rows, chosen by a slice, a mask or positions."""

@@ -108,23 +108,17 @@ class Membership:
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.bool_]:
         """Return for each row of X whether the condition holds."""
         block = as_block(X, 1 + self.column)
-        if self not in block.known:
-            block.known[self] = self._holds(block)
-        return block.known[self]
-
-    def _holds(self, block: Block) -> NDArray[np.bool_]:
-        values, column = block.matrix[:, self.column], block.column(self.column)
+        column = block.column(self.column)
         if self.levels and column.levels is None:
             raise ValueError(f"Column '{column.name}' holds numbers, so that a condition on levels says nothing of it.")
-        size = len(column.levels or ())
-        # A row for each level, then for a level that was never seen, then for a missing value.
-        holds = np.full(size + 2, self.negated)
-        holds[[column.codes[key] for key in self._keys() if key in column.codes]] = not self.negated
-        holds[size + 1] = self.missing
-        absent = np.isnan(values)
-        if column.levels is None:
-            return np.where(absent, self.missing, self.negated)
-        return holds[np.where(absent, size + 1, np.where(values < 0.0, size, values)).astype(np.intp)]
+        return self._answers(column)[block.places(self.column)]
+
+    def _answers(self, column: Column) -> NDArray[np.bool_]:
+        """Return whether the condition holds at each of the places of a column."""
+        answers = np.full(len(column.levels or ()) + 2, self.negated)
+        answers[[column.codes[key] for key in self._keys() if key in column.codes]] = not self.negated
+        answers[-1] = self.missing
+        return answers
 
     def _keys(self) -> list[tuple[type, Level]]:
         return [(type(level), level) for level in self.levels]

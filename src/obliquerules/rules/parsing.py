@@ -11,8 +11,10 @@ from typing import NamedTuple, TypeVar
 
 from obliquerules.rules.columns import Column, Columns, Level
 from obliquerules.rules.membership import Membership
+from obliquerules.rules.moments import seconds_in, seconds_since_1970
+from obliquerules.rules.numbers import in_full
 from obliquerules.rules.proposition import Proposition, Term, Test
-from obliquerules.rules.style import DAYS_BEFORE_1970, EPOCH, NUMBER, OPERATORS
+from obliquerules.rules.style import NUMBER, OPERATORS
 
 QUOTED = r'"(?:[^"\\]|\\.)*"'
 # A name in quotes is one word, whatever is in it.
@@ -139,8 +141,7 @@ class Reader:
         match = DATED.fullmatch(text)
         if match is None:
             return text
-        name, kind = match["left"].rpartition(" ")[0], None
-        column = self._find(name)
+        column = self._find(match["left"].rpartition(" ")[0])
         kind = "number" if column is None else self._column(column).kind
         if match["days"] is not None:
             return f"{match['left']} {match['days']}" if kind == "duration" else text
@@ -292,16 +293,10 @@ def _level(text: str, column: Column) -> Level:
 
 def _days_or_seconds(text: str, kind: str) -> str:
     try:
-        moment = datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.UTC)
+        moment = datetime.datetime.fromisoformat(text)
     except ValueError as error:
         raise ValueError(f"There is no date {text!r}.") from error
-    seconds = (moment - EPOCH).total_seconds()
-    return repr(seconds / 86400.0 if kind == "date" else seconds) if seconds % 86400.0 else _whole(moment, kind)
-
-
-def _whole(moment: datetime.datetime, kind: str) -> str:
-    days = moment.toordinal() - DAYS_BEFORE_1970
-    return str(days if kind == "date" else days * 86400)
+    return in_full(seconds_since_1970(moment) / seconds_in(kind))
 
 
 def _parts(text: str, separator: str) -> list[str]:

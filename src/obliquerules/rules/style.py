@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import math
 import re
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from obliquerules.rules.columns import Column, Columns, Level
+from obliquerules.rules.moments import date_text, day_or_days, time_text
 from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ LEVEL_WORDS = re.compile(
 # A level that needs no quotes.
 PLAIN_LEVEL = re.compile(r'[^\s",{}()&=<>!|]+( [^\s",{}()&=<>!|]+)*')
 LEVEL_OF_WORDS = re.compile(r"True|False|missing|.*\b(and|or missing)\b.*")
-
-DAYS_BEFORE_1970 = datetime.date(1970, 1, 1).toordinal()
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def plain_name(name: str) -> str:
@@ -142,7 +139,7 @@ class Style:
         if column.kind == "time" and (text := time_text(number)) is not None:
             return text
         if column.kind == "duration":
-            return f"{self.write(number)} day{'' if number == 1.0 else 's'}"
+            return f"{self.write(number)} {day_or_days(number)}"
         return self.write(number)
 
     # ---- sums
@@ -255,21 +252,6 @@ def votes_needed(columns: Columns | None, proposition: Proposition) -> int | Non
     if any(abs(weight) != 1.0 for weight in proposition.weights) or wanted not in range(1, len(proposition.columns) + 1):
         return None
     return int(wanted)
-
-
-def date_text(number: float) -> str | None:
-    """Return the date that is this many days after the beginning of 1970; None if it is not a whole number of days."""
-    ordinal = number + DAYS_BEFORE_1970
-    if not number.is_integer() or not 1 <= ordinal <= datetime.date.max.toordinal():
-        return None
-    return datetime.date.fromordinal(int(ordinal)).isoformat()
-
-
-def time_text(number: float) -> str | None:
-    """Return the time that is this many seconds after the beginning of 1970; None if it is not a whole number of them."""
-    if not number.is_integer() or abs(number) > 6e10:
-        return None
-    return (EPOCH + datetime.timedelta(seconds=number)).strftime("%Y-%m-%d %H:%M:%S")
 
 
 PLAIN = Style()

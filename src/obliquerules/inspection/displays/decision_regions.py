@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
-from obliquerules.inspection.values import EPOCH, Facts, Value, value_text
+from obliquerules.inspection.values import Facts, Value, value_text
 from obliquerules.inspection.variables import Values, column_of, with_values
 from obliquerules.rows.reading import read_inputs, read_target
 from obliquerules.rules import Block, Column, Columns, Model, Proposition, RuleEnsemble
+from obliquerules.rules.moments import EPOCH
 
 Array = NDArray[np.float64]
 # The margin of the map on each side of the data.

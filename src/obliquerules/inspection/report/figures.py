@@ -14,6 +14,7 @@ from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Model
 from obliquerules.rules.ensemble import used_columns
+from obliquerules.rules.moments import seconds_in
 from obliquerules.rules.numbers import rounded_to
 
 Vector = NDArray[np.float64]
@@ -22,8 +23,6 @@ Vector = NDArray[np.float64]
 FIGURE_DIGITS = 4
 MEDIAN_DIGITS = 3
 COVERAGE_DECIMALS = 3
-# What one unit of a date or a time is.
-SECONDS = {"date": 86400.0, "time": 1.0}
 
 
 def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
@@ -158,7 +157,7 @@ def _typical(X: Block, column: int, least: int) -> float | None:
     if len(present) < least:
         return None
     median = float(np.median(present))
-    return _first_of_month(median, SECONDS[kind]) if kind in SECONDS else rounded_to(median, MEDIAN_DIGITS)
+    return _first_of_month(median, seconds_in(kind)) if kind in ("date", "time") else rounded_to(median, MEDIAN_DIGITS)
 
 
 def _is_binary(X: Block, column: int) -> bool:
