@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,17 @@ class Loss(ABC):
         What leads from a score to a prediction: ``"identity"``, ``"logistic"`` or ``"exponential"``.
     positive_only : bool
         Whether targets must not be negative.
+    by_class : bool
+        Whether there are many classes, with a score for each. Scores then have shape (n, n_classes), and so have predictions,
+        gradients and hessians; targets are the numbers of classes or, in the same shape, the share of each class.
     """
 
     name: ClassVar[str]
     family: ClassVar[int]
     link_name: ClassVar[str]
     positive_only: ClassVar[bool] = False
+    by_class: ClassVar[bool] = False
+    n_classes: int
     score_name: ClassVar[str | None] = "score"
     factor_name: ClassVar[str | None] = None
     mean_name: ClassVar[str] = "prediction"
@@ -88,12 +93,15 @@ class Loss(ABC):
         """
         return 2.0 * total
 
-    def best_constant(self, y: Vector, weight: Vector) -> float:
-        """Return the single score with the least weighted loss."""
+    def best_constant(self, y: Vector, weight: Vector) -> Any:
+        """Return the single score with the least weighted loss or, with many classes, one for each."""
         return self.link(float(np.average(y, weights=weight)))
 
-    def curvature(self, y: Vector, weight: Vector) -> float:
-        """Return the hessian of one row at the best constant: what a row counts for in a quadratic penalty."""
+    def curvature(self, y: Vector, weight: Vector) -> Any:
+        """Return the hessian of one row at the best constant: what a row counts for in a quadratic penalty.
+
+        With many classes there is one for each.
+        """
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
     def strata(self, y: Vector) -> NDArray[np.intp]:
@@ -182,6 +190,82 @@ class LogisticLoss(Loss):
         return super().complaint(y) or (None if ((y >= 0.0) & (y <= 1.0)).all() else "has values outside 0 and 1")
 
 
+class MultinomialLoss(Loss):
+    """log(sum_k exp(f_k)) - f_y, for a target of many classes.
+
+    Parameters
+    ----------
+    n_classes : int
+    """
+
+    name = "multinomial"
+    link_name = "softmax"
+    by_class = True
+    score_name = "score of {label}"
+    factor_name = "odds"
+    mean_name = "probability of {label}"
+    risk_name = "log loss"
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+
+    def _shares(self, y: Vector) -> Vector:
+        """Return the numbers of classes as the share of each class, 0 or 1; shares stay as they are."""
+        return y if y.ndim == 2 else (y[:, None] == np.arange(self.n_classes)).astype(np.float64)
+
+    def class_shares(self, y: Vector, weight: Vector) -> list[float]:
+        """Return the share of each class, by weight; no share is quite zero or one."""
+        total = np.bincount(y.astype(np.intp), weight, self.n_classes)
+        return [_inside(share) for share in (total / np.add.reduce(weight)).tolist()]
+
+    def value(self, y: Vector, score: Vector) -> Vector:
+        highest = score.max(axis=-1)
+        total = np.log(np.exp(score - highest[..., None]).sum(axis=-1))
+        # Differences to the highest score, so that large ones do not cancel.
+        return np.asarray(total - (self._shares(y) * (score - highest[..., None])).sum(axis=-1))
+
+    def inverse_link(self, score: Vector) -> Vector:
+        """Return the probability of each class."""
+        odds = np.exp(score - score.max(axis=-1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
+
+    def gradient(self, y: Vector, score: Vector) -> Vector:
+        return self.inverse_link(score) - self._shares(y)
+
+    def hessian(self, score: Vector) -> Vector:
+        """Return the second derivative of the loss in the score of each class alone."""
+        mean = self.inverse_link(score)
+        return mean * (1.0 - mean)
+
+    def link(self, mean: float) -> float:
+        """Return the score of a class with this probability, but for a constant that all classes share."""
+        return float(np.log(_inside(mean)))
+
+    def best_constant(self, y: Vector, weight: Vector) -> Any:
+        """Return the score of each class, which add up to zero."""
+        score = np.array([self.link(mean) for mean in self.class_shares(y, weight)])
+        return score - score.mean()
+
+    def curvature(self, y: Vector, weight: Vector) -> Any:
+        """Return the hessian of one row for each class."""
+        mean = np.array(self.class_shares(y, weight))
+        return mean * (1.0 - mean)
+
+    def strata(self, y: Vector) -> NDArray[np.intp]:
+        return y.astype(np.intp)
+
+    def shown_risk(self, risk: Vector) -> Vector:
+        return risk
+
+    def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
+        """Return the log loss and the share of errors."""
+        wrong = np.argmax(score, axis=-1) != y
+        return [self.risk(y, score, weight), float(np.average(wrong, weights=weight))]
+
+    def complaint(self, y: Vector) -> str | None:
+        return super().complaint(y) or (None if ((y >= 0.0) & (y == np.floor(y))).all() else "has values that are no classes")
+
+
 class PoissonLoss(Loss):
     """exp(f) - y f + (y log y - y), for counts and rates: half the Poisson deviance, with a log link."""
 
@@ -235,7 +319,15 @@ def _by_row(function: Callable[..., Vector], family: int, *arrays: Vector) -> Ve
     return function(family, *flat).reshape(broadcast[0].shape)
 
 
+# The losses of one score, by name.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredLoss(), LogisticLoss(), PoissonLoss())}
+
+
+def class_loss(n_classes: int) -> Loss:
+    """Return the loss of a classifier."""
+    return LOSSES["logistic"] if n_classes <= 2 else MultinomialLoss(n_classes)
+
+
 # What a regressor offers as its ``loss``: all but the one of classifiers.
 REGRESSION_LOSSES = tuple(name for name in LOSSES if name != "logistic")
 # The loss of each link.

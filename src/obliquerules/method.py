@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +100,9 @@ class Method(ABC):
     `obliquerules.parameters`. Estimators take signature and documentation from there; creating a method checks its values.
     """
 
+    # Whether it learns more than two classes.
+    many_classes: ClassVar[bool] = False
+
     ridge: float = real(0.0, "Penalty on squared rule weights, not on the constant, measured in rows.")
     random_state: Any = seed("Seeds everything that is random.")
     verbose: int = verbosity("If not zero, report progress on standard error.")
@@ -127,8 +130,8 @@ class Method(ABC):
         """Return the same method, silent and with another seed, for fits inside a fit."""
         return dataclasses.replace(self, random_state=seed, verbose=0)
 
-    def penalty(self, loss: Loss, y: Vector, weight: Vector) -> float:
-        """Return the ridge for fitting rule weights to these targets, in units of the loss."""
+    def penalty(self, loss: Loss, y: Vector, weight: Vector) -> Any:
+        """Return the ridge for fitting rule weights to these targets, in units of the loss; with many classes, one for each."""
         return self.ridge * loss.curvature(y, weight)
 
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:

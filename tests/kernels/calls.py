@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from obliquerules.kernels.axis_rules import DirectedObjective, RuleSearch, best_cuts
+from obliquerules.kernels.class_weights import ClassWeightFinder
 from obliquerules.kernels.l1_path import PathFollower
 from obliquerules.kernels.losses import FAMILIES, gradient, hessian, inverse_link, value
 from obliquerules.kernels.rule_weights import WeightFinder
@@ -35,6 +36,20 @@ def weights_arguments():
 def find_weights(start, **arguments):
     weights, before, after = WeightFinder(**arguments).run(start)
     return weights.tolist(), before, after
+
+
+def class_weights_arguments():
+    rng = np.random.default_rng(5)
+    design = np.column_stack([np.ones(ROWS), rng.random((ROWS, 3)) < 0.5])
+    shares = np.eye(3)[rng.integers(0, 3, ROWS)]
+    column, output = map(np.ascontiguousarray, np.nonzero(np.ones((4, 3))))
+    weights = {"column": column, "output": output, "ridge": np.full(12, 0.1), "start": np.zeros(12)}
+    return {"design": design, "shares": shares, "row_weight": np.ones(ROWS), "offset": np.zeros((ROWS, 3)), **weights}
+
+
+def find_class_weights(start, **arguments):
+    weights, objective = ClassWeightFinder(**arguments).run(start)
+    return weights.tolist(), objective
 
 
 def objective_arguments():
@@ -97,6 +112,7 @@ CALLS = {
     "hessian": (listed(hessian), score_arguments),
     "PathFollower": (follow, path_arguments),
     "WeightFinder": (find_weights, weights_arguments),
+    "ClassWeightFinder": (find_class_weights, class_weights_arguments),
     "DirectedObjective": (judge, objective_arguments),
     "best_cuts": (cut, cuts_arguments),
     "RuleSearch": (search, search_arguments),

@@ -14,7 +14,7 @@ every_door = pytest.mark.parametrize(("kernel", "name"), DOORS)
 LENGTHS = {"none": (0, 0), "one": (0, 1), "one less": (1, -1), "one more": (1, 1)}
 # Keys that are taken are a set of any size, what a basis must have follows from the patterns, and a single array fits itself.
 WITH_ROWS = [door for door in DOORS if door[1] not in {"taken", "basis"} and door[0] not in {"inverse_link", "hessian"}]
-INDICES = [door for door in DOORS if door[1] in {"order", "group", "pattern", "ranking"}]
+INDICES = [door for door in DOORS if door[1] in {"order", "group", "pattern", "ranking", "column", "output"}]
 
 
 def strided(array):
@@ -119,7 +119,8 @@ def test_no_number_does_harm(kernel, name, value):
         array[..., ::2] = value
         return array
 
-    if CALLS[kernel][1]()[name].dtype == np.float64:
+    # A ridge that is no finite number of at least 0 is refused.
+    if CALLS[kernel][1]()[name].dtype == np.float64 and (name != "ridge" or 0.0 <= value < np.inf):
         with_array(kernel, name, spoilt)()
 
 
@@ -138,6 +139,8 @@ def test_no_number_does_harm(kernel, name, value):
         ("WeightFinder", {"ridge": -1.0}),
         ("WeightFinder", {"ridge": np.nan}),
         ("WeightFinder", {"ridge": np.inf}),
+        ("ClassWeightFinder", {"ridge": np.full(12, -1.0)}),
+        ("ClassWeightFinder", {"ridge": np.full(12, np.nan)}),
         *((formula, {"family": family}) for formula in ("value", "gradient", "inverse_link", "hessian") for family in (-1, 3)),
         ("RuleSearch", {"limit": 0}),
         ("RuleSearch", {"limit": -1}),

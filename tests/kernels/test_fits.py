@@ -42,13 +42,15 @@ def fit(seed):
     shape = int(rng.choice([2, 3, 5, 9, 30, 257])), int(rng.choice([1, 2, 3, 6]))
     X = list(COLUMNS.values())[seed % len(COLUMNS)](rng, shape)
     y = rng.integers(0, 2, shape[0])
+    # The same for many classes, every third time.
+    classes = rng.integers(0, 4, shape[0]) if seed % 3 == 0 else y
     weight = None if rng.random() < 0.5 else 10.0 ** rng.uniform(-8.0, 8.0, shape[0])
     model = list(ESTIMATORS.values())[seed % len(ESTIMATORS)](rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         l1_logistic_path(X, y, sample_weight=weight, max_support=int(rng.integers(1, 7)), min_alpha_ratio=1e-6)
         try:
-            model.fit(X, y, sample_weight=weight)
+            model.fit(X, classes, sample_weight=weight)
         except ValueError as refusal:
             assert str(refusal).endswith(".") or "got" in str(refusal)  # noqa: PT017  # a fit may also succeed
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.columns import SortedColumns
-from obliquerules.boosting.problem import Stage
+from obliquerules.boosting.problem import View
 from obliquerules.rows.level_sums import LevelSums, best_level_sets
 from obliquerules.rules import Test
 
@@ -33,7 +33,7 @@ class AxisProposer:
         self.most = most
         self.levels = list(levels)
 
-    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Test, NDArray[np.bool_]]]:
+    def propose(self, stage: View, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Test, NDArray[np.bool_]]]:
         """Yield the best proposition of each column, with the rows on which it holds, and the best sets of levels."""
         covers = np.zeros(len(stage.pattern), dtype=np.bool_)
         covers[rows] = True

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 from sklearn.utils import check_random_state
 
+from obliquerules.boosting.class_order import ClassOrder
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import boost
@@ -50,6 +53,8 @@ class Boosting(Method):
     The parameters without a default here differ between subclasses, in meaning or in default.
     """
 
+    many_classes: ClassVar[bool] = True
+
     max_rules: int = whole(10, "Largest number of rules. One fit gives every smaller size too: see `path_` and `at`.")
     max_propositions: int = whole(5, "Largest number of conditions in a rule.")
     selection: str
@@ -89,10 +94,20 @@ class Boosting(Method):
         lot = int(check_random_state(self.random_state).randint(2**31 - 1))
         held_out = sample.hold_out(loss.strata(sample.y), fraction, lot)
         ridge = self.penalty(loss, sample.y, sample.weight)
-        return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out)
+        outputs = task.labels.names if task.labels is not None and loss.by_class else None
+        # On the scale of the loss, which is half that of -2 log likelihood.
+        price = 0.5 * self.pair.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
+        return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out, outputs=outputs, price=price)
 
     def grow(self, task: Task) -> Growth:
         """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path."""
+        if not task.loss.by_class:
+            return self._grow(task)
+        order = ClassOrder.of(task)
+        growth = self._grow(order.ordered(task))
+        return replace(growth, path=tuple(order.restored(ensemble) for ensemble in growth.path))
+
+    def _grow(self, task: Task) -> Growth:
         pair, record = self.pair, Record()
         learner, selection, shortening = pair.learner(self, task.sample), pair.selection(self), Shortening(task.sample.X)
         for stage in boost(self.problem(task), learner, selection, self.max_rules, record):

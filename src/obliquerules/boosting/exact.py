@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from obliquerules.boosting.axis import AxisProposer
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.greedy import longer_conditions
-from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.problem import Candidate, Stage, View
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import SAME_OBJECTIVE, Selection
 from obliquerules.kernels.axis_rules import RuleSearch
@@ -48,15 +48,15 @@ class ExactLearner:
     def conditions(self, stage: Stage, record: Record) -> Iterator[Candidate]:
         """Yield the best condition of one proposition, of two, and so on, without those that do not raise the objective."""
         deadline, nodes_left = time.perf_counter() + self.max_seconds, self.max_nodes
-        greedy, best = dict.fromkeys(SIGNS, stage.everything()), None
-        searches = {sign: self._search(stage, sign) for sign in SIGNS}
+        searches = {(view, sign): self._search(view, sign) for view in stage.views for sign in SIGNS}
+        greedy, best = dict.fromkeys(searches, stage.everything()), None
         for length in range(1, self.max_propositions + 1):
             before = best
-            for sign, search in searches.items():
+            for (view, sign), search in searches.items():
                 # The greedy condition is a good start, on which the search can only improve.
-                greedy[sign] = self._extended(stage, greedy[sign], sign)
-                if len(greedy[sign].condition):
-                    best = _better(best, greedy[sign])
+                grown = greedy[view, sign] = self._extended(stage, greedy[view, sign], sign, view)
+                if len(grown.condition):
+                    best = _better(best, grown)
                 found, nodes, ended = search.run(length, best.objective if best else 0.0, nodes_left, deadline)
                 nodes_left -= nodes
                 record.note_search(to_the_end=ended)
@@ -65,15 +65,15 @@ class ExactLearner:
             if best is not None and best is not before:
                 yield best
 
-    def _search(self, stage: Stage, sign: float) -> RuleSearch:
-        objective = stage.objective
+    def _search(self, view: View, sign: float) -> RuleSearch:
+        objective = view.objective
         directed, ranking = objective.directed(sign), objective.ranking(sign)
         columns, between = self.columns, objective.between_patterns()
-        return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(stage.fires))
+        return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(view.fires))
 
-    def _extended(self, stage: Stage, current: Candidate, sign: float) -> Candidate:
+    def _extended(self, stage: Stage, current: Candidate, sign: float, view: View) -> Candidate:
         """Return the condition extended by the proposition that raises the objective most, or unchanged if there is none."""
-        return next(longer_conditions(stage, current, (sign,), AxisProposer(self.columns)), current)
+        return next(longer_conditions(stage, current, (sign,), AxisProposer(self.columns), [view]), current)
 
     def _candidate(self, stage: Stage, found: list[list[int]]) -> Candidate:
         """Return the candidate found: of each proposition, its kind (column and side) and the groups inside and outside."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.problem import Candidate, Stage, View
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import Selection
 from obliquerules.rules import Test
@@ -27,7 +27,7 @@ ONE_FROM_EACH_SIDE: tuple[Signs, ...] = ((1.0, -1.0), (-1.0, 1.0))
 class Proposer(Protocol):
     """Turns gradients and a set of rows into propositions of growing complexity."""
 
-    def propose(self, stage: Stage, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Test, NDArray[np.bool_]]]:
+    def propose(self, stage: View, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Test, NDArray[np.bool_]]]:
         """Yield propositions in original units, each with the rows of the whole problem on which it holds.
 
         A proposition should cover rows whose gradient has the given sign and exclude the others. Only ``rows`` matter: the
@@ -71,14 +71,18 @@ class GreedyLearner:
         return current
 
 
-def longer_conditions(stage: Stage, current: Candidate, signs: Signs, proposer: Proposer) -> Iterator[Candidate]:
+def longer_conditions(
+    stage: Stage, current: Candidate, signs: Signs, proposer: Proposer, views: Sequence[View] | None = None
+) -> Iterator[Candidate]:
     """Yield the conditions with one more proposition that exclude some rows, but not all, and repeat no rule of the ensemble.
 
     The proposition that best covers the gradients of one sign also best excludes those of the other. So with both signs, each
-    proposition is offered with its complement. As a first proposition, the complement would only change the constant.
+    proposition is offered with its complement. As a first proposition, the complement would only change the constant. With many
+    classes, propositions follow the gradient of each of those that the condition may speak for, or of those in ``views``.
     """
     rows = np.flatnonzero(current.covers)
-    for proposition, covers in proposer.propose(stage, signs[0], rows):
+    proposed = (found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows))
+    for proposition, covers in proposed:
         sides = [(proposition, covers)]
         if len(signs) == 2 and len(current.condition):
             sides.append((stage.problem.complement(proposition), ~covers))

@@ -32,6 +32,11 @@ class InformationSelection:
 
     complexity_penalty: float
 
+    @property
+    def complexity_price(self) -> float:
+        """The price of one unit of complexity."""
+        return self.complexity_penalty
+
     def criterion(self, stage: Stage) -> float:
         """Return the criterion of an ensemble; lower is better."""
         return self._criterion(stage, stage.training_loss, stage.complexity)
@@ -44,8 +49,8 @@ class InformationSelection:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
 
         def expected(candidate: Candidate) -> float:
-            loss = max(stage.training_loss - stage.gain(candidate.covers), 0.0)
-            return self._criterion(stage, loss, stage.complexity + 1 + candidate.condition.complexity)
+            loss, n_weights = stage.outlook(candidate.covers)
+            return self._criterion(stage, loss, stage.complexity + n_weights + candidate.condition.complexity)
 
         # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
         promising: dict[float, Candidate] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from obliquerules.boosting.class_stage import first_stage
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.record import Record
@@ -23,7 +24,7 @@ def boost(
         best = selection.best(learner.candidates(stage, selection, met))
         return None if best is None else best.upright(problem)
 
-    stage = Stage.constant(problem)
+    stage = first_stage(problem)
     yield met.note_grown(stage)
     for _ in range(max_rules):
         rule = next_rule(stage)

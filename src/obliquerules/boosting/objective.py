@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from obliquerules.kernels.axis_rules import DirectedObjective
 
 if TYPE_CHECKING:
-    from obliquerules.boosting.problem import Stage
+    from obliquerules.boosting.problem import View
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -86,31 +86,28 @@ class Objective:
         return np.argsort(-ratio, kind="stable")
 
 
-def gradient_sum(stage: Stage) -> Objective:
+def gradient_sum(stage: View) -> Objective:
     """``|g.q|``, the paper's."""
     return Objective(stage.gradient, stage.pattern)
 
 
-def second_order(stage: Stage) -> Objective:
+def second_order(stage: View) -> Objective:
     """``|g.q| / sqrt(h.q + ridge)``: its square is twice the fall of the loss to second order with other weights fixed."""
-    problem = stage.problem
-    hessian = problem.learning_weight * problem.loss.hessian(stage.score)
-    return Objective(stage.gradient, stage.pattern, hessian, problem.ridge)
+    return Objective(stage.gradient, stage.pattern, stage.learning_hessian, stage.ridge)
 
 
-def orthogonal(stage: Stage) -> Objective:
+def orthogonal(stage: View) -> Objective:
     """``|g.q| / sqrt(|q'|^2 + ridge)``, where q' is the part of q orthogonal to the constant and the present rules.
 
     Orthogonality is in the metric of the hessian and takes the ridge into account: the square is twice the fall of the
     penalised loss to second order if *all* weights are corrected. For the squared loss without a ridge it is the objective
     ``|g.q| / |q'|`` of orthogonal gradient boosting (Yang et al., AISTATS 2024), with the Euclidean metric for every loss.
     """
-    problem = stage.problem
-    hessian = problem.learning_weight * problem.loss.hessian(stage.score)
-    return Objective(stage.gradient, stage.pattern, hessian, problem.ridge, stage.whitened(hessian))
+    hessian = stage.learning_hessian
+    return Objective(stage.gradient, stage.pattern, hessian, stage.ridge, stage.whitened(hessian))
 
 
-OBJECTIVES: dict[str, Callable[[Stage], Objective]] = {
+OBJECTIVES: dict[str, Callable[[View], Objective]] = {
     "gradient": gradient_sum,
     "orthogonal": orthogonal,
     "second-order": second_order,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.inputs import Design, Inputs
-from obliquerules.boosting.problem import Stage
+from obliquerules.boosting.problem import View
 from obliquerules.boosting.threshold import best_threshold, middle_of_gap
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.decimals.gaps import Projections
@@ -61,7 +61,7 @@ class ObliqueProposer:
             rows = rows[:0]
         return self.inputs.design(pull, rows), (pull[rows] > 0.0).astype(np.float64), np.abs(pull[rows])
 
-    def propose(self, stage: Stage, sign: float, rows: Rows) -> Iterator[tuple[Test, Mask]]:
+    def propose(self, stage: View, sign: float, rows: Rows) -> Iterator[tuple[Test, Mask]]:
         """Yield the proposition of each L1 level, with the rows on which it holds."""
         pull = sign * stage.gradient
         design, labels, weight = self.classification(pull, rows)

@@ -10,7 +10,7 @@ import numpy as np
 from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.objective import Objective
 from obliquerules.boosting.oblique import Mask, ObliqueProposer, Rows, Vector
-from obliquerules.boosting.problem import Stage
+from obliquerules.boosting.problem import View
 from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.rows.level_sums import best_level_sets
 from obliquerules.rules import Block, Proposition, Test
@@ -35,7 +35,7 @@ class PoolProposer(ObliqueProposer):
         super().__init__(X, row_weight, max_variables, min_alpha_ratio)
         self.columns = SortedColumns(X)
 
-    def propose(self, stage: Stage, sign: float, rows: Rows) -> Iterator[tuple[Test, Mask]]:
+    def propose(self, stage: View, sign: float, rows: Rows) -> Iterator[tuple[Test, Mask]]:
         """Yield the conditions of the pool, each once."""
         pull = sign * stage.gradient
         pull_here = np.zeros(len(pull))

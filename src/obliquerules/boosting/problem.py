@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +28,20 @@ class Problem:
 
     Rules are not grown on held-out rows; a selection may use them to judge a candidate on rows that it has not seen. The
     weights of the finished ensemble are fitted to all rows.
+
+    With many classes, ``outputs`` are their names, the ridge is one for each of them, and ``price`` is by how much the loss
+    must fall for each further class that a rule speaks for.
     """
 
     X: Block
     y: Vector
     row_weight: Vector
     loss: Loss
-    ridge: float
+    ridge: Any
     held_out: Mask
     objective: str = "gradient"
+    outputs: tuple[str, ...] | None = None
+    price: float = 0.0
 
     def complement(self, test: Test) -> Test:
         """Return the condition that holds on the other rows.
@@ -49,6 +55,11 @@ class Problem:
     def size(self) -> float:
         """The number of rows; a row of weight 2 counts as two."""
         return float(np.add.reduce(self.row_weight))
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of each class in each row, 0 or 1."""
+        return np.asarray(self.y[:, None] == np.arange(len(self.outputs or ())), dtype=np.float64)
 
     @cached_property
     def learning_weight(self) -> Vector:
@@ -84,6 +95,44 @@ class Candidate:
         if complement.complexity > self.condition.complexity:
             return self  # it would have to say what happens where a value is missing
         return replace(self, condition=Conjunction([complement]), covers=~self.covers)
+
+
+class View(Protocol):
+    """What proposers and objectives look at: a stage or, with many classes, the stage as one of them sees it."""
+
+    @property
+    def pattern(self) -> NDArray[np.intp]:
+        """The firing pattern of each row."""
+        ...
+
+    @property
+    def fires(self) -> Mask:
+        """Which rules fire on each row."""
+        ...
+
+    @property
+    def ridge(self) -> float:
+        """The ridge on rule weights."""
+        ...
+
+    @property
+    def gradient(self) -> Vector:
+        """The weighted derivative of the loss with respect to a score of each row; zero on held-out rows."""
+        ...
+
+    @property
+    def learning_hessian(self) -> Vector:
+        """Its second derivative."""
+        ...
+
+    @property
+    def objective(self) -> Objective:
+        """The objective that a rule should maximise."""
+        ...
+
+    def whitened(self, hessian: Vector) -> NDArray[np.float64]:
+        """Return the design in coordinates in which the Hessian of its weights is the identity."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +183,25 @@ class Stage:
         """The weighted derivative of the loss with respect to the score of each row; zero on held-out rows."""
         return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)
 
+    @property
+    def views(self) -> tuple[View, ...]:
+        """What proposers look at: the stage, or with many classes the stage as each of them sees it."""
+        return (self,)
+
+    def views_for(self, current: Candidate) -> tuple[View, ...]:  # noqa: ARG002  # one signature for all stages
+        """Return the views from which a condition may be extended."""
+        return self.views
+
+    @property
+    def ridge(self) -> float:
+        """The ridge on rule weights."""
+        return float(self.problem.ridge)
+
+    @cached_property
+    def learning_hessian(self) -> Vector:
+        """The weighted second derivative of the loss with respect to the score of each row; zero on held-out rows."""
+        return self.problem.learning_weight * self.problem.loss.hessian(self.score)
+
     @cached_property
     def objective(self) -> Objective:
         """The objective that the next rule should maximise."""
@@ -158,18 +226,8 @@ class Stage:
         return np.column_stack([self.gradient, hessian, hessian[:, None] * self.whitened(hessian)[self.pattern]])
 
     def whitened(self, hessian: Vector) -> NDArray[np.float64]:
-        """Return the design in coordinates in which the Hessian of the present weights, ridge included, is the identity.
-
-        If no row has any curvature, there are no such coordinates, and zeros are returned.
-        """
-        by_pattern = np.bincount(self.pattern, hessian, len(self.design)).astype(np.float64)
-        if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
-            return np.zeros_like(self.design)
-        present = np.einsum("pi,p,pj->ij", self.design, by_pattern, self.design)
-        ridge = np.full(len(present), max(self.problem.ridge, TINY * by_pattern.sum()))
-        ridge[0] = TINY * by_pattern.sum()
-        present[np.diag_indices(len(present))] += ridge
-        return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), self.design.T).T)
+        """Return the design in coordinates in which the Hessian of the present weights is the identity; see `whitened`."""
+        return whitened(self.design, self.pattern, hessian, self.ridge)
 
     def gain(self, covers: Mask) -> float:
         """Return by how much a rule on these rows would lower the penalised loss to second order.
@@ -181,6 +239,10 @@ class Stage:
         size = sums[1] + self.problem.ridge
         orthogonal = size - float(sums[2:] @ sums[2:])
         return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > 1e-9 * size else 0.0
+
+    def outlook(self, covers: Mask) -> tuple[float, int]:
+        """Return the loss to expect with a rule on these rows, and the number of its weights."""
+        return max(self.training_loss - self.gain(covers), 0.0), 1
 
     @cached_property
     def _pattern_sizes(self) -> NDArray[np.intp]:
@@ -233,14 +295,33 @@ class Stage:
     def without(self, index: int) -> Stage:
         """Return the stage without one of its rules, with the other weights refitted."""
         kept = [j for j in range(self.design.shape[1]) if j != index + 1]
-        rows, position = np.unique(self.design[:, kept], axis=0, return_inverse=True)
+        rows, pattern = self._rows_without(kept)
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
-        pattern = position.ravel()[self.pattern]
-        weights = self._fitted(np.ascontiguousarray(rows), pattern, self.problem.row_weight, self.weights[kept])
-        return Stage(self.problem, conditions, np.ascontiguousarray(rows), pattern, weights)
+        weights = self._fitted(rows, pattern, self.problem.row_weight, self.weights[kept])
+        return Stage(self.problem, conditions, rows, pattern, weights)
+
+    def _rows_without(self, kept: list[int]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Return design and patterns of some of the columns."""
+        rows, position = np.unique(self.design[:, kept], axis=0, return_inverse=True)
+        return np.ascontiguousarray(rows), position.ravel()[self.pattern]
 
     @property
     def ensemble(self) -> RuleEnsemble:
         """The ensemble as a value."""
         rules = [Rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
         return RuleEnsemble(rules, self.weights[0], self.problem.X.columns)
+
+
+def whitened(design: NDArray[np.float64], pattern: NDArray[np.intp], hessian: Vector, ridge: float) -> NDArray[np.float64]:
+    """Return the design in coordinates in which the Hessian of its weights, ridge included, is the identity.
+
+    If no row has any curvature, there are no such coordinates, and zeros are returned.
+    """
+    by_pattern = np.bincount(pattern, hessian, len(design)).astype(np.float64)
+    if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
+        return np.zeros_like(design)
+    present = np.einsum("pi,p,pj->ij", design, by_pattern, design)
+    added = np.full(len(present), max(ridge, TINY * by_pattern.sum()))
+    added[0] = TINY * by_pattern.sum()
+    present[np.diag_indices(len(present))] += added
+    return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), design.T).T)

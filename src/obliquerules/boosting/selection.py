@@ -17,6 +17,11 @@ SAME_OBJECTIVE = 1e-9
 class Selection(Protocol):
     """Judges candidates; does not know how they were found, and keeps nothing from one choice to the next."""
 
+    @property
+    def complexity_price(self) -> float:
+        """The price of one unit of complexity, in units of log(n) on the scale of -2 log likelihood."""
+        ...
+
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
         """Return one of the candidates, which come in order of complexity, or None if there is no good one.
 
@@ -45,6 +50,8 @@ class OneByOne:
     """Grows conditions while the objective rises, and never revises a rule."""
 
     objective_tolerance: float
+    # Only how many classes a rule speaks for has a price, that of the Bayesian information criterion.
+    complexity_price = 1.0
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept a rise, and always the first proposition: after a corrective step the empty condition has objective zero."""

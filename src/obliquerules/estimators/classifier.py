@@ -1,4 +1,4 @@
-"""RuleClassifier: an estimator for two classes."""
+"""RuleClassifier: an estimator for classes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def check_label(name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class ClassTarget:
-    """The parameters that concern a target of two classes."""
+    """The parameters that concern a target of classes."""
 
     positive: Any = declared(
         None,
         "str, int, float, bool or None",
         "The class that scores are about, such as the event: a rule with a positive weight makes it more probable. None means "
-        "the class that sorts last.",
+        "the class that sorts last. With more than two classes each has a score of its own, and this must be None.",
         check_label,
     )
 
@@ -41,11 +41,11 @@ class ClassTarget:
 
 
 class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
-    """An estimator for two classes: the score is the log-odds of the positive one.
+    """An estimator for classes: of two, the score is the log-odds of the positive one; of more, each has a score.
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
+    classes_ : array of shape (n_classes,)
         The labels, sorted.
     """
 
@@ -58,7 +58,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.method_class.many_classes
         return tags
 
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:  # noqa: ARG002
@@ -67,7 +67,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
             labels = Labels.of(y)
         except TypeError as error:  # labels that cannot be sorted
             raise ValueError("y holds labels of different types, such as text and numbers; all must be of one type.") from error
-        if len(labels) > 2:
+        if labels.many and not self.method_class.many_classes:
             kind = type_of_target(y, input_name="y")
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         if len(labels) < 2:
@@ -85,24 +85,28 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return np.sort(self.model_.labels.classes)
 
     @property
+    def _many(self) -> bool:
+        return self.model_.has_many_classes
+
+    @property
     def _positive_last(self) -> bool:
         """Whether scores are about the second of `classes_`."""
         return self.model_.labels is None or self.model_.labels.ascending
 
     def decision_function(self, X: Any) -> Vector:
-        """Return the log-odds of the second of `classes_`, as scikit-learn asks.
+        """Return the log-odds of the second of `classes_` or, of more than two, the score of each, as scikit-learn asks.
 
         With another class as ``positive``, this is the score of each row, ``ensemble_(X)``, with the opposite sign.
         """
         return self._log_odds(self._scores(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each of `classes_`, shape (n_samples, 2)."""
+        """Return the probability of each of `classes_`, shape (n_samples, n_classes)."""
         scores = self._scores(X)  # first, because it raises if the model is not fitted
         return self._shares(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the more probable class of each row."""
+        """Return the most probable class of each row."""
         scores = self._scores(X)
         return self.model_.decisions(scores)
 

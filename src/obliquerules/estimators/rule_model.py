@@ -30,7 +30,7 @@ from obliquerules.inspection.rule_table import RuleTable, rule_table
 from obliquerules.inspection.stability import Stability, stability
 from obliquerules.inspection.values import unseen_words
 from obliquerules.inspection.variables import Numbers, Values
-from obliquerules.losses import Loss
+from obliquerules.losses import Loss, class_loss
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import (
     Parameter,
@@ -150,6 +150,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         block, target = self._training_data(X, y, feature_names, ordered)
         weight = read_weights(sample_weight, len(block))
         encoded, labels = self._encoded(target, weight, loss)
+        if labels is not None:
+            loss = class_loss(len(labels))
         task = Task(block, encoded, weight, loss, labels, type(self).__name__)
         method.check_task(task)
         growth = method.grow(task)

@@ -35,7 +35,7 @@ class Sample:
         """
         counted = np.flatnonzero(weight > 0.0)
         matrix, y, weight = X.matrix[counted], y[counted], weight[counted]
-        key, first, position = np.unique(_hash_rows(matrix, y), return_index=True, return_inverse=True)
+        key, first, position = np.unique(hash_rows(matrix, y), return_index=True, return_inverse=True)
         # Summed in ascending order, the weights of equal rows have the same sum in whatever order the rows come.
         order = np.argsort(weight, kind="stable")
         total = np.bincount(position[order], weight[order]).astype(np.float64)
@@ -92,7 +92,7 @@ class Sample:
             yield members[np.argsort(lot[members], kind="stable")]
 
 
-def _hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
+def hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Hash the ranks of the values of each row: ranks, so that the held-out rows do not depend on the unit of a column."""
     key = np.zeros(len(y), dtype=np.uint64)
     for column in (*X.T, y):

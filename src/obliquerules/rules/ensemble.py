@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from obliquerules.rules.documents.encoding import ensemble_content
 from obliquerules.rules.documents.fields import write_document
 from obliquerules.rules.parsing import Reader, read_lines
 from obliquerules.rules.proposition import Test
-from obliquerules.rules.rule import Rule, read_rule
+from obliquerules.rules.rule import Rule, Weight, as_weight, read_rule
 from obliquerules.rules.simplify import simplify
 from obliquerules.rules.text import ensemble_html, ensemble_text
 
@@ -38,6 +38,9 @@ class RuleEnsemble:
         The constant b0. It is the rule without a condition: printed as ``if True``, kept by every slice, free of complexity.
     columns : sequence of str or Column, optional
         One name for each column of X, used for printing; a `Column` says what it holds besides numbers.
+    outputs : sequence of str, optional
+        With many classes, their names: there is a score for each of them, and rules have as many weights. Without them there is
+        one score.
 
     Examples
     --------
@@ -52,20 +55,30 @@ class RuleEnsemble:
     """
 
     rules: tuple[Rule, ...]
-    intercept: float
+    intercept: Weight
     columns: Columns | None
+    outputs: tuple[str, ...] | None
 
     def __init__(
-        self, rules: Iterable[Rule] = (), intercept: float = 0.0, columns: Iterable[str | Column] | None = None
+        self,
+        rules: Iterable[Rule] = (),
+        intercept: float | Iterable[float] = 0.0,
+        columns: Iterable[str | Column] | None = None,
+        outputs: Iterable[str] | None = None,
     ) -> None:
         object.__setattr__(self, "rules", tuple(rules))
-        object.__setattr__(self, "intercept", float(intercept))
+        object.__setattr__(self, "outputs", None if outputs is None else tuple(map(str, outputs)))
+        constant = as_weight(intercept)
+        if self.outputs is not None and constant == 0.0:
+            constant = (0.0,) * len(self.outputs)
+        object.__setattr__(self, "intercept", constant)
         object.__setattr__(self, "columns", None if columns is None else Columns.of(columns))
         for rule in self.rules:
             if not isinstance(rule, Rule):
                 raise TypeError(f"An ensemble is made of rules; got {type(rule).__name__}.")
-        if not math.isfinite(self.intercept):
+        if not all(map(math.isfinite, self.intercepts)):
             raise ValueError(f"The intercept of an ensemble must be finite; got {intercept}.")
+        self._check_outputs()
         needed = max((rule.condition.n_columns for rule in self.rules), default=0)
         if self.columns is not None and needed > len(self.columns):
             raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(self.columns)} feature names.")
@@ -73,8 +86,27 @@ class RuleEnsemble:
             for rule in self.rules:
                 rule.condition.check(self.columns)
 
-    def __reduce__(self) -> tuple[type[RuleEnsemble], tuple[tuple[Rule, ...], float, Columns | None]]:
-        return type(self), (self.rules, self.intercept, self.columns)
+    def _check_outputs(self) -> None:
+        if self.outputs is not None and (len(self.outputs) < 2 or len(set(self.outputs)) < len(self.outputs)):
+            raise ValueError(f"The outputs of an ensemble must be two or more different names; got {list(self.outputs)}.")
+        n = None if self.outputs is None else len(self.outputs)
+        for weight in (self.intercept, *(rule.weight for rule in self.rules)):
+            if (len(weight) if isinstance(weight, tuple) else None) != n:
+                wanted = "one weight" if n is None else f"{n} weights, one for each output"
+                raise ValueError(f"Each rule of this ensemble, and its intercept, must have {wanted}; got {weight}.")
+
+    def __reduce__(self) -> tuple[type[RuleEnsemble], tuple[tuple[Rule, ...], Weight, Columns | None, tuple[str, ...] | None]]:
+        return type(self), (self.rules, self.intercept, self.columns, self.outputs)
+
+    @property
+    def intercepts(self) -> tuple[float, ...]:
+        """The constant of each score, also if there is only one."""
+        return self.intercept if isinstance(self.intercept, tuple) else (self.intercept,)
+
+    @property
+    def weight_table(self) -> NDArray[np.float64]:
+        """The constant and the weights of the rules, shape (1 + n_rules,) or, with many classes, (1 + n_rules, n_classes)."""
+        return np.array([self.intercept, *(rule.weight for rule in self.rules)], dtype=np.float64)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -97,16 +129,20 @@ class RuleEnsemble:
             return self.with_rules(self.rules[index])
         return self.rules[index]
 
-    def with_rules(self, rules: Iterable[Rule], intercept: float | None = None) -> RuleEnsemble:
+    def with_rules(self, rules: Iterable[Rule], intercept: float | Iterable[float] | None = None) -> RuleEnsemble:
         """Return an ensemble of other rules on the same columns, with another constant or the same."""
-        return RuleEnsemble(rules, self.intercept if intercept is None else intercept, self.columns)
+        return RuleEnsemble(rules, self.intercept if intercept is None else intercept, self.columns, self.outputs)
 
-    def with_weights(self, weights: Sequence[float], intercept: float) -> RuleEnsemble:
+    def with_weights(self, weights: Sequence[Any], intercept: float | Iterable[float]) -> RuleEnsemble:
         """Return the ensemble with other rule weights and another constant; the conditions stay."""
         if len(weights) != len(self.rules):
             raise ValueError(f"weights must hold one number for each of the {len(self.rules)} rules; got {len(weights)}.")
         rules = [Rule(weight, rule.condition) for weight, rule in zip(weights, self.rules, strict=True)]
         return self.with_rules(rules, intercept)
+
+    def with_weight_table(self, table: NDArray[np.float64]) -> RuleEnsemble:
+        """Return the ensemble with the constant and the weights of a table, as `weight_table` returns it."""
+        return self.with_weights(table[1:].tolist(), table[0])
 
     def with_propositions(self, change: Callable[[Test], Test]) -> RuleEnsemble:
         """Return the ensemble with a function applied to each proposition and membership; the weights stay."""
@@ -129,9 +165,9 @@ class RuleEnsemble:
         return as_block(X, max((rule.condition.n_columns for rule in self.rules), default=0))
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
-        """Return the raw score f(x) of each row of X."""
+        """Return the raw score f(x) of each row of X, shape (n_samples,) or, with many classes, (n_samples, n_classes)."""
         block = self.block(X)
-        score = np.full(len(block), self.intercept)
+        score = np.repeat(np.array([self.intercept]), len(block), axis=0)
         with np.errstate(over="ignore"):
             for rule in self.rules:
                 score += rule.contribution(block)

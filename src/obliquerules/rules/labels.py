@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class Labels:
-    """The two classes of a target: the codec between their labels and the numbers 0 and 1.
+    """The classes of a target: the codec between their labels and the numbers 0, 1, and so on.
 
     Attributes
     ----------
     values : tuple
-        The labels as Python objects; scores are about the last, the positive class.
+        The labels as Python objects. If there are two, scores are about the last, the positive class.
     dtype : numpy.dtype
         The type of arrays of labels.
 
@@ -42,6 +43,8 @@ class Labels:
 
     def about(self, positive: Any) -> Labels:
         """Return the same two labels with the given one as the positive class; raise if it is none of them."""
+        if self.many:
+            raise ValueError(f"positive is for two classes; y has {len(self)}, each of which has a score of its own.")
         if positive not in self.values:
             known = " and ".join(map(repr, self.values))
             raise ValueError(f"positive must be one of the classes of y, which are {known}; got {positive!r}.")
@@ -51,21 +54,35 @@ class Labels:
         return len(self.values)
 
     @property
+    def many(self) -> bool:
+        """Whether there are more than two classes, and so a score for each of them."""
+        return len(self.values) > 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels as text."""
+        return tuple(map(str, self.values))
+
+    @property
     def classes(self) -> NDArray[Any]:
         """The labels as an array."""
         return np.array(self.values, dtype=self.dtype)
 
     @property
     def ascending(self) -> bool:
-        """Whether the positive class is the one that sorts last."""
-        return bool(self.values[0] < self.values[1])
+        """Whether the labels are sorted, so that of two the positive class is the last."""
+        return all(one < other for one, other in itertools.pairwise(self.values))
 
     def encode(self, y: ArrayLike) -> NDArray[np.float64]:
-        """Return 1.0 for rows of the positive class and 0.0 for those of the other; raise if there is any other label."""
-        given = np.asarray(y)
-        if not np.isin(given, self.classes).all():
+        """Return the number of the class of each row; raise if there is any other label.
+
+        Of two classes, the positive one has the number 1.
+        """
+        given, classes = np.asarray(y), self.classes
+        if not np.isin(given, classes).all():
             raise ValueError(f"y must hold the labels that the model was fitted to, {list(self.values)}.")
-        return np.asarray(given == self.classes[1], dtype=np.float64)
+        order = np.argsort(classes, kind="stable")
+        return order[np.searchsorted(classes[order], given)].astype(np.float64)
 
     def decode(self, codes: ArrayLike) -> NDArray[Any]:
         """Return the labels of the given codes."""
@@ -77,7 +94,7 @@ class Labels:
         return repr(label) if isinstance(label, str) else f"class {label!r}"
 
     def check_both(self, codes: NDArray[np.float64]) -> None:
-        """Raise unless both classes occur among the codes of rows: nothing can be learned from one alone."""
+        """Raise unless two classes occur among the codes of rows: nothing can be learned from one alone."""
         if len(np.unique(codes)) < 2:
             only = self.values[int(codes[0])]
             raise ValueError(

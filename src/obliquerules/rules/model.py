@@ -46,6 +46,23 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Offset:
+    """A given part of each score: it is a column beside the inputs, in which no condition looks.
+
+    Attributes
+    ----------
+    kind : {"exposure", "offset"}
+        An exposure multiplies the expected value (of a log link): its logarithm is added to the score. An offset is added to
+        the score.
+    name : str
+        The name of its column.
+    """
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
 class Model:
     """A fitted model: everything that predicts, and nothing that learns.
 
@@ -65,6 +82,8 @@ class Model:
         What it was fitted with.
     ranges : tuple of Range
         The ranges in training of the columns that the path uses; empty if they are not known.
+    offset : Offset or None
+        What a prediction must be given besides the inputs; None if nothing. `ensemble` gives scores without it.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -74,6 +93,7 @@ class Model:
     edits: EditLog | None = None
     origin: Origin | None = None
     ranges: tuple[Range, ...] = ()
+    offset: Offset | None = None
 
     @classmethod
     def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:
@@ -141,18 +161,27 @@ class Model:
         """Return the score of each row."""
         return self.ensemble(X)
 
+    @property
+    def has_many_classes(self) -> bool:
+        """Whether there are more than two classes, so that each of them has a score."""
+        return self.labels is not None and self.labels.many
+
     def means(self, score: Vector) -> Vector:
-        """Return the inverse link of scores: expected values, or probabilities of the positive class."""
+        """Return the inverse link of scores: expected values, or probabilities of the positive class or of each of many."""
         return self.loss.inverse_link(score)
 
     def probabilities(self, score: Vector) -> NDArray[np.float64]:
-        """Return the probability of each class, the positive one last, shape (n_samples, 2)."""
-        positive = self.means(score)
-        return np.column_stack([1.0 - positive, positive])
+        """Return the probability of each class, of two the positive one last, shape (n_samples, n_classes)."""
+        means = self.means(score)
+        return means if self.has_many_classes else np.column_stack([1.0 - means, means])
+
+    def codes(self, score: Vector) -> NDArray[np.intp]:
+        """Return the number of the most probable class for each score; of equally probable ones, the first."""
+        return np.argmax(score, axis=-1) if self.has_many_classes else (score > 0.0).astype(np.intp)
 
     def decisions(self, score: Vector) -> NDArray[Any]:
-        """Return what is predicted for each score: the more probable class, or the expected value."""
-        return self.means(score) if self.labels is None else self.labels.decode(score > 0.0)
+        """Return what is predicted for each score: the most probable class, or the expected value."""
+        return self.means(score) if self.labels is None else self.labels.decode(self.codes(score))
 
     def predict(self, X: ArrayLike | Block) -> NDArray[Any]:
         """Return the prediction for each row."""

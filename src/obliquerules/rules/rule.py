@@ -14,10 +14,25 @@ from obliquerules.rules.conjunction import Conjunction, read_condition
 from obliquerules.rules.parsing import Reader, weight_and_condition
 from obliquerules.rules.style import PLAIN, Style
 
+# One number, or one for each score.
+Weight = float | tuple[float, ...]
+
+
+def as_weight(weight: float | Iterable[float]) -> Weight:
+    """Return one number as a double, and several as a tuple of them."""
+    given = np.asarray(weight, dtype=np.float64)
+    return float(given) if given.ndim == 0 else tuple(given.tolist())
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A weight that is added to the score of the rows that meet a condition.
+    """A weight that is added to the score of the rows that meet a condition, or one weight for each of several scores.
+
+    Parameters
+    ----------
+    weight : float or sequence of float
+        With many classes, one for each of them: zero for those of which the rule says nothing.
+    condition : Conjunction, optional
 
     Examples
     --------
@@ -25,30 +40,51 @@ class Rule:
     +1.46 if True
     >>> Rule.parse("-2 if x0 >= 3").contribution([[1.0], [4.0]]).tolist()
     [0.0, -2.0]
+    >>> Rule([0.5, 0.0, -1.0]).spoken_for
+    (0, 2)
     """
 
-    weight: float
+    weight: Weight
     condition: Conjunction
 
-    def __init__(self, weight: float, condition: Conjunction | None = None) -> None:
-        object.__setattr__(self, "weight", float(weight))
+    def __init__(self, weight: float | Iterable[float], condition: Conjunction | None = None) -> None:
+        object.__setattr__(self, "weight", as_weight(weight))
         object.__setattr__(self, "condition", Conjunction() if condition is None else condition)
-        if not math.isfinite(self.weight):
+        if not all(map(math.isfinite, self.weights)):
             raise ValueError(f"The weight of a rule must be finite; got {weight}.")
         if not isinstance(self.condition, Conjunction):
             raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
 
-    def __reduce__(self) -> tuple[type[Rule], tuple[float, Conjunction]]:
+    def __reduce__(self) -> tuple[type[Rule], tuple[Weight, Conjunction]]:
         return type(self), (self.weight, self.condition)
 
     @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight for each score, also if there is only one."""
+        return self.weight if isinstance(self.weight, tuple) else (self.weight,)
+
+    @property
+    def spoken_for(self) -> tuple[int, ...]:
+        """The positions of the scores that the rule changes; the only one if there is only one."""
+        if not isinstance(self.weight, tuple):
+            return (0,)
+        return tuple(output for output, weight in enumerate(self.weight) if weight != 0.0)
+
+    @property
     def complexity(self) -> int:
-        """One for the rule and the complexity of its condition; a rule that always holds is a constant, which is free."""
-        return 1 + self.condition.complexity if self.condition.propositions else 0
+        """One for each weight that is not zero, and the complexity of the condition; a constant is free.
+
+        With one score, the weight counts whatever it is.
+        """
+        return len(self.spoken_for) + self.condition.complexity if self.condition.propositions else 0
 
     def contribution(self, X: ArrayLike | Block) -> NDArray[np.float64]:
-        """Return what the rule adds to the score of each row: its weight where its condition holds, zero elsewhere."""
-        return np.where(self.condition(X), self.weight, 0.0)
+        """Return what the rule adds to the score of each row: its weight where its condition holds, zero elsewhere.
+
+        With many classes, the shape is (n_samples, n_classes).
+        """
+        holds = self.condition(X)
+        return np.where(holds[:, None] if isinstance(self.weight, tuple) else holds, self.weight, 0.0)
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return the contribution of the rule to each row."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.losses import Loss
+from obliquerules.solvers.class_weights import class_weights_of_patterns
 
 Vector = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def weights_of_patterns(
     y: Vector,
     row_weight: Vector,
     loss: Loss,
-    ridge: float,
+    ridge: float | Vector,
     start: Vector,
     *,
     fixed: NDArray[np.bool_] | None = None,
@@ -81,9 +82,16 @@ def weights_of_patterns(
     """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design.
 
     Rows with the same pattern have the same score, so they are one row with their mean target and summed weight: see `Loss`
-    for why this is exact. The weights of ``fixed`` columns keep their start.
+    for why this is exact. The weights of ``fixed`` columns keep their start. With many classes, ``start`` and what is returned
+    have a column for each class, and a rule has weights for the classes for which its start is not zero.
     """
+    if loss.by_class:
+        free = start != 0.0 if fixed is None else (start != 0.0) & ~fixed[:, None]
+        shares = (y[:, None] == np.arange(start.shape[1])).astype(np.float64)
+        return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free)
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
     target = np.bincount(pattern, row_weight * y, len(design))
     met = weight > 0.0
-    return corrective_weights(design[met], target[met] / weight[met], weight[met], loss, ridge, start, fixed=fixed).weights
+    return corrective_weights(
+        design[met], target[met] / weight[met], weight[met], loss, float(ridge), start, fixed=fixed
+    ).weights

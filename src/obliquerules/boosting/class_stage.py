@@ -1,0 +1,250 @@
+"""Class stages: the ensemble in training with many classes, whose rules are shared and speak for few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.objective import OBJECTIVES, Objective
+from obliquerules.boosting.problem import TINY, Candidate, Mask, Problem, Stage, Vector, View, whitened
+from obliquerules.rules import Conjunction, Rule, RuleEnsemble
+from obliquerules.solvers.class_weights import class_weights_of_patterns
+
+
+def first_stage(problem: Problem) -> Stage:
+    """Return the stage without rules: the best constant, or one for each class."""
+    return ClassStage.constant(problem) if problem.loss.by_class else Stage.constant(problem)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassView:
+    """A stage as seen from one of its classes: what proposers and objectives look at."""
+
+    stage: ClassStage
+    output: int
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the stage."""
+        return self.stage.problem
+
+    @property
+    def pattern(self) -> NDArray[np.intp]:
+        """The firing pattern of each row."""
+        return self.stage.pattern
+
+    @property
+    def fires(self) -> Mask:
+        """Which rules fire on each row."""
+        return self.stage.fires
+
+    @property
+    def ridge(self) -> float:
+        """The ridge on weights for the class."""
+        return float(self.stage.ridges[self.output])
+
+    @cached_property
+    def gradient(self) -> Vector:
+        """The weighted derivative of the loss with respect to the score of the class."""
+        return np.ascontiguousarray(self.stage.gradient[:, self.output])
+
+    @cached_property
+    def learning_hessian(self) -> Vector:
+        """The weighted second derivative with respect to the score of the class."""
+        mean = self.stage.means[self.pattern, self.output]
+        return np.asarray(self.problem.learning_weight * mean * (1.0 - mean))
+
+    def whitened(self, hessian: Vector) -> Vector:
+        """Return the design of the rules that speak for the class, in coordinates in which their Hessian is the identity."""
+        design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
+        return whitened(design, self.pattern, hessian, self.ridge)
+
+    @cached_property
+    def objective(self) -> Objective:
+        """The objective that a rule for the class should maximise."""
+        return OBJECTIVES[self.problem.objective](self)
+
+
+@dataclass(frozen=True, eq=False)
+class BestObjective:
+    """The largest of the objectives of several classes."""
+
+    objectives: Sequence[Objective]
+
+    def __call__(self, covers: Mask) -> float:
+        """Return the objective of a rule that covers these rows, for the class for which it is largest."""
+        if self._gradients is not None:
+            return float(np.abs(np.einsum("i,ik->k", covers.astype(np.float64), self._gradients)).max())
+        return max(objective(covers) for objective in self.objectives)
+
+    @cached_property
+    def _gradients(self) -> Vector | None:
+        """The gradients of all classes, if their sums are all there is to an objective."""
+        if any(objective.mass is not None for objective in self.objectives):
+            return None
+        return np.column_stack([objective.gradient for objective in self.objectives])
+
+
+@dataclass(frozen=True, eq=False)
+class ClassStage(Stage):
+    """An ensemble in training, with a score for each class.
+
+    The weights have a column for each class. To score K classes it takes K - 1 numbers, but all K are kept: then a rule can
+    speak for any single class, and no class is the one to which the others are compared. The constants add up to zero.
+
+    Attributes
+    ----------
+    support : array of shape (1 + n_rules, n_classes)
+        Whether the constant, and each rule, has a weight for each class.
+    focus : tuple of int
+        The classes that the next rule should follow; all, if none is named. Where a rule was taken away, they are its classes.
+    """
+
+    support: Mask
+    focus: tuple[int, ...] = ()
+
+    @classmethod
+    def constant(cls, problem: Problem) -> ClassStage:
+        """Return the stage without rules: the best constants."""
+        n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.row_weight)
+        support = np.ones((1, len(best)), dtype=np.bool_)
+        return cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), best[None, :], support)
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The stage as each class sees it."""
+        return self._views
+
+    def views_for(self, current: Candidate) -> tuple[View, ...]:
+        """Return the views of the classes that a condition speaks for, with which it goes on; of all, if it is empty."""
+        followed = self.spoken_for(current.covers)[0] if len(current.condition) else self.focus
+        return tuple(self._views[output] for output in followed) or self._views
+
+    @cached_property
+    def _views(self) -> tuple[ClassView, ...]:
+        return tuple(ClassView(self, output) for output in range(self.support.shape[1]))
+
+    @cached_property
+    def objective(self) -> Any:
+        """The objective that the next rule should maximise, for any class."""
+        return BestObjective([view.objective for view in self._views])
+
+    @property
+    def ridges(self) -> Vector:
+        """The ridge on weights for each class."""
+        return np.asarray(self.problem.ridge)
+
+    @cached_property
+    def means(self) -> Vector:
+        """The probability of each class for each pattern."""
+        return self.problem.loss.inverse_link(self.design @ self.weights)
+
+    @cached_property
+    def gradient(self) -> Vector:
+        """The weighted derivative of the loss with respect to each score of each row; zero on held-out rows."""
+        return np.asarray(self.problem.learning_weight[:, None] * (self.means[self.pattern] - self.problem.shares))
+
+    @cached_property
+    def complexity(self) -> int:
+        """The complexity of the ensemble: of its conditions, and one for each weight of a rule."""
+        return int(self.support[1:].sum()) + sum(condition.complexity for condition in self.conditions)
+
+    # ---- the classes for which a rule speaks
+
+    def _curvatures(self, weight: Vector) -> Vector:
+        """Return the Hessian of the constants on rows with these weights, shape (n_classes, n_classes)."""
+        by_pattern = np.bincount(self.pattern, weight, len(self.design))
+        weighted = by_pattern[:, None] * self.means
+        return np.asarray(np.diag(weighted.sum(axis=0)) - np.einsum("pk,pl->kl", weighted, self.means))
+
+    @cached_property
+    def _freed(self) -> Vector:
+        """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
+        total = self._curvatures(self.problem.learning_weight)
+        size = max(float(np.trace(total)), np.finfo(np.float64).tiny / TINY)
+        inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
+        return np.asarray(inverse, dtype=np.float64)
+
+    def spoken_for(self, covers: Mask) -> tuple[list[int], float]:
+        """Return the classes that a rule on these rows should speak for, and by how much it would lower the penalised loss.
+
+        Both are to second order, with the constants free and the other rules fixed. Classes are taken one at a time, always the
+        one that lowers the loss most, as long as each is worth its price.
+        """
+        inside = covers.astype(np.float64)
+        pull = np.einsum("i,ik->k", inside, self.gradient)
+        part = self._curvatures(inside * self.problem.learning_weight)
+        left = part - part @ self._freed @ part
+        left.flat[:: len(left) + 1] += self.ridges
+        own = left.diagonal()  # a view, which follows the changes below
+        least = np.maximum(1e-9 * (part.diagonal() + self.ridges), np.finfo(np.float64).tiny)
+        taken: list[int] = []
+        gain = 0.0
+        while len(taken) < len(pull):
+            # What is left of a class that is taken, or of one that follows from those, is rounding error.
+            worth = 0.5 * pull * pull / np.maximum(own, least) * (own > least)
+            best = int(worth.argmax())
+            if worth[best] <= (self.problem.price if taken else 0.0):
+                break
+            taken.append(best)
+            gain += float(worth[best])
+            # What is left for the other classes once this one has its weight.
+            column = left[:, best] / left[best, best]
+            pull = pull - column * pull[best]
+            pull[taken] = 0.0
+            left -= column[:, None] * left[best]
+        return sorted(taken), gain
+
+    def outlook(self, covers: Mask) -> tuple[float, int]:
+        """Return the loss to expect with a rule on these rows, and the number of its weights."""
+        taken, gain = self.spoken_for(covers)
+        return max(self.training_loss - gain, 0.0), max(len(taken), 1)
+
+    # ---- fitting
+
+    def _extended(self, candidate: Candidate, row_weight: Vector) -> tuple[Vector, NDArray[np.intp], Mask, Vector]:
+        """Return design, patterns, support and weights with one more rule."""
+        design, pattern = self._with_column(candidate.covers)
+        spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
+        spoken[self.spoken_for(candidate.covers)[0]] = True
+        support = np.vstack([self.support, spoken])
+        start = np.vstack([self.weights, np.zeros(len(spoken))])
+        return design, pattern, support, self._refitted(design, pattern, row_weight, start, support)
+
+    def _refitted(self, design: Vector, pattern: NDArray[np.intp], row_weight: Vector, start: Vector, support: Mask) -> Vector:
+        return class_weights_of_patterns(design, pattern, self.problem.shares, row_weight, self.ridges, start, support)
+
+    def held_out_risk(self, candidate: Candidate) -> float:
+        """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
+        problem = self.problem
+        design, pattern, _, weights = self._extended(candidate, problem.learning_weight)
+        rows = problem.held_out
+        score = (design @ weights)[pattern[rows]]
+        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
+
+    def with_rule(self, candidate: Candidate) -> ClassStage:
+        """Return the next stage, with the candidate added and all weights refitted to all rows."""
+        design, pattern, support, weights = self._extended(candidate, self.problem.row_weight)
+        met = np.bincount(pattern, minlength=len(design)) > 0
+        pattern = (np.cumsum(met) - 1)[pattern]
+        return ClassStage(self.problem, (*self.conditions, candidate.condition), design[met], pattern, weights, support)
+
+    def without(self, index: int) -> ClassStage:
+        """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
+        kept = [j for j in range(self.design.shape[1]) if j != index + 1]
+        rows, pattern = self._rows_without(kept)
+        weights = self._refitted(rows, pattern, self.problem.row_weight, self.weights[kept], self.support[kept])
+        conditions: tuple[Conjunction, ...] = self.conditions[:index] + self.conditions[index + 1 :]
+        focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
+        return ClassStage(self.problem, conditions, rows, pattern, weights, self.support[kept], focus)
+
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """The ensemble as a value."""
+        rules = [Rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
+        return RuleEnsemble(rules, self.weights[0], self.problem.X.columns, self.problem.outputs)

@@ -1,0 +1,71 @@
+"""Class weights: the fully corrective step for many classes, all weights of all classes at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.kernels.class_weights import ClassWeightFinder
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def class_weights(
+    design: Vector,
+    shares: Vector,
+    row_weight: Vector,
+    ridge: Vector,
+    start: Vector,
+    free: Mask,
+    offset: Vector | None = None,
+) -> Vector:
+    """Minimise sum_i c_i loss(s_i, (design B)_i) + sum_{j>0,k} ridge_k/2 B_jk^2 for the multinomial loss.
+
+    The first column is the constant, of which each class has one; they are free and add up to zero. All other weights that are
+    not ``free`` keep their start, and what they add to the scores is an offset without a ridge.
+
+    Parameters
+    ----------
+    design : array of shape (n_rows, 1 + n_rules)
+        Zeros and ones, the first column all ones.
+    shares : array of shape (n_rows, n_classes)
+        The share of each class among the targets of a row.
+    row_weight : array of shape (n_rows,)
+    ridge : array of shape (n_classes,)
+    start : array of shape (1 + n_rules, n_classes)
+    free : array of shape (1 + n_rules, n_classes)
+    offset : array of shape (n_rows, n_classes), optional
+    """
+    free = free.copy()
+    free[0] = True
+    column, output = map(np.ascontiguousarray, np.nonzero(free))
+    given = np.einsum("ij,jk->ik", design, np.where(free, 0.0, start))
+    if offset is not None:
+        given = given + offset
+    arrays = (design, shares, row_weight, given, np.asarray(ridge)[output], start[free])
+    design, shares, row_weight, given, penalty, first = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
+    found, _ = ClassWeightFinder(design, shares, row_weight, given, column, output, penalty).run(first)
+    weights = np.array(start, dtype=np.float64)
+    weights[free] = found
+    return weights
+
+
+def class_weights_of_patterns(
+    design: Vector,
+    pattern: NDArray[np.intp],
+    shares: Vector,
+    row_weight: Vector,
+    ridge: Vector,
+    start: Vector,
+    free: Mask,
+) -> Vector:
+    """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design and its share of each class.
+
+    Rows with the same pattern are one row with their mean shares and summed weight, as for any loss.
+    """
+    weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
+    met = weight > 0.0
+    totals = [np.bincount(pattern, row_weight * share, len(design))[met] for share in shares.T]
+    mean = np.column_stack(totals) / weight[met, None]
+    return class_weights(design[met], mean, weight[met], ridge, start, free)

@@ -1,0 +1,137 @@
+"""With many classes, rules are shared, speak for few classes, and do not depend on what the classes are called."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obliquerules import LLTBoostClassifier, TGBClassifier
+from obliquerules.boosting.class_stage import ClassStage, first_stage
+from obliquerules.boosting.problem import Candidate, Problem, Stage
+from obliquerules.losses import LOSSES, class_loss
+from obliquerules.rules import Block, Conjunction, Proposition
+
+LEARNERS = [
+    LLTBoostClassifier(max_rules=4),
+    LLTBoostClassifier(max_rules=3, selection="validation", random_state=0),
+    TGBClassifier(max_rules=5),
+    TGBClassifier(max_rules=4, selection="information"),
+    TGBClassifier(max_rules=2, max_propositions=2, search="exact", objective="gradient"),
+]
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=str)
+
+
+def data(seed=0, n=200):
+    """Return inputs and one of four classes, two of which nothing tells apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(2)
+    y = np.select([X[:, 0] + X[:, 1] > 0.6, X[:, 2] > 0.3], ["up", "side"], np.where(rng.random(n) < 0.5, "one", "two"))
+    return X, np.where(rng.random(n) < 0.05, "one", y)
+
+
+def stage_of(seed=0, price=2.0, ridge=0.1):
+    X, y = data(seed)
+    codes = np.unique(y, return_inverse=True)[1].astype(float)
+    nobody = np.zeros(len(y), dtype=np.bool_)
+    ridges = np.full(4, ridge)
+    return first_stage(
+        Problem(Block.of_matrix(X), codes, np.ones(len(y)), class_loss(4), ridges, nobody, outputs=tuple("abcd"), price=price)
+    )
+
+
+def candidate(stage, column=0, threshold=0.2):
+    condition = Conjunction([Proposition([column], [1.0], threshold)])
+    return Candidate(condition, condition(stage.problem.X), 0.0)
+
+
+def test_two_classes_have_one_score():
+    X, nobody = Block.of_matrix(np.zeros((2, 1))), np.zeros(2, dtype=np.bool_)
+    assert type(first_stage(Problem(X, np.array([0.0, 1.0]), np.ones(2), LOSSES["logistic"], 0.0, nobody))) is Stage
+    assert type(stage_of()) is ClassStage
+
+
+@given(st.integers(0, 1000), st.integers(0, 2), st.floats(-1.0, 1.0))
+@settings(max_examples=30)
+def test_a_rule_on_the_other_rows_is_worth_the_same_and_speaks_for_the_same_classes(seed, column, threshold):
+    stage = stage_of(seed)
+    covers = candidate(stage, column, threshold).covers
+    (classes, gain), (others, same) = stage.spoken_for(covers), stage.spoken_for(~covers)
+    assert gain == pytest.approx(same, rel=1e-6, abs=1e-9)
+    assert classes == others
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=20)
+def test_the_promised_gain_is_that_of_a_refit_to_second_order(seed):
+    # With a large ridge, weights are small, and the second order is all there is.
+    stage = stage_of(seed, price=0.0, ridge=1e5)
+    covers = candidate(stage).covers
+    grown = stage.with_rule(candidate(stage))
+    penalty = 0.5 * (stage.ridges * grown.weights[1:] ** 2).sum()
+    assert stage.training_loss - grown.training_loss - penalty == pytest.approx(stage.spoken_for(covers)[1], rel=1e-2)
+
+
+def test_the_higher_the_price_the_fewer_classes_does_a_rule_speak_for():
+    counts = [len(stage_of(price=price).spoken_for(candidate(stage_of()).covers)[0]) for price in (0.0, 1.0, 3.0, 10.0, 1e9)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > 1
+    assert counts[-1] == 1
+
+
+def test_every_weight_of_a_rule_counts():
+    stage = stage_of(price=0.0)
+    grown = stage.with_rule(candidate(stage))
+    assert grown.complexity == grown.ensemble.complexity == 2 + int(grown.support[1].sum())
+    np.testing.assert_allclose(grown.ensemble(stage.problem.X), grown.score)
+
+
+def test_a_rule_taken_away_leaves_the_stage_before_it():
+    stage = stage_of().with_rule(candidate(stage_of()))
+    back = stage.with_rule(candidate(stage, 2, 0.3)).without(1)
+    np.testing.assert_allclose(back.weights, stage.weights, atol=1e-7)
+
+
+@every_learner
+def test_other_labels_give_the_same_rules_with_their_weights_in_the_place_of_the_labels(learner):
+    X, y = data()
+    names = {"up": "a", "side": "d", "one": "b", "two": "c"}
+    model = learner.set_params(**({"exact": "rows"})).fit(X, y)
+    path, classes = model.path_, model.classes_.tolist()
+    other = learner.fit(X, np.array([names[label] for label in y]))
+    place = [other.classes_.tolist().index(names[label]) for label in classes]
+    for one, two in zip(path, other.path_, strict=True):
+        assert [rule.condition for rule in one] == [rule.condition for rule in two]
+        assert one.weight_table.tolist() == two.weight_table[:, place].tolist()
+
+
+@every_learner
+def test_a_row_of_weight_two_is_a_row_given_twice(learner):
+    X, y = data(1)
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    once = learner.fit(X, y, sample_weight=weight)
+    path = once.path_
+    assert learner.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).path_ == path
+
+
+def test_two_classes_that_nothing_tells_apart_get_no_rule_that_tells_them_apart():
+    X, y = data(2, n=1000)
+    model = LLTBoostClassifier(max_rules=3).fit(X, y)
+    one, two = (model.classes_.tolist().index(label) for label in ("one", "two"))
+    assert all(rule.weights[one] == rule.weights[two] == 0.0 for rule in model.ensemble_)
+    merged = LLTBoostClassifier(max_rules=3).fit(X, np.where(y == "two", "one", y))
+    assert [rule.condition for rule in merged.ensemble_] == [rule.condition for rule in model.ensemble_]
+    kept = [merged.classes_.tolist().index(label) for label in ("side", "up")]
+    spoken = [model.classes_.tolist().index(label) for label in ("side", "up")]
+    expected = model.ensemble_.weight_table[1:, spoken]
+    np.testing.assert_allclose(merged.ensemble_.weight_table[1:, kept], expected, atol=1e-6)
+
+
+@every_learner
+def test_probabilities_add_up_to_one_and_the_largest_is_predicted(learner):
+    X, y = data(3)
+    model = learner.fit(X, y)
+    shares = model.predict_proba(X)
+    assert shares.shape == model.decision_function(X).shape == (len(X), 4)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=4e-16)
+    assert (model.predict(X) == model.classes_[shares.argmax(axis=1)]).all()
+    assert model.score(X, y) > 0.5
