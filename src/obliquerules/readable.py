@@ -85,22 +85,22 @@ class _Coarse:
     @cached_property
     def loss_of_constant(self) -> float:
         sample = self.task.sample
-        return self.targets.mean(np.full(len(sample.y), self.task.loss.best_constant(sample.y, sample.weight)))
+        constant = np.array([self.task.loss.best_constant(sample.y, sample.weight)])
+        return self.targets.mean(np.repeat(constant, len(sample.y), axis=0))
 
     def fitted(self, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, float]:
         """Return the ensemble without redundant rules and with refitted weights, and its mean loss."""
         sample, tidy = self.task.sample, without_redundant(ensemble, self.fires(ensemble))
-        start = np.array([tidy.intercept, *(rule.weight for rule in tidy)])
         design, pattern = patterns_of(self.fires(tidy), len(sample.y))
-        weights = weights_of_patterns(design, pattern, sample.y, sample.weight, self.task.loss, self.ridge, start)
-        refitted = tidy.with_weights(weights[1:].tolist(), float(weights[0]))
+        weights = weights_of_patterns(design, pattern, sample.y, sample.weight, self.task.loss, self.ridge, tidy.weight_table)
+        refitted = tidy.with_weight_table(weights)
         return refitted, self.targets.mean(self.score(refitted))
 
     def score(self, ensemble: RuleEnsemble) -> Vector:
         """Return the scores of the training rows."""
-        score = np.full(len(self.task.sample.y), ensemble.intercept)
+        score = np.repeat(np.array([ensemble.intercept]), len(self.task.sample.y), axis=0)
         for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
-            score += np.where(fires, rule.weight, 0.0)
+            score += rule.where(fires)
         return score
 
     def fires(self, ensemble: RuleEnsemble) -> list[Mask]:
@@ -116,16 +116,17 @@ def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnse
 
     The scores of the rows stay the same. Within a rule, of conditions in the same direction only the strictest stays.
     """
-    intercept, weights, conditions = ensemble.intercept, dict[bytes, float](), dict[bytes, tuple[Conjunction, bool]]()
+    intercept, weights = np.array(ensemble.intercept), dict[bytes, Vector]()
+    conditions = dict[bytes, tuple[Conjunction, bool]]()
     for rule, fired in zip(ensemble, fires, strict=True):
-        condition, turned = strictest(rule.condition), bool(fired[0])
+        weight, condition, turned = np.array(rule.weight), strictest(rule.condition), bool(fired[0])
         if fired.all() or condition is None or not fired.any():
-            intercept += rule.weight * turned
+            intercept = intercept + weight * turned
             continue
         rows = np.packbits(fired ^ turned).tobytes()
         opposite = conditions.setdefault(rows, (condition, turned))[1] != turned
         # Where the other rule does not fire, w (1 - q) = w - w q.
-        intercept += rule.weight * opposite
-        weights[rows] = weights.get(rows, 0.0) + (-rule.weight if opposite else rule.weight)
+        intercept = intercept + weight * opposite
+        weights[rows] = weights.get(rows, np.zeros(())) + (-weight if opposite else weight)
     rules = (Rule(weights[rows], condition) for rows, (condition, _) in conditions.items())
     return ensemble.with_rules(rules, intercept)

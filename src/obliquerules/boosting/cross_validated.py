@@ -228,9 +228,9 @@ def with_ridge(path: Path, task: Task, method: Boosting, ridge: float) -> Path:
 
 def refitted(ensemble: RuleEnsemble, task: Task, method: Boosting) -> RuleEnsemble:
     """Return an ensemble with the weights that a method gives it."""
-    start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
+    start = ensemble.weight_table
     weights = method.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=np.bool_))
-    return ensemble.with_weights(weights[1:].tolist(), float(weights[0]))
+    return ensemble.with_weight_table(weights)
 
 
 def cv_results(complexity: NDArray[np.intp], held_out: HeldOut, choice: Choice) -> dict[str, NDArray[Any]]:

@@ -114,12 +114,11 @@ class Editing(Generic[Estimator]):
         sign.
         """
         locked = sorted(self.log.locked)
-        start = np.array([self.ensemble.intercept, *(rule.weight for rule in self.ensemble)])
         fixed = np.isin(np.arange(-1, len(self.ensemble)), locked)
         method, loss = self.model._fitted_method(), self.model.model_.loss
-        weights = method.refitted(self.ensemble, self.sample, loss, start, fixed)
-        rules = [Rule(weight, rule.condition) for weight, rule in zip(weights[1:], self.ensemble, strict=True)]
-        return self._next("refit", None, None, f"refit all weights{_but(locked)}", rules, float(weights[0]))
+        weights = method.refitted(self.ensemble, self.sample, loss, self.ensemble.weight_table, fixed)
+        after = self.ensemble.with_weight_table(weights)
+        return self._next("refit", None, None, f"refit all weights{_but(locked)}", after.rules, after.intercept)
 
     def round(self, digits: int = 3, *, tolerance: float = 0.0, integers: bool = False) -> Editing[Estimator]:
         """Write all numbers in fewer digits, as `RuleEnsemble.rounded` does; the log says what that changes on the data."""

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -89,6 +89,8 @@ class BandTable:
         The name of the variable.
     bands : tuple of Band
         From the lowest values to the highest; each begins where the one before ends.
+    output : str or None
+        With many classes, the one whose score is meant.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class BandTable:
     column: int
     name: str
     bands: tuple[Band, ...]
+    output: str | None = None
 
     def __call__(self, values: ArrayLike) -> NDArray[np.float64]:
         """Return what the rules add at each value of the variable; NaN where it is missing."""
@@ -119,22 +122,33 @@ class BandTable:
         least = ROUNDING * max(abs(band.weight) for band in self.bands)
         return tuple(replace(band, weight=0.0) if abs(band.weight) < least else band for band in self.bands)
 
+    def heading(self, style: Style = PLAIN) -> str:
+        """Return what the table is about: the variable and, with many classes, the class."""
+        return f"{style.name(self.name)} alone" + ("" if self.output is None else f", {style.output(self.output)}")
+
     def describe(self, style: Style = PLAIN) -> str:
         """Return the table as one line."""
         bands = ", ".join(f"{band.describe(style, brief=True)} {style.signed(band.weight)}" for band in self.legible)
-        return f"{style.name(self.name)} alone: {bands}"
+        return f"{self.heading(style)}: {bands}"
 
     def __str__(self) -> str:
         return self.describe()
 
 
 def band_tables(ensemble: RuleEnsemble) -> tuple[BandTable, ...]:
-    """Return a table for each variable that two or more rules use alone, in the order of the first of these rules."""
-    return tuple(
-        BandTable(column, column_at(ensemble.columns, column).name, _bands(rules, column_at(ensemble.columns, column).kind))
-        for column, rules in staircases(ensemble).items()
-        if len(rules) > 1
-    )
+    """Return a table for each variable that two or more rules use alone, in the order of the first of these rules.
+
+    With many classes, there is a table for each variable and each class that two or more of the rules speak for.
+    """
+    outputs = range(len(ensemble.intercepts))
+    return tuple(table for output in outputs for table in _tables_of(ensemble.of_output(output), ensemble.output_name(output)))
+
+
+def _tables_of(ensemble: RuleEnsemble, output: str | None) -> Iterator[BandTable]:
+    for index, rules in staircases(ensemble).items():
+        column = column_at(ensemble.columns, index)
+        if len(rules) > 1:
+            yield BandTable(index, column.name, _bands(rules, column.kind), output)
 
 
 def in_order(rules: Sequence[Rule]) -> list[Rule]:
@@ -188,7 +202,7 @@ def _cut(proposition: Proposition) -> Cut:
 
 def _bands(rules: Sequence[Rule], kind: str) -> tuple[Band, ...]:
     """Return the bands of rules on one variable of a kind alone; neighbours with the same sum are one."""
-    held = [(rule.weight, *interval(rule.condition)) for rule in rules]
+    held = [(rule.weights[0], *interval(rule.condition)) for rule in rules]
     inner = {cut for _, *cuts in held for cut in cuts if math.isfinite(cut.value)}
     edges = [START, *sorted(inner), END]
     bands: list[Band] = []

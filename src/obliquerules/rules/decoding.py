@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss
+from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, class_loss
 from obliquerules.rules.columns import Column, Columns, Level, Range
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
@@ -19,35 +18,52 @@ from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import Model, Origin
 from obliquerules.rules.numbers import ALL_DIGITS
 from obliquerules.rules.proposition import Proposition, Term, Test
-from obliquerules.rules.rule import Rule
+from obliquerules.rules.rule import Rule, Weight
 from obliquerules.rules.style import column_names
 
 # Whole numbers up to here are the same in every reader of JSON.
 LARGEST_LEVEL = 2**53
+# A short file must not demand a large table of scores for each row.
+MOST_CLASSES = 10_000
 
 
 def decode_content(document: Field) -> RuleEnsemble:
     """Return the ensemble of a document whose content is that of `ensemble_content`."""
     names = decode_names(document.get("feature_names"))
-    return decode_ensemble(document.get("ensemble"), None if names is None else _decode_special(document, names))
+    outputs = decode_names(document.get("outputs", None))
+    return decode_ensemble(document.get("ensemble"), None if names is None else _decode_special(document, names), outputs)
 
 
-def decode_ensemble(field: Field, columns: Columns | None) -> RuleEnsemble:
-    """Return the ensemble that `encode_ensemble` wrote."""
+def decode_ensemble(field: Field, columns: Columns | None, outputs: Sequence[str] | None = None) -> RuleEnsemble:
+    """Return the ensemble that `encode_ensemble` wrote, with the given names of classes if there are many."""
     n_columns = MOST_UNNAMED_COLUMNS if columns is None else len(columns)
-    rules = [decode_rule(rule, n_columns) for rule in field.get("rules").items()]
-    intercept = field.get("intercept").number()
-    if not math.isfinite(sum((abs(rule.weight) for rule in rules), abs(intercept))):
+    n_outputs = None if outputs is None else len(outputs)
+    rules = [decode_rule(rule, n_columns, n_outputs) for rule in field.get("rules").items()]
+    intercept = _decode_weight(field.get("intercept"), n_outputs)
+    sizes = np.abs(np.array([intercept, *(rule.weight for rule in rules)]))
+    with np.errstate(over="ignore"):
+        is_finite = np.isfinite(sizes.sum(axis=0)).all()
+    if not is_finite:
         raise ModelFileError(f"{field.where} has weights whose sum is too large for a number.")
     try:
-        return RuleEnsemble(rules, intercept, columns)
+        return RuleEnsemble(rules, intercept, columns, outputs)
     except ValueError as error:
         raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
 
 
-def decode_rule(field: Field, n_columns: int) -> Rule:
-    """Return the rule that `encode_rule` wrote, on ``n_columns`` columns."""
-    weight = field.get("weight").number()
+def _decode_weight(field: Field, n_outputs: int | None) -> Weight:
+    """Return a number or, with many classes, one for each of them."""
+    if n_outputs is None:
+        return field.number()
+    weights = [item.number() for item in field.items()]
+    if len(weights) != n_outputs:
+        field.fail(f"a list of {n_outputs} numbers, one for each class")
+    return tuple(weights)
+
+
+def decode_rule(field: Field, n_columns: int, n_outputs: int | None = None) -> Rule:
+    """Return the rule that `encode_rule` wrote, on ``n_columns`` columns, with a weight for each of many classes."""
+    weight = _decode_weight(field.get("weight"), n_outputs)
     return Rule(weight, Conjunction(_decode_test(item, n_columns) for item in field.get("condition").items()))
 
 
@@ -115,10 +131,10 @@ def decode_names(field: Field) -> list[str] | None:
 def decode_model(document: Field) -> Model:
     """Return the model that `encode_model` wrote."""
     n_columns, given = _decode_columns(document)
-    members = _decode_members(document, n_columns, given)
+    labels = None if document.get("classes").value is None else _decode_classes(document)
+    members = _decode_members(document, n_columns, given, None if labels is None else labels.outputs)
     chosen = document.get("chosen")
     position = chosen.index(len(members))
-    labels = None if document.get("classes").value is None else _decode_classes(document)
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
@@ -155,14 +171,16 @@ def _decode_range(field: Field, n_columns: int) -> Range:
 def _decode_loss(parameters: Field, labels: Labels | None) -> Loss:
     """Return the logistic loss for classes and, for numbers, the loss that the parameters must name."""
     if labels is not None:
-        return LOSSES["logistic"]
+        return class_loss(len(labels))
     loss = parameters.get("loss")
     if loss.text() not in REGRESSION_LOSSES:
         loss.fail(f"one of {', '.join(REGRESSION_LOSSES)}")
     return LOSSES[loss.text()]
 
 
-def _decode_members(document: Field, n_columns: int, given: tuple[str, ...] | None) -> tuple[RuleEnsemble, ...]:
+def _decode_members(
+    document: Field, n_columns: int, given: tuple[str, ...] | None, outputs: tuple[str, ...] | None
+) -> tuple[RuleEnsemble, ...]:
     """Return the ensembles of the path, followed by the edited one if there is one."""
     field = document.get("path")
     members = list(field.items())
@@ -170,7 +188,7 @@ def _decode_members(document: Field, n_columns: int, given: tuple[str, ...] | No
     if not 1 <= len(members) <= most:
         field.fail(f"a list of 1 to {most} ensembles" if members else "a list of one or more ensembles")
     columns = _decode_special(document, column_names(range(n_columns), None) if given is None else given)
-    return tuple(decode_ensemble(member, columns) for member in members)
+    return tuple(decode_ensemble(member, columns, outputs) for member in members)
 
 
 def _decode_columns(document: Field) -> tuple[int, tuple[str, ...] | None]:
@@ -191,14 +209,14 @@ def _decode_edits(field: Field, start: RuleEnsemble, edited: RuleEnsemble, n_col
     """Return the log, once it is known to lead to as many rules as the edited ensemble has."""
     n_rules, steps = len(start), []
     for item in field.get("steps").items():
-        steps.append(_decode_step(item, n_rules, n_columns))
+        steps.append(_decode_step(item, n_rules, n_columns, None if start.outputs is None else len(start.outputs)))
         n_rules += (steps[-1].action == "add") - (steps[-1].action == "drop")
     if not steps or n_rules != len(edited):
         field.get("steps").fail(f"one or more steps that lead to {len(edited)} rules")
     return EditLog(start, tuple(steps), edited)
 
 
-def _decode_step(field: Field, n_rules: int, n_columns: int) -> EditStep:
+def _decode_step(field: Field, n_rules: int, n_columns: int, n_outputs: int | None) -> EditStep:
     action = field.get("action")
     if action.text() not in ACTIONS:
         action.fail(f"one of {', '.join(ACTIONS)}")
@@ -212,7 +230,7 @@ def _decode_step(field: Field, n_rules: int, n_columns: int) -> EditStep:
     return EditStep(
         action.text(),
         rule.index(n_rules) if named else None,
-        decode_rule(new, n_columns) if renewed else None,
+        decode_rule(new, n_columns, n_outputs) if renewed else None,
         field.get("description").text(),
         complexity[0].index(2**31),
         complexity[1].index(2**31),
@@ -244,6 +262,8 @@ def _decode_classes(document: Field) -> Labels:
     labels = _decode_labels(field)
     if positive.value is None and not labels.ascending:
         field.get("values").fail("in ascending order, because no parameter names the positive class")
+    if positive.value is not None and labels.many:
+        positive.fail("null, because there are more than two classes")
     if positive.value is not None and positive.value != labels.values[1]:
         positive.fail(f"the second class, {labels.values[1]!r}")
     return labels
@@ -255,9 +275,9 @@ def _decode_labels(field: Field) -> Labels:
         name.fail(f"one of {', '.join(LABEL_TYPES)}")
     kind, array_kinds = LABEL_TYPES[name.text()]
     values = [item.value for item in field.get("values").items()]
-    if len(values) == 2 and all(type(value) is kind for value in values):
+    if 2 <= len(values) <= MOST_CLASSES and all(type(value) is kind for value in values):
         labels = np.array(values)
         # Whole numbers too large for an array, texts that an array cannot tell apart, and infinity fail these.
-        if labels.dtype.kind in array_kinds and labels[0] != labels[1] and (kind is str or np.isfinite(labels).all()):
+        if labels.dtype.kind in array_kinds and len(np.unique(labels)) == len(values) and (kind is str or np.isfinite(labels).all()):
             return Labels.of_classes(labels)
-    field.get("values").fail(f"two different labels of type {name.text()}")
+    field.get("values").fail(f"two or more different labels of type {name.text()}")

@@ -18,7 +18,7 @@ from obliquerules.rules.decimals.coarsening import HasValue
 from obliquerules.rules.decimals.rounding import Rounding, round_ensemble
 from obliquerules.rules.documents.encoding import ensemble_content
 from obliquerules.rules.documents.fields import write_document
-from obliquerules.rules.parsing import Reader, read_lines
+from obliquerules.rules.parsing import Reader, read_heading, read_lines, take_heading
 from obliquerules.rules.proposition import Test
 from obliquerules.rules.rule import Rule, Weight, as_weight, read_rule
 from obliquerules.rules.simplify import simplify
@@ -102,6 +102,17 @@ class RuleEnsemble:
     def intercepts(self) -> tuple[float, ...]:
         """The constant of each score, also if there is only one."""
         return self.intercept if isinstance(self.intercept, tuple) else (self.intercept,)
+
+    def output_name(self, output: int) -> str | None:
+        """Return the name of one of the classes; None if there is one score without a name."""
+        return None if self.outputs is None else self.outputs[output]
+
+    def of_output(self, output: int) -> RuleEnsemble:
+        """Return the ensemble of one of the scores: its constant, and the rules that change it, each with one weight."""
+        if self.outputs is None:
+            return self
+        rules = [Rule(rule.weights[output], rule.condition) for rule in self.rules if output in rule.spoken_for]
+        return RuleEnsemble(rules, self.intercepts[output], self.columns)
 
     @property
     def weight_table(self) -> NDArray[np.float64]:
@@ -304,7 +315,8 @@ class RuleEnsemble:
         ----------
         text : str
             One rule in each line. A first line whose condition is ``True`` is the constant; without one it is zero. Lines that
-            begin with ``#`` are skipped.
+            begin with ``#`` are skipped. With many classes, the first line names them, as ``red | blue | green | if``, and each
+            rule has a weight, or a blank, for each of them.
         columns : sequence of str or Column, optional
             The names of all columns, each once, or the columns themselves. In the text, a name stands in quotes, as in JSON, if
             it could be taken for something else. Without names, columns are x0, x1, and so on.
@@ -317,9 +329,11 @@ class RuleEnsemble:
         -2 if age >= 50 & "a + b" <= 3
         """
         reader = Reader(columns)
-        rules = read_lines(text, lambda line: read_rule(line, reader))
+        heading, body = take_heading(text)
+        outputs = None if heading is None else read_heading(heading)
+        rules = read_lines(body, lambda line: read_rule(line, reader, outputs))
         constant = rules.pop(0).weight if rules and not rules[0].condition.propositions else 0.0
-        return cls(rules, constant, reader.columns)
+        return cls(rules, constant, reader.columns, outputs)
 
     def _repr_html_(self) -> str:
         return ensemble_html(self)

@@ -64,6 +64,11 @@ class Labels:
         return tuple(map(str, self.values))
 
     @property
+    def outputs(self) -> tuple[str, ...] | None:
+        """The names of the scores: of more than two classes, one for each; None for a single score."""
+        return self.names if self.many else None
+
+    @property
     def classes(self) -> NDArray[Any]:
         """The labels as an array."""
         return np.array(self.values, dtype=self.dtype)

@@ -194,6 +194,8 @@ class Model:
         """What the score is called."""
         if self.labels is None:
             return Wording(self.loss.score_name, self.loss.factor_name)
+        if self.labels.many:
+            return Wording(classes=tuple(self.labels.word(code) for code in range(len(self.labels))))
         return Wording(str(self.loss.score_name).format(label=self.labels.word()), self.loss.factor_name, plural=True)
 
     @property
@@ -206,13 +208,29 @@ class Model:
         """The name of a mean of targets, with classes as the numbers 0 and 1."""
         return "mean of y" if self.labels is None else f"share of {self.labels.word()}"
 
-    def headline(self, score: float) -> str:
-        """Return the prediction for a score in words."""
+    def headline(self, score: float | Vector) -> str:
+        """Return the prediction for a score, or the scores of many classes, in words."""
+        if self.has_many_classes:
+            return self._class_headline(np.asarray(score, dtype=np.float64))
         mean = float(self.means(np.array([score]))[0])
         if self.labels is None:
             return f"Predicted: {readable(mean)}"
         label = self.labels.word(int(score > 0.0))
         return f"Predicted: {label} (probability of {self.labels.word()}: {100 * mean:.1f} %)"
+
+    def _class_headline(self, scores: Vector) -> str:
+        shares, (first, second) = self.means(scores), self.leading(scores)
+        likely, next_likely = f"probability {100 * shares[first]:.1f} %", f"{100 * shares[second]:.1f} %"
+        return f"Predicted: {self.class_word(first)} ({likely}; next is {self.class_word(second)}, {next_likely})"
+
+    def leading(self, scores: Vector) -> tuple[int, int]:
+        """Return the most probable of many classes and the runner-up, given their scores; of equal ones, the first."""
+        first, second = np.argsort(-scores, kind="stable")[:2].tolist()
+        return first, second
+
+    def class_word(self, code: int) -> str:
+        """Return what a class is called in a sentence."""
+        return "" if self.labels is None else self.labels.word(code)
 
     def __str__(self) -> str:
         return self.to_text()

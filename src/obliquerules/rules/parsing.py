@@ -45,6 +45,8 @@ COMPARISONS = {
     "=": ((1.0, -1.0), False),
     "==": ((1.0, -1.0), False),
 }
+# The name of a class and its weight.
+WEIGHED = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<weight>{NUMBER.pattern})")
 Read = TypeVar("Read")
 
 
@@ -73,6 +75,61 @@ def weight_and_condition(text: str) -> tuple[float, str]:
     if not word or not NUMBER.fullmatch(weight.strip()):
         raise ValueError(f"A rule reads like '+1.5 if x0 >= 3', with a number before 'if'; got {text.strip()!r}.")
     return float(weight), condition
+
+
+def take_heading(text: str) -> tuple[str | None, str]:
+    """Return the heading of a table of many classes, None if there is none, and the text below it."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if line.strip() and not line.lstrip().startswith("#"):
+            is_heading = re.search(r"\| *if *$", line) is not None
+            # The lines keep their numbers.
+            return (line, "\n".join(["", *lines[:number], *lines[number + 1 :]])) if is_heading else (None, text)
+    return None, text
+
+
+def read_heading(heading: str) -> list[str]:
+    """Return the names of the classes in the heading of a table."""
+    return [_unquoted(name.strip()) for name in _parts(heading, r"\|")[:-1]]
+
+
+def weights_and_condition(text: str, outputs: Sequence[str]) -> tuple[list[float], str]:
+    """Split the text of a rule for many classes: the cells of a table, or the names of classes with their weights."""
+    cells = text.split("|", len(outputs))
+    if len(cells) > len(outputs) and all(NUMBER.fullmatch(cell.strip()) or not cell.strip() for cell in cells[:-1]):
+        return [float(cell) if cell.strip() else 0.0 for cell in cells[:-1]], cells[-1].strip()
+    named, word, condition = _cut_at_if(text.strip())
+    weights = [0.0] * len(outputs)
+    if word and NUMBER.fullmatch(named) and float(named) == 0.0:
+        return weights, condition
+    parts = [WEIGHED.fullmatch(part) for part in _parts(named, ",")]
+    if not word or not all(parts):
+        raise ValueError(
+            f"A rule for many classes reads like '{outputs[0]} +1.5, {outputs[-1]} -2 if x0 >= 3'; got {text.strip()!r}."
+        )
+    for part in filter(None, parts):
+        weights[_output(_unquoted(part["name"]), outputs)] = float(part["weight"])
+    return weights, condition
+
+
+def _cut_at_if(text: str) -> tuple[str, bool, str]:
+    """Split a text at the first word ``if`` that is not in quotes; say whether there is one."""
+    for match in re.finditer(rf"{QUOTED}|( if )", text):
+        if match[1] is not None:
+            return text[: match.start()], True, text[match.end() :]
+    return text, False, ""
+
+
+def _output(name: str, outputs: Sequence[str]) -> int:
+    """Return the position of a class, also of a number that is called ``class 3``."""
+    for known in (name, name.removeprefix("class ")):
+        if known in outputs:
+            return list(outputs).index(known)
+    raise ValueError(f"There is no class {name!r}; the classes are {_listed(tuple(outputs))}.")
+
+
+def _unquoted(name: str) -> str:
+    return str(json.loads(name, strict=False)) if name.startswith('"') and WORD.fullmatch(name) else name
 
 
 class Reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column
 from obliquerules.rules.conjunction import Conjunction, read_condition
-from obliquerules.rules.parsing import Reader, weight_and_condition
+from obliquerules.rules.parsing import Reader, weight_and_condition, weights_and_condition
 from obliquerules.rules.style import PLAIN, Style
 
 # One number, or one for each score.
@@ -21,7 +21,8 @@ Weight = float | tuple[float, ...]
 def as_weight(weight: float | Iterable[float]) -> Weight:
     """Return one number as a double, and several as a tuple of them."""
     given = np.asarray(weight, dtype=np.float64)
-    return float(given) if given.ndim == 0 else tuple(given.tolist())
+    # No class is left with a negative zero.
+    return float(given) if given.ndim == 0 else tuple((given + 0.0).tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,31 +84,51 @@ class Rule:
 
         With many classes, the shape is (n_samples, n_classes).
         """
-        holds = self.condition(X)
+        return self.where(self.condition(X))
+
+    def where(self, holds: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return what the rule adds to the score of each row, given where its condition holds."""
         return np.where(holds[:, None] if isinstance(self.weight, tuple) else holds, self.weight, 0.0)
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return the contribution of the rule to each row."""
         return self.contribution(X)
 
-    def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
-        """Return the rule as text, in the names of the given columns."""
-        return f"{style.signed(self.weight)} if {self.condition.describe(columns, style)}"
+    def describe(
+        self,
+        columns: Iterable[str | Column] | None = None,
+        style: Style = PLAIN,
+        outputs: Sequence[str] | None = None,
+    ) -> str:
+        """Return the rule as text, in the names of the given columns and, with many classes, of the given outputs."""
+        return f"{self._amounts(style, outputs)} if {self.condition.describe(columns, style)}"
+
+    def _amounts(self, style: Style, outputs: Sequence[str] | None) -> str:
+        if not isinstance(self.weight, tuple) or not self.spoken_for:
+            return style.signed(self.weights[0])
+        names = list(map(str, range(len(self.weight)))) if outputs is None else outputs
+        return ", ".join(f"{style.output(names[output])} {style.signed(self.weight[output])}" for output in self.spoken_for)
 
     @classmethod
-    def parse(cls, text: str, columns: Iterable[str | Column] | None = None) -> Rule:
+    def parse(
+        cls, text: str, columns: Iterable[str | Column] | None = None, outputs: Sequence[str] | None = None
+    ) -> Rule:
         """Return the rule that prints as this text; see `RuleEnsemble.parse`.
+
+        With many classes, ``outputs`` are their names, and the text names those that the rule speaks for.
 
         >>> Rule.parse("-3.85 if bmi >= 30", ["age", "bmi"]).weight
         -3.85
+        >>> Rule.parse("red +1.5, blue -2 if x0 >= 3", outputs=["red", "green", "blue"]).weight
+        (1.5, 0.0, -2.0)
         """
-        return read_rule(text, Reader(columns))
+        return read_rule(text, Reader(columns), outputs)
 
     def __str__(self) -> str:
         return self.describe()
 
 
-def read_rule(text: str, reader: Reader) -> Rule:
-    """Return a rule from its text, in the names that the reader knows."""
-    weight, condition = weight_and_condition(text)
+def read_rule(text: str, reader: Reader, outputs: Sequence[str] | None = None) -> Rule:
+    """Return a rule from its text, in the names that the reader knows and, with many classes, those of the outputs."""
+    weight, condition = weight_and_condition(text) if outputs is None else weights_and_condition(text, outputs)
     return Rule(weight, read_condition(condition, reader))

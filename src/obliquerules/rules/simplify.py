@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.doubles import least_reaching
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Term, Test
-from obliquerules.rules.rule import Rule
+from obliquerules.rules.rule import Rule, as_weight
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
@@ -35,10 +37,11 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
     rules: list[Rule] = []
     for rule in ensemble.rules:
         condition = strictest(_canonical(test) for test in rule.condition)
-        if condition is None or rule.weight == 0.0:
+        if condition is None or not any(rule.weights):
             continue
-        if not condition.propositions and not rules and math.isfinite(intercept + rule.weight):
-            intercept += rule.weight
+        joined = np.add(intercept, rule.weight)
+        if not condition.propositions and not rules and np.isfinite(joined).all():
+            intercept = as_weight(joined)
         else:
             rules.append(Rule(rule.weight, condition))
     return ensemble.with_rules(rules, intercept)

@@ -56,6 +56,18 @@ def plain_level(level: Level) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+def plain_output(name: str) -> str:
+    """Return the name of a class as plain text shows it beside its weight.
+
+    >>> plain_output("setosa"), plain_output("3"), plain_output("a, b")
+    ('setosa', 'class 3', '"a, b"')
+    """
+    if NUMBER.fullmatch(name):
+        return f"class {name}"
+    odd = name != " ".join(name.split()) or not name or re.search(r'[",|#{}()]|\bif\b', name) or name.startswith("class ")
+    return json.dumps(name, ensure_ascii=False) if odd else name
+
+
 def column_names(columns: Iterable[int], feature_names: Sequence[str] | None) -> list[str]:
     """Return the names of columns, x0, x1, ... if they have none."""
     return [f"x{column}" if feature_names is None else feature_names[column] for column in columns]
@@ -72,8 +84,8 @@ class Style:
 
     Attributes
     ----------
-    name, level : callable
-        Makes the name of a column, or a level, safe for the kind of text.
+    name, level, output : callable
+        Makes the name of a column, a level, or the name of a class, safe for the kind of text.
     times, plus, minus, at_least, at_most, both : str
         What stands between numbers, names and conditions.
     equal, unequal, among, not_among, from_level, to_level, below_level, above_level : str
@@ -90,6 +102,7 @@ class Style:
 
     name: Callable[[str], str] = plain_name
     level: Callable[[Level], str] = plain_level
+    output: Callable[[str], str] = plain_output
     times: str = " "
     plus: str = " + "
     minus: str = " - "

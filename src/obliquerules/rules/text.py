@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
+import json
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from obliquerules.rules.bands import Band, BandTable, band_tables
@@ -35,11 +36,18 @@ class Wording:
         What a rule multiplies by the exponential of its weight, such as ``"odds"``; None if there is no such thing.
     plural : bool
         Whether the name of the score is a plural.
+    classes : tuple of str
+        With many classes, what each of them is called in a sentence.
     """
 
     score: str | None = "score"
     factor: str | None = None
     plural: bool = False
+    classes: tuple[str, ...] = ()
+
+    def of(self, output: int) -> Wording:
+        """Return what the score of one of many classes is called."""
+        return replace(self, score=f"score of {self.classes[output]}", classes=()) if self.classes else self
 
     @property
     def total(self) -> str:
@@ -75,12 +83,41 @@ def ensemble_text(ensemble: RuleEnsemble, kind: str, *, exact: bool = False, wor
     if kind not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}; got {kind!r}.")
     style, write = FORMATS[kind]
-    return write(ensemble, style.in_full() if exact else style, Wording() if wording is None else wording)
+    return write(ensemble, style.in_full() if exact else style, _complete(wording, ensemble, style))
+
+
+def _complete(wording: Wording | None, ensemble: RuleEnsemble, style: Style) -> Wording:
+    """Return the wording, with the names of classes if there are many and it has none."""
+    given = Wording() if wording is None else wording
+    if ensemble.outputs is None or given.classes:
+        return given
+    return replace(given, classes=tuple(map(style.output, ensemble.outputs)))
 
 
 def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
-    """Return the constant and the rules, one line each."""
-    return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
+    """Return the constant and the rules, one line each; with many classes, below a line with their names."""
+    if ensemble.outputs is None:
+        return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
+    rows = [(*_amounts(rule, style), rule.condition.describe(ensemble.columns, style)) for rule in _with_constant(ensemble)]
+    return in_columns([(*map(heading_name, ensemble.outputs), "if"), *rows])
+
+
+def in_columns(rows: list[Row]) -> list[str]:
+    """Return the rows of a table as lines, with ``|`` between cells, all but the last of them to the right."""
+    widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
+    return [" | ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows]
+
+
+def heading_name(name: str) -> str:
+    """Return the name of a class as the heading of a table shows it."""
+    odd = name != " ".join(name.split()) or not name or re.search(r'["|#{}()]', name)
+    return json.dumps(name, ensure_ascii=False) if odd else name
+
+
+def _amounts(rule: Rule, style: Style) -> Row:
+    """Return the weights of a rule, blank for classes of which it says nothing."""
+    shown = range(len(rule.weights)) if not rule.condition.propositions else rule.spoken_for
+    return tuple(style.signed(weight) if output in shown else "" for output, weight in enumerate(rule.weights))
 
 
 def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
@@ -103,13 +140,16 @@ def _markdown_table(heading: Row, lines: Iterable[Row]) -> str:
 
 def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Table]:
     """Return the table of rules and the band tables as text."""
+    if ensemble.outputs is not None:
+        return [_class_table(ensemble, style), *(_bands(table, style, wording) for table in band_tables(ensemble))]
     heading = _row(wording, "weight", wording.factor, "if")
-    start = _row(wording, style.signed(ensemble.intercept), _factor(ensemble.intercept), "True")
+    (constant,) = ensemble.intercepts
+    start = _row(wording, style.signed(constant), _factor(constant), "True")
     rules = [
         _row(
             wording,
-            style.signed(rule.weight),
-            wording.ratio(rule.weight),
+            style.signed(rule.weights[0]),
+            wording.ratio(rule.weights[0]),
             rule.condition.describe(ensemble.columns, style),
         )
         for rule in ensemble
@@ -117,8 +157,16 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
     return [(heading, [start, *rules]), *(_bands(table, style, wording) for table in band_tables(ensemble))]
 
 
+def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
+    """Return the rules with a column for each class."""
+    heading = (*map(style.name, ensemble.outputs or ()), "if")
+    return heading, [
+        (*_amounts(rule, style), rule.condition.describe(ensemble.columns, style)) for rule in _with_constant(ensemble)
+    ]
+
+
 def _bands(table: BandTable, style: Style, wording: Wording) -> Table:
-    heading = _row(wording, "in all", wording.factor, f"{style.name(table.name)} alone")
+    heading = _row(wording, "in all", wording.factor, table.heading(style))
     return heading, [
         _row(wording, style.signed(band.weight), wording.ratio(band.weight), band.describe(style)) for band in table.legible
     ]
@@ -131,19 +179,32 @@ def _row(wording: Wording, amount: str, ratio: str | None, condition: str) -> Ro
 
 def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
     lines = [
-        rf"    {style.signed(rule.weight)} & if & {rule.condition.describe(ensemble.columns, style)} \\"
+        rf"    {' & '.join(_amounts(rule, style))} & if & {rule.condition.describe(ensemble.columns, style)} \\"
         for rule in _with_constant(ensemble)
     ]
-    return "\n".join([r"\begin{tabular}{rll}", r"    \hline", *lines, r"\end{tabular}"])
+    heading = [] if ensemble.outputs is None else [rf"    {' & '.join(map(style.name, ensemble.outputs))} & & \\"]
+    sides = "r" * len(ensemble.intercepts)
+    return "\n".join([rf"\begin{{tabular}}{{{sides}ll}}", *heading, r"    \hline", *lines, r"\end{tabular}"])
 
 
 def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
-    lines = [wording.start(style.weight(ensemble.intercept), ensemble.intercept)]
+    starts = enumerate(ensemble.intercepts)
+    lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
     for rule in ensemble:
-        change = wording.change(style.weight(abs(rule.weight)), rule.weight)
+        change = _joined([_change(rule.weights[output], style, wording.of(output)) for output in rule.spoken_for])
         when = f"If {rule.condition.describe(ensemble.columns, style)}" if rule.condition.propositions else "Always"
         lines.append(f"{when}, {change}.")
+    if ensemble.outputs is not None:
+        lines.append("The class with the highest score is the most probable.")
     return "\n".join([*lines, *(_band_sentence(table, style, wording) for table in band_tables(ensemble))])
+
+
+def _change(weight: float, style: Style, wording: Wording) -> str:
+    return wording.change(style.weight(abs(weight)), weight)
+
+
+def _joined(parts: list[str]) -> str:
+    return "nothing changes" if not parts else " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
 def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
@@ -151,13 +212,13 @@ def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
         ratio = "" if wording.factor is None else f" ({wording.factor} {wording.ratio(band.weight)})"
         return f"{style.signed(band.weight)}{ratio} {band.describe(style)}"
 
-    name = style.name(table.name)
-    return f"Together, the rules on {name} alone add to the {wording.total}: {', '.join(map(told, table.legible))}."
+    name, total = style.name(table.name), wording.total if table.output is None else f"score of {style.output(table.output)}"
+    return f"Together, the rules on {name} alone add to the {total}: {', '.join(map(told, table.legible))}."
 
 
 def ensemble_html(ensemble: RuleEnsemble, wording: Wording | None = None) -> str:
     """Return the ensemble and its band tables as HTML; names are escaped."""
-    tables = _tables(ensemble, HTML, Wording() if wording is None else wording)
+    tables = _tables(ensemble, HTML, _complete(wording, ensemble, HTML))
     return "\n".join(_html_table(*table) for table in tables)
 
 
@@ -203,10 +264,11 @@ def _html_level(level: Level) -> str:
     return html.escape(str(level))
 
 
-MARKDOWN = Style(name=_markdown_name, level=lambda level: _markdown_name(str(level)))
+MARKDOWN = Style(name=_markdown_name, level=lambda level: _markdown_name(str(level)), output=_markdown_name)
 LATEX = Style(
     name=_latex_name,
     level=lambda level: _latex_name(str(level)),
+    output=_latex_name,
     equal=" $=$ ",
     unequal=r" $\neq$ ",
     among=r" $\in$ ",
@@ -243,6 +305,7 @@ SENTENCE = Style(
 HTML = Style(
     name=html.escape,
     level=_html_level,
+    output=html.escape,
     times="&nbsp;",
     equal=" =&nbsp;",
     unequal=" &ne;&nbsp;",

@@ -145,7 +145,7 @@ class _Half:
 class _Member:
     """An ensemble with its scores, and by how much its total loss has risen and may rise."""
 
-    weights: dict[int, float]
+    weights: dict[int, Vector]
     score: Vector
     budget: float
     rise: float = 0.0
@@ -172,9 +172,10 @@ class _Work:
 
     def add(self, ensemble: RuleEnsemble, score: Vector, budget: float) -> None:
         """Add an ensemble with its scores and by how much its mean loss may rise."""
-        weights: dict[int, float] = defaultdict(float)
+        weights: dict[int, Vector] = {}
         for rule in ensemble:
-            weights[self._number(rule.condition)] += rule.weight
+            number = self._number(rule.condition)
+            weights[number] = weights.get(number, 0.0) + np.array(rule.weight)
         self.members.append(_Member(weights, score.copy(), budget * self.targets.size))
 
     def _number(self, condition: Conjunction) -> int:
@@ -320,7 +321,7 @@ class _Work:
         # The last ensembles of a path have the most conditions to shorten, and refuse first.
         for member in reversed(self.members):
             used = [index for index in changes if index in member.weights]
-            change = np.asarray(sum((member.weights[index] * changes[index] for index in used), np.zeros(len(rows))))
+            change = np.asarray(sum(np.multiply.outer(changes[index], member.weights[index]) for index in used))
             if not change.any():
                 continue
             rise = member.risen(self.targets, rows, change)

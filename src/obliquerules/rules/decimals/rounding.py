@@ -158,13 +158,16 @@ def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble |
     Otherwise a constant that is much larger than the weights, such as a mean price, would be the coarsest number in the sum.
     None if a number would become infinite.
     """
-    weights = [rounded_to(rule.weight, digits) for rule in ensemble]
-    largest = max(map(abs, weights), default=0.0)
-    more = exponent(ensemble.intercept) - exponent(largest) if largest > 0.0 else 0
-    intercept = rounded_to(ensemble.intercept, digits + max(0, more))
-    if not all(map(math.isfinite, (*weights, intercept))):
+    weights = [[rounded_to(weight, digits) for weight in rule.weights] for rule in ensemble]
+    largest = max((abs(weight) for row in weights for weight in row), default=0.0)
+    constants = []
+    for constant in ensemble.intercepts:
+        more = exponent(constant) - exponent(largest) if largest > 0.0 else 0
+        constants.append(rounded_to(constant, digits + max(0, more)))
+    table = np.array([constants, *weights])
+    if not np.isfinite(table).all():
         return None
-    return ensemble.with_weights(weights, intercept)
+    return ensemble.with_weight_table(table if ensemble.outputs is not None else table[:, 0])
 
 
 def _propositions(ensemble: RuleEnsemble) -> Iterator[Test]:
@@ -173,9 +176,9 @@ def _propositions(ensemble: RuleEnsemble) -> Iterator[Test]:
 
 def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
     """Yield the significant digits of each number that is printed; weights of +1 and -1 in conditions are not."""
-    yield significant_digits(ensemble.intercept)
+    yield from map(significant_digits, ensemble.intercepts)
     for rule in ensemble:
-        yield significant_digits(rule.weight)
+        yield from (significant_digits(rule.weights[output]) for output in rule.spoken_for)
         for proposition in rule.condition:
             if isinstance(proposition, Membership):
                 continue

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliquerules.rules.columns import Column, Columns
-from obliquerules.rules.documents.fields import VERSION, write_document
+from obliquerules.rules.documents.fields import write_document
 from obliquerules.rules.membership import Membership
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from obliquerules.rules.proposition import Test
     from obliquerules.rules.rule import Rule
 
-# The version of a document whose columns are plain numbers or flags.
-OF_FLAGS = "1.3"
+# The versions of documents whose columns are plain numbers or flags, whose columns are anything, and with many classes.
+OF_FLAGS, OF_LEVELS, OF_CLASSES = "1.3", "2.0", "2.1"
 # Without names, rules may use any column: a short file must not demand rows that fill the memory.
 MOST_UNNAMED_COLUMNS = 10**6
 # Columns without names take no room in a file: a short one must not demand a long path of wide models.
@@ -39,17 +39,22 @@ def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
             f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
         )
     content = {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
-    return content | _encode_columns(ensemble.columns) | _version([ensemble])
+    outputs = {} if ensemble.outputs is None else {"outputs": list(ensemble.outputs)}
+    return content | outputs | _encode_columns(ensemble.columns) | _version([ensemble])
 
 
 def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
     """Return the rules of an ensemble as plain objects; the names are left to the caller."""
-    return {"intercept": ensemble.intercept, "rules": [encode_rule(rule) for rule in ensemble.rules]}
+    return {"intercept": _encode_weight(ensemble.intercept), "rules": [encode_rule(rule) for rule in ensemble.rules]}
 
 
 def encode_rule(rule: Rule) -> dict[str, Any]:
     """Return a rule as plain objects."""
-    return {"weight": rule.weight, "condition": [_encode_test(test) for test in rule.condition]}
+    return {"weight": _encode_weight(rule.weight), "condition": [_encode_test(test) for test in rule.condition]}
+
+
+def _encode_weight(weight: float | tuple[float, ...]) -> float | list[float]:
+    return list(weight) if isinstance(weight, tuple) else weight
 
 
 def _encode_test(test: Test) -> dict[str, Any]:
@@ -88,11 +93,13 @@ def _version(ensembles: Sequence[RuleEnsemble]) -> dict[str, Any]:
 
     A release that reads version 1 only would misread levels, dates and conditions on missing values; flags change nothing.
     """
+    if ensembles[0].outputs is not None:
+        return {"version": OF_CLASSES}
     columns = ensembles[0].columns
     special = () if columns is None else columns.special
     tests = [test for ensemble in ensembles for rule in ensemble for test in rule.condition]
     if any(column != Column(column.name, kind="flag") for _, column in special) or any(map(_is_new, tests)):
-        return {"version": f"{VERSION[0]}.{VERSION[1]}"}
+        return {"version": OF_LEVELS}
     return {"version": OF_FLAGS} if special else {}
 
 
