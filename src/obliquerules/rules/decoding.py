@@ -15,7 +15,7 @@ from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.model import Model, Origin
+from obliquerules.rules.model import OFFSET_KINDS, Model, Offset, Origin
 from obliquerules.rules.numbers import ALL_DIGITS
 from obliquerules.rules.proposition import Proposition, Term, Test
 from obliquerules.rules.rule import Rule, Weight
@@ -138,13 +138,27 @@ def decode_model(document: Field) -> Model:
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
+    offset = _decode_offset(document.get("offset", None), loss, members[0])
     edits = document.get("edits", None)
     if edits.value is None:
-        return Model(members, position, loss, labels, None, origin, ranges)
+        return Model(members, position, loss, labels, None, origin, ranges, offset)
     if len(members) < 2 or position != len(members) - 1:
         chosen.fail("the position of the last ensemble of the path, which is the edited one")
     path, start = members[:-1], edits.get("start").index(len(members) - 1)
-    return Model(path, start, loss, labels, _decode_edits(edits, path[start], members[-1], n_columns), origin, ranges)
+    log = _decode_edits(edits, path[start], members[-1], n_columns)
+    return Model(path, start, loss, labels, log, origin, ranges, offset)
+
+
+def _decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
+    """Return what predictions are given besides the inputs; None where the document has null or nothing."""
+    if field.value is None:
+        return None
+    kind, names = field.get("kind"), decode_names(field.get("columns")) or []
+    if kind.text() not in OFFSET_KINDS or (kind.value == "exposure" and loss.link_name != "exponential"):
+        kind.fail("'offset' or, where predictions are exponentials of scores, 'exposure'")
+    if len(names) != len(ensemble.intercepts) or len({*names, *(ensemble.feature_names or ())}) < len(names):
+        field.get("columns").fail(f"a list of {len(ensemble.intercepts)} different names")
+    return Offset(kind.text(), tuple(names))
 
 
 def _decode_origin(document: Field, named: bool) -> Origin:

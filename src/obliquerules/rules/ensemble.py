@@ -175,10 +175,15 @@ class RuleEnsemble:
             return as_block(X, len(self.columns), self.columns, exactly=True)
         return as_block(X, max((rule.condition.n_columns for rule in self.rules), default=0))
 
-    def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
-        """Return the raw score f(x) of each row of X, shape (n_samples,) or, with many classes, (n_samples, n_classes)."""
+    def __call__(self, X: ArrayLike | Block, offset: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the raw score f(x) of each row of X, shape (n_samples,) or, with many classes, (n_samples, n_classes).
+
+        An offset, in the same shape, is added to the constant before the rules are.
+        """
         block = self.block(X)
         score = np.repeat(np.array([self.intercept]), len(block), axis=0)
+        if offset is not None:
+            score += offset
         with np.errstate(over="ignore"):
             for rule in self.rules:
                 score += rule.contribution(block)

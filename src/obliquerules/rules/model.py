@@ -19,6 +19,8 @@ from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
 
 Vector = NDArray[np.float64]
 
+OFFSET_KINDS = ("exposure", "offset")
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -47,19 +49,19 @@ class Origin:
 
 @dataclass(frozen=True)
 class Offset:
-    """A given part of each score: it is a column beside the inputs, in which no condition looks.
+    """What a prediction is given besides the inputs: a column, or one for each of many classes, in which no condition looks.
 
     Attributes
     ----------
     kind : {"exposure", "offset"}
-        An exposure multiplies the expected value (of a log link): its logarithm is added to the score. An offset is added to
-        the score.
-    name : str
-        The name of its column.
+        An exposure, a positive number, multiplies the prediction, under a log link: scores are those of an exposure of 1. An
+        offset is added to the score, after the constant and before the rules.
+    names : tuple of str
+        The name of its column; of an offset for many classes, one for each of them.
     """
 
     kind: str
-    name: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -157,18 +159,22 @@ class Model:
 
     # ---- predictions ----
 
-    def scores(self, X: ArrayLike | Block) -> Vector:
-        """Return the score of each row."""
-        return self.ensemble(X)
+    def scores(self, X: ArrayLike | Block, given: Vector | None = None) -> Vector:
+        """Return the score of each row, at the given offset if the model has one."""
+        return self.ensemble(X, given if self.offset is not None and self.offset.kind == "offset" else None)
 
     @property
     def has_many_classes(self) -> bool:
         """Whether there are more than two classes, so that each of them has a score."""
         return self.labels is not None and self.labels.many
 
-    def means(self, score: Vector) -> Vector:
-        """Return the inverse link of scores: expected values, or probabilities of the positive class or of each of many."""
-        return self.loss.inverse_link(score)
+    def means(self, score: Vector, given: Vector | None = None) -> Vector:
+        """Return the inverse link of scores: expected values, or probabilities of the positive class or of each of many.
+
+        Expected values are multiplied by the given exposure if the model has one.
+        """
+        mean = self.loss.inverse_link(score)
+        return mean if given is None or self.offset is None or self.offset.kind != "exposure" else given * mean
 
     def probabilities(self, score: Vector) -> NDArray[np.float64]:
         """Return the probability of each class, of two the positive one last, shape (n_samples, n_classes)."""
@@ -179,13 +185,13 @@ class Model:
         """Return the number of the most probable class for each score; of equally probable ones, the first."""
         return np.argmax(score, axis=-1) if self.has_many_classes else (score > 0.0).astype(np.intp)
 
-    def decisions(self, score: Vector) -> NDArray[Any]:
+    def decisions(self, score: Vector, given: Vector | None = None) -> NDArray[Any]:
         """Return what is predicted for each score: the most probable class, or the expected value."""
-        return self.means(score) if self.labels is None else self.labels.decode(self.codes(score))
+        return self.means(score, given) if self.labels is None else self.labels.decode(self.codes(score))
 
-    def predict(self, X: ArrayLike | Block) -> NDArray[Any]:
-        """Return the prediction for each row."""
-        return self.decisions(self.scores(X))
+    def predict(self, X: ArrayLike | Block, given: Vector | None = None) -> NDArray[Any]:
+        """Return the prediction for each row, at the given exposure or offset if the model has one."""
+        return self.decisions(self.scores(X, given), given)
 
     # ---- words ----
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from obliquerules.rules.proposition import Test
     from obliquerules.rules.rule import Rule
 
-# The versions of documents whose columns are plain numbers or flags, whose columns are anything, and with many classes.
+# The versions of documents whose columns are plain numbers or flags, whose columns are anything, and with many
+# classes or an offset.
 OF_FLAGS, OF_LEVELS, OF_CLASSES = "1.3", "2.0", "2.1"
 # Without names, rules may use any column: a short file must not demand rows that fill the memory.
 MOST_UNNAMED_COLUMNS = 10**6
@@ -88,12 +89,12 @@ def _encode_column(position: int, column: Column) -> dict[str, Any]:
     return {"position": position, "levels": list(column.levels)} | answers
 
 
-def _version(ensembles: Sequence[RuleEnsemble]) -> dict[str, Any]:
+def _version(ensembles: Sequence[RuleEnsemble], *, with_offset: bool = False) -> dict[str, Any]:
     """Return the version of the document if it is not the one for models of plain numbers.
 
     A release that reads version 1 only would misread levels, dates and conditions on missing values; flags change nothing.
     """
-    if ensembles[0].outputs is not None:
+    if ensembles[0].outputs is not None or with_offset:
         return {"version": OF_CLASSES}
     columns = ensembles[0].columns
     special = () if columns is None else columns.special
@@ -141,7 +142,8 @@ def encode_origin(model: Model) -> dict[str, Any]:
     }
     given = {"names_by_hand": True} if origin.by_hand else {}
     ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
-    return content | given | ranges | _encode_columns(model.path[0].columns) | _version(model.ensembles)
+    offset = {} if model.offset is None else {"offset": {"kind": model.offset.kind, "columns": list(model.offset.names)}}
+    return content | given | offset | ranges | _encode_columns(model.path[0].columns) | _version(model.ensembles, with_offset=model.offset is not None)
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:
