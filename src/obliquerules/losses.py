@@ -104,6 +104,16 @@ class Loss(ABC):
         """
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
+    def exposed(self, y: Vector, weight: Vector, exposure: Vector) -> tuple[Vector, Vector]:
+        """Return targets and weights with which the loss is the same without the exposure; raise if there is no log link."""
+        if self.link_name != "exponential":
+            raise ValueError("exposure needs a log link, such as that of loss='poisson'.")
+        return y / exposure, weight * exposure
+
+    def shifted(self, y: Vector, weight: Vector, offset: Vector) -> tuple[Vector, Vector] | None:
+        """Return targets and weights with which the loss is the same without the offset; None if there are no such ones."""
+        return self.exposed(y, weight, np.exp(offset)) if self.link_name == "exponential" else None
+
     def strata(self, y: Vector) -> NDArray[np.intp]:
         """Return the group of each row, of which every fold and bootstrap sample has a share: one, unless there are classes."""
         return np.zeros(len(y), dtype=np.intp)
@@ -147,6 +157,9 @@ class SquaredLoss(Loss):
 
     def link(self, mean: float) -> float:
         return mean
+
+    def shifted(self, y: Vector, weight: Vector, offset: Vector) -> tuple[Vector, Vector] | None:
+        return y - offset, weight
 
     def spread(self, y: Vector, mean: Vector) -> Vector | None:
         return (y - mean) ** 2

@@ -38,6 +38,10 @@ class Task:
         The classes that the targets 0 and 1 stand for, if they are classes.
     learner : str
         The name with which reports of progress begin.
+    offset : array of shape (n_samples,) or (n_samples, n_classes), or None
+        What is added to the scores of each row.
+    groups : array of shape (n_samples,) or None
+        The number of the group of each row; rows of a group stay together in cross-validation.
     """
 
     X: Block
@@ -46,6 +50,8 @@ class Task:
     loss: Loss
     labels: Labels | None = None
     learner: str = "fit"
+    offset: NDArray[np.float64] | None = None
+    groups: NDArray[np.intp] | None = None
 
     @property
     def columns(self) -> Columns:
@@ -55,12 +61,18 @@ class Task:
     @cached_property
     def sample(self) -> Sample:
         """The distinct rows."""
-        return Sample.of(self.X, self.y, self.weight)
+        return Sample.of(self.X, self.y, self.weight, self.offset)
+
+    def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
+        """Return the scores of an ensemble, with the offset if there is one."""
+        return ensemble(self.X, self.offset)
 
     def on(self, rows: NDArray[Any], weight: Vector | None = None) -> Task:
         """Return the task on some of the rows, with new weights if they are given."""
         kept = self.weight[rows] if weight is None else weight
-        return dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept)
+        beside = {"offset": self.offset, "groups": self.groups}
+        sliced = {name: None if values is None else values[rows] for name, values in beside.items()}
+        return dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept, **sliced)
 
     def report(self, progress: str) -> None:
         """Report progress on standard error."""
@@ -102,6 +114,8 @@ class Method(ABC):
 
     # Whether it learns more than two classes.
     many_classes: ClassVar[bool] = False
+    # Whether it learns classes with an offset; numbers with an offset are other numbers without.
+    class_offsets: ClassVar[bool] = False
 
     ridge: float = real(0.0, "Penalty on squared rule weights, not on the constant, measured in rows.")
     random_state: Any = seed("Seeds everything that is random.")
@@ -138,7 +152,9 @@ class Method(ABC):
         """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
         ridge = self.penalty(loss, sample.y, sample.weight)
         design, pattern = firing_patterns(ensemble, sample.X)
-        return weights_of_patterns(design, pattern, sample.y, sample.weight, loss, ridge, start, fixed=fixed)
+        return weights_of_patterns(
+            design, pattern, sample.y, sample.weight, loss, ridge, start, fixed=fixed, offset=sample.offset
+        )
 
 
 def firing_patterns(ensemble: RuleEnsemble, X: Block) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -61,13 +61,14 @@ class _Coarse:
     @cached_property
     def targets(self) -> Targets:
         sample = self.task.sample
-        return Targets(sample.y, sample.weight, self.task.loss)
+        return Targets(sample.y, sample.weight, self.task.loss, sample.offset)
 
     def path(self, path: Sequence[RuleEnsemble], shortening: Shortening) -> tuple[RuleEnsemble, ...]:
         """Return the Pareto front of the ensembles in shorter numbers."""
         scores = [self.score(ensemble) for ensemble in path]
         losses = [self.targets.mean(score) for score in scores]
-        budgets = [self.budget(score, loss) for score, loss in zip(scores, losses, strict=True)]
+        # The first member of a path is the constant.
+        budgets = [self.budget(score, loss, losses[0] - loss) for score, loss in zip(scores, losses, strict=True)]
         coarse = coarsened(path, scores, self.task.sample.X, self.targets, budgets, shortening)
         fitted = [self.fitted(ensemble) for ensemble in coarse]
         # A ridge does not minimise the loss itself: where that exceeds the budget after all, no row changes side.
@@ -77,22 +78,17 @@ class _Coarse:
         ]
         return tuple(ensemble for ensemble, _ in pareto(members, lambda member: (member[0].complexity, member[1])))
 
-    def budget(self, score: Vector, loss: float) -> float:
-        """Return by how much the mean loss of an ensemble may rise."""
-        gain = max(self.loss_of_constant - loss, 0.0)
-        return min(SHARE_OF_ERROR * self.targets.standard_error(score), SHARE_OF_LOSS * min(loss, gain))
-
-    @cached_property
-    def loss_of_constant(self) -> float:
-        sample = self.task.sample
-        constant = np.array([self.task.loss.best_constant(sample.y, sample.weight)])
-        return self.targets.mean(np.repeat(constant, len(sample.y), axis=0))
+    def budget(self, score: Vector, loss: float, gain: float) -> float:
+        """Return by how much the mean loss of an ensemble may rise, given what it gains over a constant."""
+        return min(SHARE_OF_ERROR * self.targets.standard_error(score), SHARE_OF_LOSS * min(loss, max(gain, 0.0)))
 
     def fitted(self, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, float]:
         """Return the ensemble without redundant rules and with refitted weights, and its mean loss."""
         sample, tidy = self.task.sample, without_redundant(ensemble, self.fires(ensemble))
         design, pattern = patterns_of(self.fires(tidy), len(sample.y))
-        weights = weights_of_patterns(design, pattern, sample.y, sample.weight, self.task.loss, self.ridge, tidy.weight_table)
+        weights = weights_of_patterns(
+            design, pattern, sample.y, sample.weight, self.task.loss, self.ridge, tidy.weight_table, offset=sample.offset
+        )
         refitted = tidy.with_weight_table(weights)
         return refitted, self.targets.mean(self.score(refitted))
 

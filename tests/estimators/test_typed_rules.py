@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from obliquerules import LLTBoostRegressor
 from obliquerules.estimators.typed_rules import read_typed
-from obliquerules.rules import Block, Columns
+from obliquerules.rules import Block, RuleEnsemble
 
 NAMES = ["age", "flag"]
 ROWS = np.array([[30.0, 0.0], [40.0, 1.0], [50.0, 0.0], [50.5, 1.0], [61.0, 1.0]])
@@ -15,7 +15,7 @@ ROWS = np.array([[30.0, 0.0], [40.0, 1.0], [50.0, 0.0], [50.5, 1.0], [61.0, 1.0]
 
 def read(text, weight=0.0, rows=ROWS):
     """Read a rule on two columns of numbers."""
-    return read_typed(text, Columns.of(NAMES), Block.of_matrix(rows, NAMES), weight)
+    return read_typed(text, RuleEnsemble(columns=NAMES), Block.of_matrix(rows, NAMES), weight)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_a_model_would_print_is_taken_as_it_is():
 def test_it_says_the_same_of_every_row(values, number, comparison):
     X = np.array(values)[:, None]
     says = {">": X[:, 0] > number, "<": X[:, 0] < number, ">=": X[:, 0] >= number, "<=": X[:, 0] <= number}[comparison]
-    rule, _ = read_typed(f"x0 {comparison} {number}", None, Block.of_matrix(X), 1.0)
+    rule, _ = read_typed(f"x0 {comparison} {number}", RuleEnsemble(), Block.of_matrix(X), 1.0)
     assert rule.condition(X).tolist() == says.tolist()
 
 

@@ -54,6 +54,7 @@ class Boosting(Method):
     """
 
     many_classes: ClassVar[bool] = True
+    class_offsets: ClassVar[bool] = True
 
     max_rules: int = whole(10, "Largest number of rules. One fit gives every smaller size too: see `path_` and `at`.")
     max_propositions: int = whole(5, "Largest number of conditions in a rule.")
@@ -97,7 +98,17 @@ class Boosting(Method):
         outputs = task.labels.names if task.labels is not None and loss.by_class else None
         # On the scale of the loss, which is half that of -2 log likelihood.
         price = 0.5 * self.pair.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
-        return Problem(sample.X, sample.y, sample.weight, loss, ridge, held_out, outputs=outputs, price=price)
+        return Problem(
+            sample.X,
+            sample.y,
+            sample.weight,
+            loss,
+            ridge,
+            held_out,
+            outputs=outputs,
+            price=price,
+            offset=sample.offset,
+        )
 
     def grow(self, task: Task) -> Growth:
         """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path."""

@@ -44,7 +44,8 @@ class ClassOrder:
         labels = task.labels
         if labels is not None:
             labels = Labels(tuple(labels.values[output] for output in np.argsort(self.place)), labels.dtype)
-        return replace(task, y=self.place[task.y.astype(np.intp)].astype(np.float64), labels=labels)
+        offset = None if task.offset is None else task.offset[:, np.argsort(self.place)]
+        return replace(task, y=self.place[task.y.astype(np.intp)].astype(np.float64), labels=labels, offset=offset)
 
     def restored(self, ensemble: RuleEnsemble) -> RuleEnsemble:
         """Return an ensemble of the ordered task with its classes in the order of the task itself."""

@@ -197,7 +197,7 @@ def parameters_of(kind: type[Method], method: Method) -> dict[str, Any]:
 
 def members_to_compare(path: Path, task: Task) -> list[int]:
     """Return the positions of the members of a path among which to choose."""
-    losses = [task.loss.risk(task.y, ensemble(task.X), task.weight) for ensemble in path]
+    losses = [task.loss.risk(task.y, task.scores(ensemble), task.weight) for ensemble in path]
     return sizes_to_compare(complexities(path), np.array(losses))
 
 
@@ -212,7 +212,7 @@ def fold_losses(
     path = method.grow(learned).path
     members = tuple(path[at] for at in np.searchsorted(complexities(path), complexity, side="right") - 1)
     losses = [
-        [judged.loss.value(judged.y, ensemble(judged.X)) for ensemble in with_ridge(members, learned, method, ridge)]
+        [judged.loss.value(judged.y, judged.scores(ensemble)) for ensemble in with_ridge(members, learned, method, ridge)]
         for ridge in ridges
     ]
     return FoldLosses(test, np.array(losses))

@@ -31,6 +31,8 @@ class Problem:
 
     With many classes, ``outputs`` are their names, the ridge is one for each of them, and ``price`` is by how much the loss
     must fall for each further class that a rule speaks for.
+
+    An ``offset`` is a part of the scores that is given, in their shape.
     """
 
     X: Block
@@ -42,6 +44,7 @@ class Problem:
     objective: str = "gradient"
     outputs: tuple[str, ...] | None = None
     price: float = 0.0
+    offset: NDArray[np.float64] | None = None
 
     def complement(self, test: Test) -> Test:
         """Return the condition that holds on the other rows.
@@ -50,6 +53,10 @@ class Problem:
         """
         opposite = test.opposite()
         return opposite if self.X.incomplete.intersection(test.used_columns) else opposite.with_missing(False)
+
+    def shifted(self, score: Vector, rows: Mask | slice = slice(None)) -> Vector:
+        """Return the scores of some of the rows, with their offset if there is one."""
+        return score if self.offset is None else score + self.offset[rows]
 
     @cached_property
     def size(self) -> float:
@@ -165,12 +172,17 @@ class Stage:
         """Return the stage without rules: the best constant."""
         n = len(problem.y)
         best = problem.loss.best_constant(problem.y, problem.row_weight)
-        return cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), np.array([best]))
+        stage = cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), np.array([best]))
+        return stage if problem.offset is None else stage.without_rules()
+
+    def without_rules(self) -> Stage:
+        """Return the same stage, which has no rules, with the constant that is best at the offset of each row."""
+        return replace(self, weights=self._fitted(self.design, self.pattern, self.problem.row_weight, self.weights))
 
     @cached_property
     def score(self) -> Vector:
         """The score of each row."""
-        return (self.design @ self.weights)[self.pattern]
+        return self.problem.shifted((self.design @ self.weights)[self.pattern])
 
     @cached_property
     def fires(self) -> Mask:
@@ -273,7 +285,9 @@ class Stage:
     def _fitted(self, design: NDArray[np.float64], pattern: NDArray[np.intp], row_weight: Vector, start: Vector) -> Vector:
         """Return the best weights for rows whose patterns are rows of the design."""
         problem = self.problem
-        return weights_of_patterns(design, pattern, problem.y, row_weight, problem.loss, problem.ridge, start)
+        return weights_of_patterns(
+            design, pattern, problem.y, row_weight, problem.loss, problem.ridge, start, offset=problem.offset
+        )
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
@@ -282,7 +296,8 @@ class Stage:
         score = design @ self._corrected(design, pattern, problem.learning_weight)
         rows = problem.held_out
         # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
-        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score[pattern[rows]])))
+        held_out = problem.shifted(score[pattern[rows]], rows)
+        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], held_out)))
 
     def with_rule(self, candidate: Candidate) -> Stage:
         """Return the next stage, with the candidate added and all weights refitted to all rows."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.estimators.rule_model import RuleModel, Vector
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.parameters import check_declared, declared
+from obliquerules.rows.reading import LARGEST_VALUE
 from obliquerules.rules import Labels
 
 
@@ -22,6 +25,16 @@ def check_label(name: str, value: Any) -> None:
     """Raise unless the value can be the label of a class, or is None."""
     if not (value is None or isinstance(value, (str, numbers.Real, np.bool_))):
         raise ValueError(f"{name} must be the label of a class: text, a number or a boolean; got {value!r}.")
+
+
+def check_class_weight(name: str, value: Any) -> None:
+    """Raise unless the value is "balanced", a dict of labels and positive numbers, or None."""
+    if isinstance(value, Mapping):
+        for label, weight in value.items():
+            if not isinstance(weight, numbers.Real) or isinstance(weight, bool) or not 0.0 < float(weight) < LARGEST_VALUE:
+                raise ValueError(f"{name} must give each class a positive number; class {label!r} has {weight!r}.")
+    elif value is not None and not (isinstance(value, str) and value == "balanced"):
+        raise ValueError(f"{name} must be a dict of label and number, 'balanced' or None; got {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,14 @@ class ClassTarget:
         "The class that scores are about, such as the event: a rule with a positive weight makes it more probable. None means "
         "the class that sorts last. With more than two classes each has a score of its own, and this must be None.",
         check_label,
+    )
+    class_weight: Any = declared(
+        None,
+        'dict, "balanced" or None',
+        'By what the rows of each class are multiplied: a dict of label and number, ``"balanced"`` for classes of equal weight, '
+        "None for nothing. Probabilities are then those of reweighted classes; `with_class_shares` returns the model for classes "
+        "as they were.",
+        check_class_weight,
     )
 
     def __post_init__(self) -> None:
@@ -51,10 +72,22 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     target_class = ClassTarget
     positive: Any
+    class_weight: Any
 
     def _loss(self) -> Loss:
-        ClassTarget(self.positive)
+        ClassTarget(self.positive, self.class_weight)
         return LOSSES["logistic"]
+
+    def _class_weights(self, codes: Vector, labels: Labels, weight: Vector) -> tuple[float, ...] | None:
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):
+            total = np.bincount(codes.astype(np.intp), weight, len(labels))
+            return tuple((total.sum() / (len(labels) * np.maximum(total, np.finfo(np.float64).tiny))).tolist())
+        unknown = [label for label in self.class_weight if label not in labels.values]
+        if unknown:
+            raise ValueError(f"class_weight has the class {unknown[0]!r}, which y does not have: {list(labels.values)}.")
+        return tuple(float(self.class_weight.get(label, 1.0)) for label in labels.values)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -93,34 +126,61 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         """Whether scores are about the second of `classes_`."""
         return self.model_.labels is None or self.model_.labels.ascending
 
-    def decision_function(self, X: Any) -> Vector:
+    def with_class_shares(self, shares: Mapping[Any, float] | None = None) -> Self:
+        """Return the model for rows among which classes have other shares than in `fit`; only the constants change.
+
+        Without ``shares``, they are those of the classes before ``class_weight`` multiplied them: probabilities are then those
+        of rows such as the training rows. The constants are moved by the logarithms of the ratios, which is exact for a model
+        that has learned the odds of reweighted classes without error.
+
+        Parameters
+        ----------
+        shares : dict of label and number, optional
+            The share of each class, such as its prevalence elsewhere. They are made to add up to one.
+        """
+        check_is_fitted(self)
+        if shares is None:
+            return self._with(self.model_.with_shares())
+        if set(shares) != set(self.classes_.tolist()) or not all(0.0 < share < LARGEST_VALUE for share in shares.values()):
+            raise ValueError(
+                f"shares must give each of the classes {self.classes_.tolist()} a positive number; got {shares!r}."
+            )
+        labels = () if self.model_.labels is None else self.model_.labels.values
+        total = sum(shares.values())
+        return self._with(self.model_.with_shares([shares[label] / total for label in labels]))
+
+    def decision_function(self, X: Any, *, offset: Any = None) -> Vector:
         """Return the log-odds of the second of `classes_` or, of more than two, the score of each, as scikit-learn asks.
 
         With another class as ``positive``, this is the score of each row, ``ensemble_(X)``, with the opposite sign.
         """
-        return self._log_odds(self._scores(X))
+        return self._log_odds(self._scores(X, offset=offset)[0])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, offset: Any = None) -> NDArray[np.float64]:
         """Return the probability of each of `classes_`, shape (n_samples, n_classes)."""
-        scores = self._scores(X)  # first, because it raises if the model is not fitted
+        scores, _ = self._scores(X, offset=offset)  # first, because it raises if the model is not fitted
         return self._shares(scores)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each row."""
-        scores = self._scores(X)
+    def predict(self, X: Any, *, offset: Any = None) -> NDArray[Any]:
+        """Return the most probable class of each row; a model that was fitted with an offset needs that of each row."""
+        scores, _ = self._scores(X, offset=offset)
         return self.model_.decisions(scores)
 
-    def staged_decision_function(self, X: Any) -> Iterator[Vector]:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
+        """Return the share of rows whose class is predicted."""
+        return float(accuracy_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
+
+    def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[Vector]:
         """Yield the decision function by each member of `path_`, from the constant to the largest."""
-        return map(self._log_odds, self._staged_scores(X))
+        return (self._log_odds(score) for score, _ in self._staged_scores(X, offset=offset))
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Yield the class probabilities by each member of `path_`."""
-        return map(self._shares, self._staged_scores(X))
+        return (self._shares(score) for score, _ in self._staged_scores(X, offset=offset))
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[NDArray[Any]]:
         """Yield the classes predicted by each member of `path_`."""
-        return (self.model_.decisions(score) for score in self._staged_scores(X))
+        return (self.model_.decisions(score) for score, _ in self._staged_scores(X, offset=offset))
 
     def _log_odds(self, score: Vector) -> Vector:
         return score if self._positive_last else -score

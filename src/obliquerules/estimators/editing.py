@@ -16,6 +16,7 @@ from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
 from obliquerules.rules.decimals.rounding import Rounding
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 from obliquerules.rules.numbers import readable
+from obliquerules.rules.rule import Weight, as_weight
 
 
 class Editable(Protocol):
@@ -80,7 +81,7 @@ class Editing(Generic[Estimator]):
             ``=``, which become the shortest conditions that say the same of the rows at hand; the log says which. A level must
             be one that the column had in `fit`.
         """
-        rule, remark = self._as_rule(new, 0.0)
+        rule, remark = self._as_rule(new, as_weight(np.zeros_like(self.ensemble.intercept)))
         text = f"add rule {len(self.ensemble)}: {self._text(rule)}{remark}"
         return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
 
@@ -127,7 +128,9 @@ class Editing(Generic[Estimator]):
         check_flag("integers", integers)
         settings: dict[str, Any] = {"digits": int(digits), "tolerance": float(tolerance), "integers": bool(integers)}
         sample, loss = self.sample, self.model.model_.loss
-        rounding = self.ensemble.rounded(sample.X, y=sample.y, loss=loss, sample_weight=sample.weight, **settings)
+        rounding = self.ensemble.rounded(
+            sample.X, y=sample.y, loss=loss, sample_weight=sample.weight, offset=sample.offset, **settings
+        )
         after, text = rounding.ensemble, _rounding_in_words(rounding, digits, tolerance, len(sample.y))
         return self._next("round", None, None, text, after.rules, after.intercept, tuple(settings.items()))
 
@@ -154,25 +157,25 @@ class Editing(Generic[Estimator]):
             raise ValueError(f"There is no rule {rule}: the model has {has}.")
         return int(rule)
 
-    def _as_rule(self, new: Rule | Conjunction | str, weight: float) -> tuple[Rule, str]:
+    def _as_rule(self, new: Rule | Conjunction | str, weight: Weight) -> tuple[Rule, str]:
         """Return a rule, and what the log says about how it was read."""
         remark = ""
         if isinstance(new, str):
-            new, remark = read_typed(new, self.ensemble.columns, self.sample.X, weight)
+            new, remark = read_typed(new, self.ensemble, self.sample.X, weight)
         if isinstance(new, Conjunction):
             new = Rule(weight, new)
         if not isinstance(new, Rule):
             raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
-        rule = RuleEnsemble([new], 0.0, self.ensemble.columns)[0]  # raises if a column does not exist
+        rule = self.ensemble.with_rules([new])[0]  # raises if a column does not exist
         check_levels(rule.condition, self.ensemble.columns)
         return rule, f" ({remark})" if remark else ""
 
     def _text(self, rule: Rule) -> str:
-        return rule.describe(self.ensemble.columns)
+        return rule.describe(self.ensemble.columns, outputs=self.ensemble.outputs)
 
     def _mean_loss(self, ensemble: RuleEnsemble) -> float:
         with np.errstate(invalid="ignore"):
-            return self.model.model_.loss.risk(self.sample.y, ensemble(self.sample.X), self.sample.weight)
+            return self.model.model_.loss.risk(self.sample.y, self.sample.scores(ensemble), self.sample.weight)
 
     def _next(
         self,
@@ -181,12 +184,12 @@ class Editing(Generic[Estimator]):
         new: Rule | None,
         description: str,
         rules: list[Rule] | tuple[Rule, ...],
-        intercept: float | None = None,
+        intercept: Weight | None = None,
         settings: Settings = (),
     ) -> Editing[Estimator]:
         """Return the editing with new rules and the step in its log."""
         before = self.ensemble
-        after = RuleEnsemble(rules, before.intercept if intercept is None else intercept, before.columns)
+        after = before.with_rules(rules, intercept)
         losses = self._mean_loss(before), self._mean_loss(after)
         if not all(map(math.isfinite, losses)):
             raise ValueError(

@@ -63,7 +63,7 @@ def _decode_estimator(document: Field) -> RuleModel:
     estimator = _decode_parameters(document.get("parameters"), ESTIMATORS[field.text()])
     classes = document.get("classes")
     if isinstance(estimator, RuleClassifier) != (classes.value is not None):
-        classes.fail("two labels for a classifier and null for a regressor")
+        classes.fail("two or more labels for a classifier and null for a regressor")
     model = decode_model(document)
     estimator.model_, estimator.n_features_in_ = model, len(model.feature_names)
     if model.expected_names is not None and not model.named_by_hand:

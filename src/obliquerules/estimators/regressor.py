@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from obliquerules.estimators.rule_model import RuleModel, Vector
 from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss
@@ -49,11 +50,19 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in POSITIVE_ONLY
         return tags
 
-    def predict(self, X: Any) -> Vector:
-        """Return the predicted mean of each row: the score or, for counts, its exponential."""
-        scores = self._scores(X)  # first, because it raises if the model is not fitted
-        return self.model_.means(scores)
+    def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Vector:
+        """Return the predicted mean of each row: the score or, under a log link, its exponential.
 
-    def staged_predict(self, X: Any) -> Iterator[Vector]:
+        A model that was fitted with an exposure multiplies the prediction by the given one; without one, it is a rate. A model
+        that was fitted with an offset needs that of each row.
+        """
+        scores, given = self._scores(X, exposure, offset)  # first, because it raises if the model is not fitted
+        return self.model_.means(scores, given)
+
+    def staged_predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Iterator[Vector]:
         """Yield the predictions by each member of `path_`, from the constant to the largest."""
-        return (self.model_.means(score) for score in self._staged_scores(X))
+        return (self.model_.means(*scored) for scored in self._staged_scores(X, exposure, offset))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
+        """Return the share of the variance of y that predictions explain, R squared."""
+        return float(r2_score(y, self.predict(X, exposure=exposure, offset=offset), sample_weight=sample_weight))

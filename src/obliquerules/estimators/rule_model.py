@@ -7,6 +7,7 @@ import functools
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -41,6 +42,7 @@ from obliquerules.parameters import (
     check_whole,
     declarations,
 )
+from obliquerules.rows.given import Given, Outcomes, read_given, read_given_to, read_groups
 from obliquerules.rows.frames import column_kinds, misplaced_column
 from obliquerules.rows.reading import (
     check_not_tiny,
@@ -138,6 +140,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         y: Any,
         sample_weight: Any = None,
         *,
+        exposure: Any = None,
+        offset: Any = None,
         feature_names: Sequence[str] | None = None,
         ordered: Sequence[str] = (),
     ) -> Self:
@@ -145,31 +149,69 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
         Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
         array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
+
+        ``exposure`` says for how long, or in how many units, the count or cost of each row arose: rules then speak of the rate,
+        as if each row were its rate and had its exposure as a weight. It needs a log link. ``offset`` is a given score of each
+        row, such as that of another model, to which rules are added: they say what that model misses. With many classes, it has
+        a column for each.
         """
+        return self._learn(X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered)
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        exposure: Any,
+        offset: Any,
+        feature_names: Sequence[str] | None,
+        ordered: Sequence[str],
+        groups: Any = None,
+    ) -> Self:
         method, loss = self._method(), self._loss()
         block, target = self._training_data(X, y, feature_names, ordered)
         weight = read_weights(sample_weight, len(block))
         encoded, labels = self._encoded(target, weight, loss)
         if labels is not None:
             loss = class_loss(len(labels))
-        task = Task(block, encoded, weight, loss, labels, type(self).__name__)
+        given = read_given(exposure, offset, len(block), None if labels is None else labels.outputs)
+        class_weights = None if labels is None else self._class_weights(encoded, labels, weight)
+        rows = Outcomes.of(loss, encoded, weight, given, class_weights)
+        grouped = None if groups is None else read_groups(groups, len(block))
+        task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
+        if task.offset is not None and not method.class_offsets:
+            raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
         origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
         path = tuple(member.ordered() for member in growth.path)
-        self.model_ = Model(path, chosen, loss, labels, origin=origin, ranges=task.sample.ranges(used_columns(path)))
+        self.model_ = Model(
+            path,
+            chosen,
+            loss,
+            labels,
+            origin=origin,
+            ranges=task.sample.ranges(used_columns(path)),
+            offset=None if given is None else given.offset,
+            class_weights=class_weights,
+        )
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
+
+    def _class_weights(self, codes: Vector, labels: Labels, weight: Vector) -> tuple[float, ...] | None:  # noqa: ARG002
+        """Return by what the rows of each class are multiplied, None if by nothing; for classifiers to override."""
+        return None
 
     def _origin(self, growth: Growth, *, by_hand: bool) -> Origin:
         """Return what a model file says about the fit, with the values that it has found for parameters."""
         given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers.
         parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
-        # Left out where it is not given, so that releases that do not know it read the file.
-        parameters = tuple(one for one in parameters if one != ("positive", None))
+        # Left out where they are not given, so that releases that do not know them read the file.
+        parameters = tuple(one for one in parameters if one not in {("positive", None), ("class_weight", None)})
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
     def _training_data(self, X: Any, y: Any, names: Sequence[str] | None, ordered: Sequence[str]) -> tuple[Block, NDArray[Any]]:
@@ -232,25 +274,31 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
                 raise ValueError(f"{error}{misplaced_column(X, self.model_.feature_names)}") from error
             raise
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Block, Vector, Vector]:
-        """Return inputs, targets and weights, read as in `fit`."""
-        matrix = self._read(X)
-        return matrix, *read_outcomes(self.model_, y, sample_weight, len(matrix))
+    def _rows(self, X: Any, y: Any, sample_weight: Any, exposure: Any = None, offset: Any = None) -> tuple[Block, Outcomes]:
+        """Return inputs, and targets and weights as the loss takes them, read as in `fit`."""
+        matrix, model = self._read(X), self.model_
+        given = read_given_to(model, exposure, offset, len(matrix))
+        target, weight = read_outcomes(model, y, sample_weight, len(matrix))
+        return matrix, Outcomes.of(model.loss, target, weight, None if given is None else Given(model.offset, given))
 
-    def _learnable_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Block, Vector, Vector]:
-        """Return the same; raise if no weights can be fitted to them."""
-        matrix, target, weight = self._rows(X, y, sample_weight)
+    def _learnable_rows(self, *given: Any) -> tuple[Block, Outcomes]:
+        """Return the same, with classes reweighted as in `fit`; raise if no weights can be fitted to them."""
+        matrix, rows = self._rows(*given)
         if self.model_.labels is not None:
-            self.model_.labels.check_both(target[weight > 0.0])
-        return matrix, target, weight
+            self.model_.labels.check_both(rows.y[rows.weight > 0.0])
+        return matrix, rows.reweighted(self.model_.class_weights)
 
-    def _scores(self, X: Any) -> Vector:
+    def _scores(self, X: Any, exposure: Any = None, offset: Any = None) -> tuple[Vector, Vector | None]:
+        """Return the score of each row, and the exposure or offset that it was given."""
         matrix = self._read(X)  # first, because it raises if the model is not fitted
-        return self.model_.scores(matrix)
+        given = read_given_to(self.model_, exposure, offset, len(matrix))
+        return self.model_.scores(matrix, given), given
 
-    def _staged_scores(self, X: Any) -> Iterator[Vector]:
+    def _staged_scores(self, X: Any, exposure: Any = None, offset: Any = None) -> Iterator[tuple[Vector, Vector | None]]:
         matrix = self._read(X)
-        return (ensemble(matrix) for ensemble in self.model_.path)
+        given = read_given_to(self.model_, exposure, offset, len(matrix))
+        members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
+        return ((member.scores(matrix, given), given) for member in members)
 
     def at(self, complexity: int) -> Self:
         """Return the model at another size: the largest member of the path with at most the given complexity.
@@ -266,7 +314,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_is_fitted(self)
         save_model(self.model_, path)
 
-    def edit(self, X: Any, y: Any, sample_weight: Any = None) -> Editing[Self]:
+    def edit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> Editing[Self]:
         """Start to edit the rules: drop, add, replace or lock some, and refit the weights.
 
         This model does not change. Every step is logged with its effect on complexity and loss, and the log is saved with the
@@ -274,7 +322,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, exposure, offset
             The data on which losses are measured and weights are fitted, preferably those of `fit`.
 
         Returns
@@ -293,7 +341,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> len(model.ensemble_), len(edited.ensemble_)
         (4, 3)
         """
-        return Editing(self, Sample.of(*self._learnable_rows(X, y, sample_weight)))
+        block, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
+        return Editing(self, Sample.of(block, rows.y, rows.weight, rows.offset))
 
     def rounded(
         self,
@@ -304,6 +353,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         digits: int = 3,
         tolerance: float = 0.0,
         integers: bool = False,
+        exposure: Any = None,
+        offset: Any = None,
     ) -> Self:
         """Return the model with all numbers in few digits; this one does not change.
 
@@ -312,7 +363,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, exposure, offset
             The data on which the certificate holds, preferably those of `fit`.
         digits : int, default=3
             The significant digits wanted for rule weights. More are kept if the mean loss would rise by more than 0.1 %.
@@ -336,7 +387,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> short.edits_[-1].description
         'round to 2 digits: no row changes side, scores change by 0.5... at most'
         """
-        return self.edit(X, y, sample_weight).round(digits, tolerance=tolerance, integers=integers).model
+        editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
+        return editing.round(digits, tolerance=tolerance, integers=integers).model
 
     # ---- questions ----
 
@@ -434,7 +486,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         target = None if y is None else read_target(self.model_, y, len(matrix))
         return rule_table(self.model_, matrix, target, read_weights(sample_weight, len(matrix)))
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Explanation:
         """Explain the prediction for each row: which rules fire, how clearly their conditions hold, and what they add up to.
 
         Parameters
@@ -463,7 +515,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         block = self._read(X)
-        return explain(self.model_, block, self._unseen(X, block))
+        given = read_given_to(self.model_, exposure, offset, len(block))
+        return explain(self.model_, block, self._unseen(X, block), given)
 
     def _unseen(self, X: Any, block: Block) -> dict[tuple[int, int], Level]:
         """Return what the levels that were never seen in `fit` are called, by row and column."""
@@ -603,6 +656,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         confidence: float = 0.9,
         random_state: Any = None,
         n_jobs: int | None = None,
+        exposure: Any = None,
+        offset: Any = None,
     ) -> Stability:
         """Return how often each rule of `ensemble_` comes back in refits to bootstrap samples, and an interval for its weight.
 
@@ -611,7 +666,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, exposure, offset
             The data of `fit`, or other data from the same population. Rows are drawn with equal probability and keep their
             weights.
         n_bootstraps : int, default=50
@@ -634,11 +689,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_real("confidence", confidence, 0.0, 1.0)
         check_seed("random_state", random_state)
         check_jobs("n_jobs", n_jobs)
-        matrix, target, weight = self._learnable_rows(X, y, sample_weight)
-        task = Task(matrix, target, weight, self.model_.loss, self.model_.labels)
+        matrix, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
+        task = Task(matrix, rows.y, rows.weight, self.model_.loss, self.model_.labels, offset=rows.offset)
         return stability(
             self.model_.ensemble,
-            task.on(weight > 0.0),
+            task.on(rows.weight > 0.0),
             self._fitted_method(),
             n_bootstraps=n_bootstraps,
             overlap=overlap,
@@ -659,6 +714,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         y: Any = None,
         *,
         sample_weight: Any = None,
+        exposure: Any = None,
+        offset: Any = None,
         title: str | None = None,
         target: str | None = None,
         data: str | None = None,
@@ -686,7 +743,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             The file to write; it is replaced in one step.
         X, y : data frame or array of shape (n_samples, n_features), and targets, optional
             Rows to measure the model on, preferably not those of `fit`. Without them there are no figures.
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight, exposure : array of shape (n_samples,), optional
+        offset : array, optional
+            As in `fit`, of these rows.
         title : str, optional
             The heading of the page.
         target, data, date, intended_use : str, optional
@@ -718,18 +777,21 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_whole("min_count", min_count, 1)
         check_whole("max_sizes", max_sizes, 1)
         head = Head(title=title, target=target, data=data, date=date, intended_use=intended_use)
-        rows = self._report_rows(X, y, sample_weight, data_name, int(min_count))
+        rows = self._report_rows((X, y, sample_weight, exposure, offset), data_name, int(min_count))
         results = getattr(self, "cv_results_", None)
         write_workbench(self.model_, path, rows, head=head, max_sizes=int(max_sizes), cv_results=results)
 
-    def _report_rows(self, X: Any, y: Any, sample_weight: Any, name: str, least: int) -> MeasuredRows | None:
+    def _report_rows(self, given: tuple[Any, ...], name: str, least: int) -> MeasuredRows | None:
         """Return the rows on which a report measures the model."""
         check_text("data_name", name)
-        if (X is None) != (y is None):
+        if (given[0] is None) != (given[1] is None):
             raise ValueError("X and y must be given together.")
-        if X is None:
+        if given[0] is None:
             return None
-        return MeasuredRows.counted(*self._rows(X, y, sample_weight), name, least)
+        block, rows = self._rows(*given)
+        if rows.offset is not None:
+            raise ValueError("A classifier with an offset cannot be measured in a report; leave X and y out.")
+        return MeasuredRows.counted(block, rows.y, rows.weight, name, least)
 
 
 def _own_first(kind: type[Method]) -> dict[str, tuple[Any, Parameter]]:

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from obliquerules.inspection.variables import listed_levels
-from obliquerules.rules import Block, Columns, Conjunction, Membership, Proposition, Rule, Shortening, Test
-from obliquerules.rules.parsing import Reader, Typed, weight_and_condition
+from obliquerules.rules import Block, Columns, Conjunction, Membership, Proposition, Rule, RuleEnsemble, Shortening, Test
+from obliquerules.rules.parsing import Reader, Typed, weight_and_condition, weights_and_condition
+from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import NUMBER, PLAIN, column_at
 
 # Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
 
 
-def read_typed(text: str, columns: Columns | None, X: Block, weight: float) -> tuple[Rule, str]:
+def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight) -> tuple[Rule, str]:
     """Return the rule that a text means, with the given weight if it has none, and a remark on what was made of it, or "".
 
     A comparison of numbers other than ``>=`` and ``<=`` is given the shortest threshold with which it says the same of each
     row of X.
     """
-    if NUMBER.fullmatch(text.strip().partition(" if ")[0]):
+    columns, outputs = ensemble.columns, ensemble.outputs
+    if outputs is None and NUMBER.fullmatch(text.strip().partition(" if ")[0]):
         weight, text = weight_and_condition(text)
+    elif outputs is not None and " if " in text:
+        given, text = weights_and_condition(text, outputs)
+        weight = as_weight(given)
     tests = Reader(columns).tests(text)
     check_levels([one.test for one in tests], columns)
     if all(one.comparison in EXACT for one in tests):

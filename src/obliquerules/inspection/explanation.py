@@ -208,7 +208,10 @@ def _indented(lines: list[tuple[str, str]]) -> str:
 
 
 def explain(
-    model: Model, X: NDArray[np.float64] | Block, words: Mapping[tuple[int, int], Level] = MappingProxyType({})
+    model: Model,
+    X: NDArray[np.float64] | Block,
+    words: Mapping[tuple[int, int], Level] = MappingProxyType({}),
+    given: Vector | None = None,  # noqa: ARG001
 ) -> Explanation:
     """Say for each row which rules fired, how clearly their conditions hold, and what they add up to.
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.columns import Block, Range
+from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.numbers import shortest_decimal
 
 # This many rows, by weight, may lie beyond the range of a column at either end.
@@ -17,7 +18,7 @@ BEYOND_RANGE = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows with targets and weights, ordered by a hash of their content (of the rank of each value in its column).
+    """Distinct rows with targets, weights and offsets, if any, ordered by a hash of their content (of the rank of each value in its column).
 
     What is learned from it is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
     """
@@ -26,23 +27,36 @@ class Sample:
     y: NDArray[np.float64]
     weight: NDArray[np.float64]
     key: NDArray[np.uint64]
+    offset: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, X: Block, y: NDArray[np.float64], weight: NDArray[np.float64]) -> Sample:
+    def of(
+        cls,
+        X: Block,
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        offset: NDArray[np.float64] | None = None,
+    ) -> Sample:
         """Leave out rows of weight zero, and add up the weights of equal rows.
 
         If all weights add up to less than the number of distinct rows, they are scaled so that they add up to that.
         """
         counted = np.flatnonzero(weight > 0.0)
         matrix, y, weight = X.matrix[counted], y[counted], weight[counted]
-        key, first, position = np.unique(hash_rows(matrix, y), return_index=True, return_inverse=True)
+        beside = y if offset is None else np.column_stack([y, offset[counted]])
+        key, first, position = np.unique(hash_rows(matrix, beside), return_index=True, return_inverse=True)
         # Summed in ascending order, the weights of equal rows have the same sum in whatever order the rows come.
         order = np.argsort(weight, kind="stable")
         total = np.bincount(position[order], weight[order]).astype(np.float64)
         # A distinct row was seen at least once: smaller weights, such as shares that add up to 1, must be relative.
         if 0.0 < (summed := float(np.add.reduce(total))) < len(total):
             total *= len(total) / summed
-        return cls(Block(X.columns, np.asfortranarray(matrix[first])), y[first], total, key)
+        given = None if offset is None else offset[counted][first]
+        return cls(Block(X.columns, np.asfortranarray(matrix[first])), y[first], total, key, given)
+
+    def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
+        """Return the scores of an ensemble, with the offset if there is one."""
+        return ensemble(self.X, self.offset)
 
     def ranges(self, columns: Iterable[int]) -> tuple[Range, ...]:
         """Return the range of each column of numbers, but for the least and the greatest values that few rows have.
@@ -92,10 +106,10 @@ class Sample:
             yield members[np.argsort(lot[members], kind="stable")]
 
 
-def hash_rows(X: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Hash the ranks of the values of each row: ranks, so that the held-out rows do not depend on the unit of a column."""
-    key = np.zeros(len(y), dtype=np.uint64)
-    for column in (*X.T, y):
+def hash_rows(X: NDArray[np.float64], beside: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Hash the ranks of the values of each row, with one or more columns beside them: ranks, so that the held-out rows do not depend on the unit of a column."""
+    key = np.zeros(len(X), dtype=np.uint64)
+    for column in (*X.T, *np.atleast_2d(beside.T)):
         rank = np.unique(column, return_inverse=True)[1]
         key = _mixed(key ^ rank.astype(np.uint64))
     return key

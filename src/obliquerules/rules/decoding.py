@@ -138,15 +138,28 @@ def decode_model(document: Field) -> Model:
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
-    offset = _decode_offset(document.get("offset", None), loss, members[0])
+    given = {
+        "offset": _decode_offset(document.get("offset", None), loss, members[0]),
+        "class_weights": _decode_class_weights(document.get("class_weights", None), labels),
+    }
     edits = document.get("edits", None)
     if edits.value is None:
-        return Model(members, position, loss, labels, None, origin, ranges, offset)
+        return Model(members, position, loss, labels, None, origin, ranges, **given)
     if len(members) < 2 or position != len(members) - 1:
         chosen.fail("the position of the last ensemble of the path, which is the edited one")
     path, start = members[:-1], edits.get("start").index(len(members) - 1)
     log = _decode_edits(edits, path[start], members[-1], n_columns)
-    return Model(path, start, loss, labels, log, origin, ranges, offset)
+    return Model(path, start, loss, labels, log, origin, ranges, **given)
+
+
+def _decode_class_weights(field: Field, labels: Labels | None) -> tuple[float, ...] | None:
+    """Return the weight of each class; None where the document has null or nothing."""
+    if field.value is None:
+        return None
+    weights = tuple(item.number() for item in field.items())
+    if labels is None or len(weights) != len(labels) or min(weights) <= 0.0:
+        field.fail("a positive number for each class")
+    return weights
 
 
 def _decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
@@ -292,6 +305,10 @@ def _decode_labels(field: Field) -> Labels:
     if 2 <= len(values) <= MOST_CLASSES and all(type(value) is kind for value in values):
         labels = np.array(values)
         # Whole numbers too large for an array, texts that an array cannot tell apart, and infinity fail these.
-        if labels.dtype.kind in array_kinds and len(np.unique(labels)) == len(values) and (kind is str or np.isfinite(labels).all()):
+        if (
+            labels.dtype.kind in array_kinds
+            and len(np.unique(labels)) == len(values)
+            and (kind is str or np.isfinite(labels).all())
+        ):
             return Labels.of_classes(labels)
     field.get("values").fail(f"two or more different labels of type {name.text()}")

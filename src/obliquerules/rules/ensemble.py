@@ -233,6 +233,7 @@ class RuleEnsemble:
         sample_weight: ArrayLike | None = None,
         tolerance: float = 0.0,
         integers: bool = False,
+        offset: NDArray[np.float64] | None = None,
     ) -> Rounding:
         """Return the ensemble in short decimals, with a certificate of what that changes on the rows of X.
 
@@ -258,6 +259,8 @@ class RuleEnsemble:
             and rule weights may have fewer than ``digits`` digits.
         integers : bool, default=False
             Prefer whole numbers of at most 1000 as weights in oblique conditions, where no row changes side.
+        offset : array in the shape of the scores, optional
+            What is added to the scores before their loss is measured.
 
         Examples
         --------
@@ -279,6 +282,7 @@ class RuleEnsemble:
             sample_weight=sample_weight,
             tolerance=tolerance,
             integers=integers,
+            offset=offset,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

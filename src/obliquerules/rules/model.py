@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,6 +87,8 @@ class Model:
         The ranges in training of the columns that the path uses; empty if they are not known.
     offset : Offset or None
         What a prediction must be given besides the inputs; None if nothing. `ensemble` gives scores without it.
+    class_weights : tuple of float or None
+        By what the rows of each class were multiplied in `fit`: probabilities are of classes reweighted so. None if by nothing.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -96,6 +99,7 @@ class Model:
     origin: Origin | None = None
     ranges: tuple[Range, ...] = ()
     offset: Offset | None = None
+    class_weights: tuple[float, ...] | None = None
 
     @classmethod
     def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:
@@ -156,6 +160,22 @@ class Model:
     def edited(self, log: EditLog) -> Model:
         """Return the model that predicts with the ensemble at the end of a log of edits."""
         return replace(self, edits=log)
+
+    def with_shares(self, shares: Sequence[float] | None = None) -> Model:
+        """Return the model for rows among which classes have other shares; only constants change.
+
+        Without shares, they are those that classes had in `fit` before they were reweighted.
+        """
+        if self.labels is None or self.edits is not None:
+            raise ValueError("Only a classifier has shares of classes, and only one that was not edited can be given others.")
+        weights = self.class_weights or (1.0,) * len(self.labels)
+        if shares is None:
+            change = -np.log(weights)
+        else:
+            change = np.log(shares) - np.log(self.probabilities(self.path[0].weight_table[:1])[0])
+        added = change - change.mean() if self.labels.many else change[1] - change[0]
+        path = tuple(member.with_rules(member.rules, np.add(member.intercept, added)) for member in self.path)
+        return replace(self, path=path, class_weights=None)
 
     # ---- predictions ----
 
@@ -246,4 +266,22 @@ class Model:
 
     def to_text(self, kind: str = "plain", *, exact: bool = False) -> str:
         """Return the ensemble that predicts as text, with sentences that say what the score means."""
-        return ensemble_text(self.ensemble, kind, exact=exact, wording=self.wording)
+        text = ensemble_text(self.ensemble, kind, exact=exact, wording=self.wording)
+        return f"{text}\n{self.remark}" if kind == "sentences" and self.remark else text
+
+    @property
+    def remark(self) -> str:
+        """What must be known to read a prediction rightly, in sentences; empty if there is nothing."""
+        said = []
+        if self.class_weights is not None:
+            times = ", ".join(f"{self.class_word(code)} times {readable(w, 3)}" for code, w in enumerate(self.class_weights))
+            said.append(f"Probabilities are of reweighted classes: {times}.")
+        if self.offset is not None and self.offset.kind == "exposure":
+            said.append(f"Scores are those of an exposure of 1; predictions are multiplied by the exposure, {self._given}.")
+        elif self.offset is not None:
+            said.append(f"A given offset, {self._given}, is added to the score.")
+        return " ".join(said)
+
+    @property
+    def _given(self) -> str:
+        return "" if self.offset is None else ", ".join(f"'{name}'" for name in self.offset.names)

@@ -110,9 +110,7 @@ class Rule:
         return ", ".join(f"{style.output(names[output])} {style.signed(self.weight[output])}" for output in self.spoken_for)
 
     @classmethod
-    def parse(
-        cls, text: str, columns: Iterable[str | Column] | None = None, outputs: Sequence[str] | None = None
-    ) -> Rule:
+    def parse(cls, text: str, columns: Iterable[str | Column] | None = None, outputs: Sequence[str] | None = None) -> Rule:
         """Return the rule that prints as this text; see `RuleEnsemble.parse`.
 
         With many classes, ``outputs`` are their names, and the text names those that the rule speaks for.

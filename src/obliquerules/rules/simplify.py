@@ -39,7 +39,8 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
         condition = strictest(_canonical(test) for test in rule.condition)
         if condition is None or not any(rule.weights):
             continue
-        joined = np.add(intercept, rule.weight)
+        with np.errstate(over="ignore"):
+            joined = np.add(intercept, rule.weight)
         if not condition.propositions and not rules and np.isfinite(joined).all():
             intercept = as_weight(joined)
         else:

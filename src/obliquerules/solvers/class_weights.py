@@ -59,8 +59,11 @@ def class_weights_of_patterns(
     ridge: Vector,
     start: Vector,
     free: Mask,
+    offset: Vector | None = None,
 ) -> Vector:
     """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design and its share of each class.
+
+    ``offset`` is what is given to each pattern.
 
     Rows with the same pattern are one row with their mean shares and summed weight, as for any loss.
     """
@@ -68,4 +71,5 @@ def class_weights_of_patterns(
     met = weight > 0.0
     totals = [np.bincount(pattern, row_weight * share, len(design))[met] for share in shares.T]
     mean = np.column_stack(totals) / weight[met, None]
-    return class_weights(design[met], mean, weight[met], ridge, start, free)
+    given = None if offset is None else offset[met]
+    return class_weights(design[met], mean, weight[met], ridge, start, free, given)

@@ -34,6 +34,7 @@ def corrective_weights(
     start: Vector,
     *,
     fixed: NDArray[np.bool_] | None = None,
+    offset: Vector | None = None,
 ) -> CorrectiveStep:
     """Minimise sum_i c_i loss(y_i, (design b)_i) + ridge/2 sum_{j>0} b_j^2, the first column being the free constant.
 
@@ -46,14 +47,15 @@ def corrective_weights(
     fitted again with a ridge of 1e-16 of the weight of all rows, which changes nothing that can be measured but holds them.
 
     The weights of columns that are ``fixed``, of which the constant is none, keep their start to the last bit and are left out
-    of the ridge: what they add to the scores is an offset.
+    of the ridge: what they add to the scores is an offset. A further ``offset`` of each row may be given.
     """
+    given = np.zeros(len(design)) if offset is None else offset
     if fixed is None:
-        return CorrectiveStep(*_minimised(design, y, row_weight, np.zeros(len(design)), loss, ridge, start))
+        return CorrectiveStep(*_minimised(design, y, row_weight, given, loss, ridge, start))
     if fixed[0]:
         raise ValueError("The first column is the constant, which is never fixed.")
-    offset = (design[:, fixed] * start[fixed]).sum(axis=1)
-    found, *objectives = _minimised(design[:, ~fixed], y, row_weight, offset, loss, ridge, start[~fixed])
+    given = given + (design[:, fixed] * start[fixed]).sum(axis=1)
+    found, *objectives = _minimised(design[:, ~fixed], y, row_weight, given, loss, ridge, start[~fixed])
     weights = np.array(start, dtype=np.float64)
     weights[~fixed] = found
     return CorrectiveStep(weights, *objectives)
@@ -78,20 +80,36 @@ def weights_of_patterns(
     start: Vector,
     *,
     fixed: NDArray[np.bool_] | None = None,
+    offset: Vector | None = None,
 ) -> Vector:
-    """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design.
+    """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design, and an offset if it is given.
 
     Rows with the same pattern have the same score, so they are one row with their mean target and summed weight: see `Loss`
     for why this is exact. The weights of ``fixed`` columns keep their start. With many classes, ``start`` and what is returned
-    have a column for each class, and a rule has weights for the classes for which its start is not zero.
+    have a column for each class, and a rule has weights for the classes for which its start is not zero; for all, if it is
+    zero for all. Rows with different offsets have different patterns.
     """
+    given = None
+    if offset is not None:
+        design, pattern, given = patterns_with_offsets(design, pattern, offset)
     if loss.by_class:
-        free = start != 0.0 if fixed is None else (start != 0.0) & ~fixed[:, None]
+        free = (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
+        free &= True if fixed is None else ~fixed[:, None]
         shares = (y[:, None] == np.arange(start.shape[1])).astype(np.float64)
-        return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free)
+        return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free, given)
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
     target = np.bincount(pattern, row_weight * y, len(design))
     met = weight > 0.0
+    given = None if given is None else given[met]
     return corrective_weights(
-        design[met], target[met] / weight[met], weight[met], loss, float(ridge), start, fixed=fixed
+        design[met], target[met] / weight[met], weight[met], loss, float(ridge), start, fixed=fixed, offset=given
     ).weights
+
+
+def patterns_with_offsets(
+    design: NDArray[np.float64], pattern: NDArray[np.intp], offset: Vector
+) -> tuple[NDArray[np.float64], NDArray[np.intp], Vector]:
+    """Return design and patterns such that rows of a pattern have the same offset, and the offset of each pattern."""
+    distinct, finer = np.unique(np.column_stack([pattern, offset]), axis=0, return_inverse=True)
+    given = distinct[:, 1] if offset.ndim == 1 else distinct[:, 1:]
+    return design[distinct[:, 0].astype(np.intp)], finer.ravel(), np.ascontiguousarray(given)

@@ -48,11 +48,12 @@ class HasValue(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What scores are compared with: targets, row weights and the loss."""
+    """What scores are compared with: targets, row weights and the loss, after an offset is added to the scores if there is one."""
 
     y: Vector
     weight: Vector
     loss: HasValue
+    offset: Vector | None = None
 
     @cached_property
     def size(self) -> float:
@@ -61,7 +62,10 @@ class Targets:
 
     def values(self, score: Vector, rows: Rows | slice = slice(None)) -> Vector:
         """Return the weighted loss of each of the rows."""
-        return np.asarray(self.weight[rows] * self.loss.value(self.y[rows], score))
+        return np.asarray(self.weight[rows] * self._loss(score, rows))
+
+    def _loss(self, score: Vector, rows: Rows | slice = slice(None)) -> Vector:
+        return self.loss.value(self.y[rows], score if self.offset is None else score + self.offset[rows])
 
     def mean(self, score: Vector) -> float:
         """Return the mean loss."""
@@ -69,7 +73,7 @@ class Targets:
 
     def standard_error(self, score: Vector) -> float:
         """Return the standard error of the mean loss; a row of weight 2 counts as two."""
-        deviation = self.loss.value(self.y, score) - self.mean(score)
+        deviation = self._loss(score) - self.mean(score)
         return math.sqrt(total(self.weight * deviation**2)) / self.size
 
 

@@ -125,6 +125,7 @@ def round_ensemble(
     sample_weight: ArrayLike | None = None,
     tolerance: float = 0.0,
     integers: bool = False,
+    offset: Vector | None = None,
 ) -> Rounding:
     """Return the ensemble in short decimals; see `RuleEnsemble.rounded`."""
     if (y is None) != (loss is None):
@@ -133,7 +134,7 @@ def round_ensemble(
         raise ValueError(f"digits must be a whole number from 1 to {ALL_DIGITS}; got {digits!r}.")
     if not 0.0 <= tolerance < math.inf or (tolerance > 0.0 and loss is None):
         raise ValueError(f"tolerance must be a number that is not negative, and needs y and loss; got {tolerance!r}.")
-    targets = _targets(_vector(y, "y", len(X)), _vector(sample_weight, "sample_weight", len(X)), loss)
+    targets = _targets(_vector(y, "y", len(X)), _vector(sample_weight, "sample_weight", len(X)), loss, offset)
     yardstick = Yardstick(ensemble, X, targets, tolerance)
     shortening = Shortening(X, integers=integers)
     if targets is None or tolerance == 0.0:
@@ -189,10 +190,10 @@ def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
                 yield significant_digits(proposition.threshold)
 
 
-def _targets(y: Vector | None, weight: Vector | None, loss: HasValue | None) -> Targets | None:
+def _targets(y: Vector | None, weight: Vector | None, loss: HasValue | None, offset: Vector | None) -> Targets | None:
     if y is None or loss is None:
         return None
-    return Targets(y, np.ones(len(y)) if weight is None else weight, loss)
+    return Targets(y, np.ones(len(y)) if weight is None else weight, loss, offset)
 
 
 def _vector(numbers: Any, name: str, size: int) -> Vector | None:

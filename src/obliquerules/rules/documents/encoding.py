@@ -143,7 +143,16 @@ def encode_origin(model: Model) -> dict[str, Any]:
     given = {"names_by_hand": True} if origin.by_hand else {}
     ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
     offset = {} if model.offset is None else {"offset": {"kind": model.offset.kind, "columns": list(model.offset.names)}}
-    return content | given | offset | ranges | _encode_columns(model.path[0].columns) | _version(model.ensembles, with_offset=model.offset is not None)
+    weights = {} if model.class_weights is None else {"class_weights": list(model.class_weights)}
+    return (
+        content
+        | given
+        | offset
+        | weights
+        | ranges
+        | _encode_columns(model.path[0].columns)
+        | _version(model.ensembles, with_offset=model.offset is not None)
+    )
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:

@@ -1,0 +1,143 @@
+"""Given: exposures and offsets, what a model is given besides its inputs, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.losses import Loss
+from obliquerules.rows.reading import check_size
+from obliquerules.rules import Model
+from obliquerules.rules.model import Offset
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The exposure or the offset of some rows.
+
+    Attributes
+    ----------
+    offset : Offset
+        What it is, and what its columns are called.
+    values : array of shape (n_samples,) or (n_samples, n_classes)
+    """
+
+    offset: Offset
+    values: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """The targets and weights of rows as a loss takes them, with what is given to them taken into account.
+
+    Where that is possible, an exposure or offset changes targets and weights, so that nobody else has to know of it; an offset
+    of classes remains.
+    """
+
+    y: Vector
+    weight: Vector
+    offset: Vector | None = None
+
+    @classmethod
+    def of(
+        cls, loss: Loss, y: Vector, weight: Vector, given: Given | None, class_weights: Sequence[float] | None = None
+    ) -> Outcomes:
+        """Return targets and weights with which the loss is the same."""
+        if given is None:
+            changed: tuple[Vector, Vector] | None = (y, weight)
+        elif given.offset.kind == "exposure":
+            changed = loss.exposed(y, weight, given.values)
+        else:
+            changed = loss.shifted(y, weight, given.values)
+        rows = cls(y, weight, None if given is None else given.values) if changed is None else cls(*changed)
+        return rows.reweighted(class_weights)
+
+    def reweighted(self, class_weights: Sequence[float] | None) -> Outcomes:
+        """Return the rows with the weights of each class multiplied by a number, if there are such numbers."""
+        if class_weights is None:
+            return self
+        return replace(self, weight=self.weight * np.asarray(class_weights)[self.y.astype(np.intp)])
+
+
+def read_given(exposure: Any, offset: Any, n_rows: int, outputs: tuple[str, ...] | None) -> Given | None:
+    """Return the exposure or offset of rows; None if neither is given.
+
+    Parameters
+    ----------
+    exposure, offset : array, series or None
+    n_rows : int
+    outputs : tuple of str or None
+        The names of the scores; None if there is only one.
+    """
+    if exposure is not None and offset is not None:
+        raise ValueError("exposure and offset cannot be given together: add log(exposure) to the offset instead.")
+    if exposure is not None:
+        values = _numbers("exposure", exposure, (n_rows,))
+        if not (values > 0.0).all():
+            raise ValueError(f"exposure must be positive; row {int(np.flatnonzero(~(values > 0.0))[0])} is not.")
+        return Given(Offset("exposure", _names("exposure", exposure, None)), values)
+    if offset is not None:
+        values = _numbers("offset", offset, (n_rows,) if outputs is None else (n_rows, len(outputs)))
+        return Given(Offset("offset", _names("offset", offset, outputs)), values)
+    return None
+
+
+def read_given_to(model: Model, exposure: Any, offset: Any, n_rows: int) -> Vector | None:
+    """Return the exposure or offset of rows that a fitted model is given; raise if it was fitted to something else.
+
+    Without an exposure, predictions are those of an exposure of 1, which are rates. An offset cannot be left out.
+    """
+    found = read_given(exposure, offset, n_rows, model.path[0].outputs)
+    kind = None if found is None else found.offset.kind
+    fitted = None if model.offset is None else model.offset.kind
+    if kind is None and fitted != "offset":
+        return None
+    if kind != fitted or found is None:
+        was = "without exposure and offset" if fitted is None else f"with an {fitted}"
+        now = "needs it here, too" if kind is None else f"takes no {kind}"
+        raise ValueError(f"The model was fitted {was} and {now}.")
+    return found.values
+
+
+def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:
+    """Return the group of each row as a number."""
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise ValueError(f"groups must have one entry for each of the {n_rows} rows of X; got shape {given.shape}.")
+    try:
+        return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.intp)
+    except TypeError as error:
+        raise ValueError(
+            "groups holds labels of different types, such as text and numbers; all must be of one type."
+        ) from error
+
+
+def _numbers(name: str, given: Any, shape: tuple[int, ...]) -> Vector:
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers only: {error}") from error
+    if values.shape != shape:
+        wanted = f"one number for each of the {shape[0]} rows of X" + ("" if len(shape) == 1 else f" and {shape[1]} classes")
+        raise ValueError(f"{name} must have {wanted}; got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} has missing or infinite entries.")
+    check_size(values, name)
+    return values
+
+
+def _names(kind: str, given: Any, outputs: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the names of columns: of a series or frame its own, else the kind, followed by the class if there are many."""
+    columns = getattr(given, "columns", None)
+    if outputs is not None and columns is not None and all(isinstance(name, str) for name in columns):
+        return tuple(columns)
+    if outputs is not None:
+        return tuple(f"{kind}_{output}" for output in outputs)
+    name = getattr(given, "name", None)
+    return (name if isinstance(name, str) and name else kind,)
