@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.held_out import HeldOut
+from obliquerules.boosting.held_out import FoldLosses, HeldOut
 
 # The least ratio of two sizes to choose from, and the largest ratio of the largest size to the largest of them.
 STEP, NEAR = 1.2, 1.1
@@ -45,6 +46,15 @@ def choose(held_out: HeldOut, tolerance: float) -> Choice:
     others = [choose_size(held_out, other, tolerance) for other in contenders(held_out, ridge)]
     same = all(other.settled and other.chosen == choice.chosen for other in others)
     return replace(choice, settled=choice.settled and same)
+
+
+def nested_losses(folds: Sequence[FoldLosses], weight: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+    """Return the losses of the rows of each fold at the ridge and size that the other folds choose, added up for each row."""
+    total = np.zeros(len(weight))
+    for place, fold in enumerate(folds):
+        choice = choose(HeldOut.of([*folds[:place], *folds[place + 1 :]], weight), tolerance)
+        total[fold.rows] += fold.loss[choice.ridge, choice.chosen]
+    return total
 
 
 def choose_size(held_out: HeldOut, ridge: int, tolerance: float) -> Choice:

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.boosting import Boosting
-from obliquerules.boosting.choice import Choice, choose, sizes_to_compare
+from obliquerules.boosting.choice import Choice, choose, nested_losses, sizes_to_compare
 from obliquerules.boosting.folds import (
     Rows,
     Split,
@@ -24,6 +24,7 @@ from obliquerules.boosting.folds import (
     given_splits,
     has_different_rows,
     splits_by_content,
+    splits_by_group,
     splits_of_copies,
 )
 from obliquerules.boosting.held_out import FoldLosses, HeldOut
@@ -81,8 +82,10 @@ class CrossValidated(ABC):
         DEFAULT_FOLDS,
         "int, splitter or iterable",
         "The number of folds, which are stratified by class and keep equal rows together; with fewer distinct rows than that, "
-        f"each of them is a fold. Rows are assigned to folds anew until the choice is stable, at most {REPETITIONS} times. "
-        "Or a splitter of scikit-learn, or an iterable of pairs of training and test rows, used as given, once. "
+        "each of them is a fold. With ``groups`` in `fit`, all rows of a group are in one fold, and folds are not stratified. "
+        f" Rows are assigned to folds anew until the choice is stable, at most {REPETITIONS} times. "
+        "Or a splitter of scikit-learn, which may need groups, or an iterable of pairs of training and test rows, used as given, "
+        "once. "
         f"None means {DEFAULT_FOLDS}.",
         check_folds,
     )
@@ -102,9 +105,10 @@ class CrossValidated(ABC):
         """Grow the path on all rows and without those of each fold, and choose a member."""
         # Not the global generator for None: then the content of the rows alone decides.
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        if not gives_splits(self.cv) and has_different_rows(task):
+        if not gives_splits(self.cv) and task.groups is None and has_different_rows(task):
             # A row given twice is a row of weight 2 here too, and no model is tested on a copy of a training row.
-            task = dataclasses.replace(task, X=task.sample.X, y=task.sample.y, weight=task.sample.weight)
+            sample = task.sample
+            task = dataclasses.replace(task, X=sample.X, y=sample.y, weight=sample.weight, offset=sample.offset)
         repetitions = self._repetitions(task, rng)
         first = next(repetitions)  # bad folds are refused before anything is grown
         growth = self.plain.grow(task)
@@ -120,25 +124,32 @@ class CrossValidated(ABC):
         n_folds = DEFAULT_FOLDS if self.cv is None else self.cv
         if gives_splits(self.cv):
             repetitions = iter([given_splits(self.cv, task)])
+        elif task.groups is not None:
+            repetitions = splits_by_group(task, task.groups, int(n_folds), self._salts(rng))
         elif not has_different_rows(task):
             repetitions = iter([splits_of_copies(task, int(n_folds))])
         else:
-            salts = (int(rng.randint(2**31 - 1)) for _ in range(REPETITIONS))
-            repetitions = splits_by_content(task, int(n_folds), salts)
+            repetitions = splits_by_content(task, int(n_folds), self._salts(rng))
         for splits in repetitions:
             for split in splits:
                 check_split(task, *split)
             yield splits
 
+    def _salts(self, rng: np.random.RandomState) -> Iterator[int]:
+        return (int(rng.randint(2**31 - 1)) for _ in range(REPETITIONS))
+
     def _held_out(self, task: Task, splits: list[Split], complexity: NDArray[np.intp], rng: np.random.RandomState) -> HeldOut:
         """Return the held-out losses of one repetition at each of some complexities."""
         # Seeds drawn here, not in the workers, are the same for any number of workers.
         methods = [self.plain.reseeded(int(rng.randint(2**31 - 1))) for _ in splits]
-        folds = joblib.Parallel(n_jobs=self.n_jobs)(
-            joblib.delayed(fold_losses)(method, task, *split, complexity, self._ridges)
-            for method, split in zip(methods, splits, strict=True)
+        folds = list(
+            joblib.Parallel(n_jobs=self.n_jobs)(
+                joblib.delayed(fold_losses)(method, task, *split, complexity, self._ridges)
+                for method, split in zip(methods, splits, strict=True)
+            )
         )
-        return HeldOut.of(list(folds), task.weight)
+        nested = nested_losses(folds, task.weight, self._tolerance)
+        return dataclasses.replace(HeldOut.of(folds, task.weight), nested=nested)
 
     @property
     def _ridges(self) -> tuple[float, ...]:
@@ -146,7 +157,12 @@ class CrossValidated(ABC):
         return RIDGES if self.ridge == AUTO else (float(self.ridge),)
 
     def _choice(self, held_out: HeldOut) -> Choice:
-        return choose(held_out, 1.0 if self.one_standard_error else 0.0)
+        return choose(held_out, self._tolerance)
+
+    @property
+    def _tolerance(self) -> float:
+        """By how many standard errors the risk of the chosen size may exceed the least."""
+        return 1.0 if self.one_standard_error else 0.0
 
     def _chosen(self, task: Task, growth: Growth, members: list[int], held_out: HeldOut, choice: Choice) -> Growth:
         """Return the growth with the chosen member, and the results by which it was chosen."""
@@ -158,6 +174,8 @@ class CrossValidated(ABC):
             "best_complexity_": int(complexity[choice.best]),
             "complexity_": int(complexity[choice.chosen]),
             "n_repetitions_": len(held_out.repetitions),
+            "risk_": held_out.nested_risk[0],
+            "risk_standard_error_": held_out.nested_risk[1],
             "ridge_": ridge,
         }
         return dataclasses.replace(

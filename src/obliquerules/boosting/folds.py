@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from obliquerules.method import Task
 from obliquerules.rows.reading import read_weights
+from obliquerules.rows.sample import folds_of_groups, hash_rows
 
 Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
@@ -29,6 +30,19 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterato
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
         fold = task.sample.folds(strata, n_folds, salt)
         yield [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+
+def splits_by_group(task: Task, groups: Rows, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
+    """Yield the splits of one repetition after another, with all rows of a group in one fold."""
+    counted = np.flatnonzero(task.weight > 0.0)
+    present = np.unique(groups[counted], return_inverse=True)[1]
+    n_groups = int(present.max()) + 1
+    if n_groups < 2:
+        raise ValueError("cv needs at least 2 groups with weight; groups has one.")
+    keys = hash_rows(task.X.matrix[counted], task.y[counted])
+    for salt in islice(salts, 1 if n_groups <= n_folds else None):
+        fold = folds_of_groups(keys, task.weight[counted], present, min(n_folds, n_groups), salt)
+        yield [(counted[fold != k], counted[fold == k]) for k in range(int(fold.max()) + 1)]
 
 
 def has_different_rows(task: Task) -> bool:
@@ -57,12 +71,16 @@ def given_splits(cv: Any, task: Task) -> list[Split]:
     """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
     rows = np.arange(len(task.y))
     try:
-        splits = [(rows[train], np.unique(rows[test])) for train, test in check_cv(cv).split(task.X.matrix, task.y)]
+        splits = [(rows[train], np.unique(rows[test])) for train, test in _splits(cv, task)]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(f"cv cannot split the {len(rows)} rows: {error}") from error
     if len(splits) < 2:
         raise ValueError(f"cv must give at least 2 splits, to tell how far risks vary; got {len(splits)}.")
     return splits
+
+
+def _splits(cv: Any, task: Task) -> Any:
+    return check_cv(cv).split(task.X.matrix, task.y, task.groups)
 
 
 def check_split(task: Task, train: Rows, test: Rows) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,8 @@ class HeldOut:
         The sum of its losses.
     folds, repetitions : tuple of array of shape (n_ridges, n_sizes)
         The risk on each fold, and in each repetition.
+    nested : array of shape (n_rows,)
+        The sum of its losses at the ridge and size that the other folds of a repetition choose.
     """
 
     weight: Array
@@ -51,10 +53,11 @@ class HeldOut:
     total: Array
     folds: tuple[Array, ...]
     repetitions: tuple[Array, ...] = ()
+    nested: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(cls, folds: Sequence[FoldLosses], weight: Array) -> HeldOut:
-        """Collect the folds of one repetition."""
+        """Collect the folds of one repetition; what is nested is left to the caller, who knows how to choose."""
         times, total = np.zeros(len(weight)), np.zeros((*folds[0].loss.shape[:2], len(weight)))
         for fold in folds:
             times[fold.rows] += 1.0
@@ -70,6 +73,7 @@ class HeldOut:
             self.total + other.total,
             self.folds + other.folds,
             self.repetitions + other.repetitions,
+            self.nested + other.nested,
         )
 
     @cached_property
@@ -102,6 +106,13 @@ class HeldOut:
             loss = loss - self._loss(less[0])[less[1]]
         mean = np.sum(loss * self._share, axis=-1, keepdims=True)
         return np.asarray(np.sqrt(np.sum((self._share * (loss - mean)) ** 2, axis=-1)))
+
+    @cached_property
+    def nested_risk(self) -> tuple[float, float]:
+        """The mean of the nested losses, and its standard error: no row has a part in the choice by which it is judged."""
+        loss = self.nested[self._tested] / self.times[self._tested]
+        mean = float(np.sum(loss * self._share))
+        return mean, float(np.sqrt(np.sum((self._share * (loss - mean)) ** 2)))
 
     def doubt(self, ridge: int, less: tuple[int, int]) -> Array:
         """Return how far the excess of each size over another ridge and size may be from its mean over all repetitions.

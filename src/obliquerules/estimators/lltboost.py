@@ -6,6 +6,7 @@ from obliquerules.boosting.cross_validated import LLTBoostCV
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
+from obliquerules.estimators.rule_model import fit_in_groups
 
 
 class LLTBoostClassifier(RuleClassifier):
@@ -107,6 +108,10 @@ class LLTBoostClassifierCV(RuleClassifier):
         The ridge, chosen or given.
     n_repetitions_ : int
         How often rows were assigned to folds.
+    risk_, risk_standard_error_ : float
+        The mean held-out loss with the choice inside: the rows of each fold are judged at the size and ridge that the other
+        folds of the same repetition choose. The models by which those folds choose were fitted to rows of this fold, too: only
+        the choice is nested, not the fits behind it.
     cv_results_ : dict of str to array
         Each array has an entry for each size that was compared. ``complexity``; ``mean_test_risk``, the mean held-out loss of
         the rows, each averaged over the times that it was tested; ``standard_error``, its standard error; ``difference``, the
@@ -122,7 +127,7 @@ class LLTBoostClassifierCV(RuleClassifier):
     -----
     Rows are tested by models whose training rows are mostly the same, so their losses are not quite independent, and the
     standard error is only a rule of thumb. The risk of the chosen member in `cv_results_` is slightly optimistic, because the
-    choice depends on it.
+    choice depends on it; ``risk_`` is not.
 
     Examples
     --------
@@ -135,6 +140,7 @@ class LLTBoostClassifierCV(RuleClassifier):
     """
 
     method_class = LLTBoostCV
+    fit = fit_in_groups
 
 
 class LLTBoostRegressorCV(RuleRegressor):
@@ -145,7 +151,7 @@ class LLTBoostRegressorCV(RuleRegressor):
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
     complexity_, best_complexity_, n_repetitions_ : int
-    ridge_ : float
+    ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
     n_iter_ : int
     n_features_in_ : int
@@ -163,3 +169,4 @@ class LLTBoostRegressorCV(RuleRegressor):
     """
 
     method_class = LLTBoostCV
+    fit = fit_in_groups

@@ -794,6 +794,28 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         return MeasuredRows.counted(block, rows.y, rows.weight, name, least)
 
 
+@all_or_nothing
+def fit_in_groups(
+    self: Estimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    groups: Any = None,
+    exposure: Any = None,
+    offset: Any = None,
+    feature_names: Sequence[str] | None = None,
+    ordered: Sequence[str] = (),
+) -> Estimator:
+    """Learn rules and choose their number by cross-validation; see the classes without it for what they are learned from.
+
+    ``groups`` names the group of each row, such as a patient: rows of a group are never both learned from and tested on.
+    """
+    return self._learn(
+        X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered, groups=groups
+    )
+
+
 def _own_first(kind: type[Method]) -> dict[str, tuple[Any, Parameter]]:
     """Return the declarations of a method: its own parameters first, then those of all methods."""
     found, shared = declarations(kind), declarations(Method)

@@ -6,6 +6,7 @@ from obliquerules.boosting.cross_validated import TGBCV
 from obliquerules.boosting.tgb import TGB
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
+from obliquerules.estimators.rule_model import fit_in_groups
 
 
 class TGBClassifier(RuleClassifier):
@@ -85,7 +86,7 @@ class TGBClassifierCV(RuleClassifier):
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
     complexity_, best_complexity_, n_repetitions_ : int
-    ridge_ : float
+    ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
         As for `LLTBoostClassifierCV`.
     search_complete_ : bool
@@ -107,6 +108,7 @@ class TGBClassifierCV(RuleClassifier):
     """
 
     method_class = TGBCV
+    fit = fit_in_groups
 
 
 class TGBRegressorCV(RuleRegressor):
@@ -117,7 +119,7 @@ class TGBRegressorCV(RuleRegressor):
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
     complexity_, best_complexity_, n_repetitions_ : int
-    ridge_ : float
+    ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
     search_complete_ : bool
     n_iter_ : int
@@ -136,3 +138,4 @@ class TGBRegressorCV(RuleRegressor):
     """
 
     method_class = TGBCV
+    fit = fit_in_groups

@@ -106,8 +106,27 @@ class Sample:
             yield members[np.argsort(lot[members], kind="stable")]
 
 
+def folds_of_groups(
+    keys: NDArray[np.uint64], weight: NDArray[np.float64], groups: NDArray[np.intp], n_folds: int, seed: int
+) -> NDArray[np.intp]:
+    """Assign whole groups to folds of about the same weight; return the fold of each row.
+
+    The order in which groups are assigned depends on the hashes of their rows and the seed, not on the numbers of groups.
+    """
+    content = [np.unique(keys[groups == group]).sum(dtype=np.uint64) for group in range(int(groups.max()) + 1)]
+    mass, size = np.bincount(groups, weight), np.zeros(n_folds)
+    fold = np.zeros(len(content), dtype=np.intp)
+    for group in np.argsort(_mixed(np.array(content, dtype=np.uint64) ^ np.uint64(seed)), kind="stable").tolist():
+        fold[group] = size.argmin()
+        size[fold[group]] += mass[group]
+    return fold[groups]
+
+
 def hash_rows(X: NDArray[np.float64], beside: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Hash the ranks of the values of each row, with one or more columns beside them: ranks, so that the held-out rows do not depend on the unit of a column."""
+    """Hash the ranks of the values of each row, with one or more columns beside them.
+
+    Ranks, so that the held-out rows do not depend on the unit of a column.
+    """
     key = np.zeros(len(X), dtype=np.uint64)
     for column in (*X.T, *np.atleast_2d(beside.T)):
         rank = np.unique(column, return_inverse=True)[1]

@@ -48,7 +48,7 @@ class HasValue(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What scores are compared with: targets, row weights and the loss, after an offset is added to the scores if there is one."""
+    """What scores, with an offset added to them if there is one, are compared with: targets, row weights and the loss."""
 
     y: Vector
     weight: Vector
