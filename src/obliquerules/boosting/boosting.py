@@ -115,7 +115,7 @@ class Boosting(Method):
         if not task.loss.by_class:
             return self._grow(task)
         order = ClassOrder.of(task)
-        growth = self._grow(order.ordered(task))
+        growth = replace(self, class_weights=order.of_classes(self.class_weights))._grow(order.ordered(task))
         return replace(growth, path=tuple(order.restored(ensemble) for ensemble in growth.path))
 
     def _grow(self, task: Task) -> Growth:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +40,15 @@ class ClassOrder:
         place[sorted(range(len(sums)), key=lambda output: sums[output])] = np.arange(len(sums))
         return cls(place)
 
+    def of_classes(self, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+        """Return what there is one of for each class, in this order."""
+        return None if values is None else tuple(values[output] for output in np.argsort(self.place))
+
     def ordered(self, task: Task) -> Task:
         """Return the task with its classes in this order."""
         labels = task.labels
         if labels is not None:
-            labels = Labels(tuple(labels.values[output] for output in np.argsort(self.place)), labels.dtype)
+            labels = Labels(self.of_classes(labels.values) or (), labels.dtype)
         offset = None if task.offset is None else task.offset[:, np.argsort(self.place)]
         return replace(task, y=self.place[task.y.astype(np.intp)].astype(np.float64), labels=labels, offset=offset)
 

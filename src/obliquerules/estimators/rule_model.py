@@ -182,6 +182,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
         if task.offset is not None and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
+        method = replace(method, class_weights=class_weights)
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
@@ -705,7 +706,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _fitted_method(self) -> Method:
         """Return the method with the parameters of the last `fit`, even if they were changed since."""
         fitted = dict(self.model_.origin.parameters) if self.model_.origin is not None else self.get_params(deep=False)
-        return self.method_class(**{name: fitted[name] for name in declarations(self.method_class) if name in fitted})
+        given = {name: fitted[name] for name in declarations(self.method_class) if name in fitted}
+        return self.method_class(**given, class_weights=self.model_.class_weights)
 
     def report(
         self,
