@@ -166,8 +166,9 @@ def difference_of_exposure() -> float:
     for data in (one for one in DATA.values() if one.exposure is not None):
         inputs, counts, exposure, _ = data.read()
         one = LLTBoostRegressor(loss="poisson").fit(inputs, counts, exposure=exposure)
-        other = LLTBoostRegressor(loss="poisson").fit(inputs, counts / exposure, exposure)
-        expected = exposure * other.predict(inputs)
+        weight = exposure / exposure.mean()
+        other = LLTBoostRegressor(loss="poisson").fit(inputs, counts / weight, weight)
+        expected = weight * other.predict(inputs)
         worst = max(worst, float(np.abs(one.predict(inputs, exposure=exposure) / expected - 1.0).max()))
     return worst
 

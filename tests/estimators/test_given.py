@@ -30,13 +30,26 @@ def same(one, other):
 
 @pytest.mark.parametrize("kind", [LLTBoostRegressor, TGBRegressor])
 def test_an_exposure_is_the_same_as_rates_with_weights(kind):
+    relative = EXPOSURE / EXPOSURE.mean()
     model = kind(loss="poisson", max_rules=3).fit(X, COUNTS, exposure=EXPOSURE)
-    rates = kind(loss="poisson", max_rules=3).fit(X, COUNTS / EXPOSURE, EXPOSURE)
-    assert same(model, rates)
-    np.testing.assert_allclose(model.predict(X, exposure=EXPOSURE), EXPOSURE * rates.predict(X), rtol=1e-10)
-    np.testing.assert_array_equal(model.predict(X), rates.predict(X))
+    rates = kind(loss="poisson", max_rules=3).fit(X, COUNTS / relative, relative)
+    assert [rule.condition for rule in model.ensemble_] == [rule.condition for rule in rates.ensemble_]
+    np.testing.assert_allclose(model.predict(X, exposure=EXPOSURE), relative * rates.predict(X), rtol=1e-10)
+    np.testing.assert_allclose(model.predict(X), rates.predict(X) / EXPOSURE.mean(), rtol=1e-10)
+    one = kind(loss="poisson", max_rules=3).fit(X, COUNTS, exposure=relative)
+    np.testing.assert_allclose(one.predict(X), rates.predict(X), rtol=1e-10)
     *_, last = model.staged_predict(X, exposure=EXPOSURE)
     np.testing.assert_array_equal(last, model.predict(X, exposure=EXPOSURE))
+
+
+def test_the_unit_of_an_exposure_does_not_matter():
+    # A power of two, so that the last bits do not decide between candidates.
+    years = LLTBoostRegressor(loss="poisson", max_rules=3).fit(X, COUNTS, exposure=EXPOSURE)
+    blocks = LLTBoostRegressor(loss="poisson", max_rules=3).fit(X, COUNTS, exposure=256.0 * EXPOSURE)
+    assert [rule.condition for rule in blocks.ensemble_] == [rule.condition for rule in years.ensemble_]
+    np.testing.assert_allclose(blocks.predict(X, exposure=256.0 * EXPOSURE), years.predict(X, exposure=EXPOSURE), rtol=1e-8)
+    again = blocks.edit(X, COUNTS, exposure=256.0 * EXPOSURE).refit().model
+    np.testing.assert_allclose(again.ensemble_.weight_table, blocks.ensemble_.weight_table, atol=1e-6)
 
 
 def test_a_file_knows_the_exposure(tmp_path):
@@ -64,9 +77,10 @@ def test_an_offset_of_numbers_is_taken_from_the_target():
 
 
 def test_an_offset_of_counts_is_the_logarithm_of_an_exposure():
-    one = TGBRegressor(loss="poisson", max_rules=3).fit(X, COUNTS, offset=np.log(EXPOSURE))
-    other = TGBRegressor(loss="poisson", max_rules=3).fit(X, COUNTS, exposure=EXPOSURE)
-    np.testing.assert_allclose(one.predict(X, offset=np.log(EXPOSURE)), other.predict(X, exposure=EXPOSURE), rtol=1e-8)
+    relative = EXPOSURE / EXPOSURE.mean()
+    one = TGBRegressor(loss="poisson", max_rules=3).fit(X, COUNTS, offset=np.log(relative))
+    other = TGBRegressor(loss="poisson", max_rules=3).fit(X, COUNTS, exposure=relative)
+    np.testing.assert_allclose(one.predict(X, offset=np.log(relative)), other.predict(X, exposure=relative), rtol=1e-8)
 
 
 @pytest.mark.parametrize("learner", [LLTBoostClassifier(max_rules=2), TGBClassifier(max_rules=3)], ids=str)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -151,7 +152,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
 
         ``exposure`` says for how long, or in how many units, the count or cost of each row arose: rules then speak of the rate,
-        as if each row were its rate and had its exposure as a weight. It needs a log link. ``offset`` is a given score of each
+        as if each row were its rate and had its exposure, relative to the mean, as a weight. It needs a log link. ``offset`` is a given score of each
         row, such as that of another model, to which rules are added: they say what that model misses. With many classes, it has
         a column for each.
         """
@@ -177,6 +178,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             loss = class_loss(len(labels))
         given = read_given(exposure, offset, len(block), None if labels is None else labels.outputs)
         class_weights = None if labels is None else self._class_weights(encoded, labels, weight)
+        given = None if given is None else given.in_its_mean(weight)
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
         grouped = None if groups is None else read_groups(groups, len(block))
         task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
@@ -187,7 +189,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
         origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
-        path = tuple(member.ordered() for member in growth.path)
+        path = tuple(member.shifted(-rows.shift).ordered() for member in growth.path)
         self.model_ = Model(
             path,
             chosen,
@@ -280,7 +282,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         matrix, model = self._read(X), self.model_
         given = read_given_to(model, exposure, offset, len(matrix))
         target, weight = read_outcomes(model, y, sample_weight, len(matrix))
-        return matrix, Outcomes.of(model.loss, target, weight, None if given is None else Given(model.offset, given))
+        found = None if given is None or model.offset is None else Given(model.offset, given)
+        return matrix, Outcomes.of(model.loss, target, weight, found)
 
     def _learnable_rows(self, *given: Any) -> tuple[Block, Outcomes]:
         """Return the same, with classes reweighted as in `fit`; raise if no weights can be fitted to them."""
@@ -343,7 +346,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         (4, 3)
         """
         block, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
-        return Editing(self, Sample.of(block, rows.y, rows.weight, rows.offset))
+        return Editing(self, Sample.of(block, rows.y, rows.weight, rows.total_offset))
 
     def rounded(
         self,
@@ -793,7 +796,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         block, rows = self._rows(*given)
         if rows.offset is not None:
             raise ValueError("A classifier with an offset cannot be measured in a report; leave X and y out.")
-        return MeasuredRows.counted(block, rows.y, rows.weight, name, least)
+        # In exposures of 1, of which the scores of the model are.
+        unit = math.exp(rows.shift)
+        return MeasuredRows.counted(block, rows.y / unit, rows.weight * unit, name, least)
 
 
 @all_or_nothing

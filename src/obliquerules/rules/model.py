@@ -59,10 +59,14 @@ class Offset:
         offset is added to the score, after the constant and before the rules.
     names : tuple of str
         The name of its column; of an offset for many classes, one for each of them.
+    unit : float
+        The mean exposure in `fit`. A row of this exposure counts as one row, so that the model does not depend on the unit in
+        which exposures are measured.
     """
 
     kind: str
     names: tuple[str, ...]
+    unit: float = 1.0
 
 
 @dataclass(frozen=True)
