@@ -32,7 +32,7 @@ def many_classes(n=160, seed=0, labels=("side", "one", "two", "up")):
     X = random.normal(size=(n, 3)).round(2)
     either = np.where(random.random(n) < 0.5, labels[1], labels[2])
     y = np.select([X[:, 0] + X[:, 1] > 0.6, X[:, 2] > 0.3], [labels[3], labels[0]], either)
-    return X, np.where(random.random(n) < 0.05, labels[1], y), random.integers(0, 4, n) * 1.0
+    return X, np.where(random.random(n) < 0.05, either, y), random.integers(0, 4, n) * 1.0
 
 
 def regression_task(X, y, weight, loss="squared", learner="fit"):
