@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.method import Task
+from obliquerules.method import Growth, Method, Task
 from obliquerules.rows.sample import hash_rows
 from obliquerules.rules import Labels, Rule, RuleEnsemble
+
+Learning = TypeVar("Learning", bound=Method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,3 +61,12 @@ class ClassOrder:
         constant = [ensemble.intercepts[one] for one in self.place]
         outputs = None if ensemble.outputs is None else [ensemble.outputs[one] for one in self.place]
         return RuleEnsemble(rules, constant, ensemble.columns, outputs)
+
+
+def grow_in_class_order(method: Learning, task: Task, grow: Callable[[Learning, Task], Growth]) -> Growth:
+    """Let a method learn from a task, with many classes in the order that does not depend on their labels."""
+    if not task.loss.by_class:
+        return grow(method, task)
+    order = ClassOrder.of(task)
+    growth = grow(replace(method, class_weights=order.of_classes(method.class_weights)), order.ordered(task))
+    return replace(growth, path=tuple(order.restored(ensemble) for ensemble in growth.path))
