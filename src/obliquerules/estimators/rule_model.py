@@ -434,12 +434,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         target = None if y is None else read_target(self.model_, y, len(matrix))
         return rule_table(self.model_, matrix, target, read_weights(sample_weight, len(matrix)))
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any, *, versus: Any = None) -> Explanation:
         """Explain the prediction for each row: which rules fire, how clearly their conditions hold, and what they add up to.
 
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+        versus : object, optional
+            With many classes, the label of the class with which the predicted one is compared. Without it, and where it is
+            the predicted class itself, that is the runner-up.
 
         Returns
         -------
@@ -463,7 +466,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         block = self._read(X)
-        return explain(self.model_, block, self._unseen(X, block))
+        return explain(self.model_, block, self._unseen(X, block), versus=versus)
 
     def _unseen(self, X: Any, block: Block) -> dict[tuple[int, int], Level]:
         """Return what the levels that were never seen in `fit` are called, by row and column."""
