@@ -117,11 +117,11 @@ def test_frames_have_every_class():
 
 def test_classes_that_are_numbers():
     found, X, _ = ten()
-    row = found.explain(X[:1], versus=3)[0]
+    row = found.explain(X[:1], versus=4)[0]
     assert row.prediction == found.predict(X[:1])[0]
-    assert row.between.against == 3
-    assert "class 3" in str(row)
-    assert found.explain(X[:1], versus="3")[0] == row
+    assert row.between.against == 4
+    assert "class 4" in str(row)
+    assert found.explain(X[:1], versus="4")[0] == row
 
 
 def test_versus_must_be_one_of_many_classes():

@@ -410,7 +410,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         X : data frame or array of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
             Targets. With them, the table has the mean target of the rows that each rule covers: the share of the positive
-            class, or the mean of y.
+            class, or of each of many classes, or the mean of y.
         sample_weight : array of shape (n_samples,), optional
 
         Returns
