@@ -508,6 +508,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         x: Any,
         X: Any,
         *,
+        to: Any = None,
         above: float | None = None,
         below: float | None = None,
         fixed: Collection[str | int] = (),
@@ -519,7 +520,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         tolerance: float = 0.0,
         max_steps: int = 2000,
     ) -> ClosestChange:
-        """Return the closest change to one row that gives the other class, or a prediction above or below a value.
+        """Return the closest change to one row that gives another class, or a prediction above or below a value.
 
         The distance is the sum of the absolute changes, each in standard deviations of its variable in X; a change to another
         level counts as one. Branch and bound over the truth values of the conditions, with a linear program at each step,
@@ -536,9 +537,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         X : data frame or array of shape (n_samples, n_features)
             Rows that show how much each variable varies, such as those of `fit`. A variable that is constant in them does not
             change, and without other bounds a variable stays within its range, or among its levels, in them.
+        to : object, optional
+            The label of the class that a classifier must predict; by default, any other than now.
         above, below : float, optional
             The value that the prediction must exceed or fall below; for a classifier, the prediction is the probability of the
-            positive class. A regressor needs one of them. Without either, a classifier must predict the other class.
+            positive class or, with many classes, of the class ``to``. A regressor needs one of them.
         fixed : collection of str or int
             Variables, by name or column, that must not change.
         lower, upper : dict, optional
@@ -580,7 +583,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         row = self._read(frame)
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
-        wish, rows = wish_for(self.model_, row, above, below), self._read(X)
+        wish, rows = wish_for(self.model_, row, above, below, to), self._read(X)
         room = room_for(
             self.model_,
             row.matrix[0],
