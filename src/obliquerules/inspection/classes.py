@@ -55,10 +55,8 @@ class Comparison:
         return any(self.of(weight))
 
     def named(self, weight: Weight) -> str:
-        """Return the weights of a rule, each with the name of its class."""
-        return ", ".join(
-            f"{PLAIN.output(name)} {PLAIN.signed(one)}" for name, one in zip(self.names, weights_of(weight), strict=True) if one
-        )
+        """Return the weights that a rule has for the two, each with the name of its class."""
+        return ", ".join(f"{name} {PLAIN.signed(one)}" for name, one in zip(self.heading, self.of(weight), strict=True) if one)
 
     def remarks(self, score: Weight, n_silent: int) -> Iterator[str]:
         """Yield what there is to say about the other classes, and the number of rules that speak of nothing else."""
