@@ -213,3 +213,5 @@ def test_an_exposure_multiplies_what_is_bounded():
     result = search(exposed, room, request(exposed, room.x, above=5.0, given=years), given=years)
     assert (result.row, result.before, result.after) == ((2.0,), 2.0, 2.0 * math.e)
     assert search(counts, room, request(counts, room.x, above=5.0)).row == (5.0,)
+    with pytest.raises(ValueError, match="given must have the exposure of each row"):
+        request(exposed, room.x, above=5.0)

@@ -176,3 +176,9 @@ def test_the_score_of_two_classes_has_an_offset_too():
     offset = replace(two, offset=Offset("offset", ("offset",)))
     assert explain(offset, np.array([[41.0]]), given=np.array([-2.0]))[0].headline.startswith("Predicted: 'no'")
     assert explain(two, np.array([[41.0]]))[0].headline.startswith("Predicted: 'yes'")
+
+
+def test_a_model_with_an_exposure_needs_one():
+    counts = replace(Model.of(COUNTS, LOSSES["poisson"]), offset=Offset("exposure", ("years",)))
+    with pytest.raises(ValueError, match="given must have the exposure of each row: the model was fitted with one"):
+        explain(counts, np.array([[41.0]]))

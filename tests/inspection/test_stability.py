@@ -1,5 +1,6 @@
 """Stability: rules that come back are counted as such, and the intervals of weights cover as often as they say."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from obliquerules.inspection.stability import Bootstrap, Reweigh, best_overlaps,
 from obliquerules.losses import LOSSES
 from obliquerules.method import Method, Task
 from obliquerules.rules import Block, Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules.model import Offset
 
 CONDITIONS = [Conjunction([Proposition([0], [1.0], 0.5)]), Conjunction([Proposition([1], [1.0], 0.0)])]
 
@@ -238,3 +240,10 @@ def test_an_interval_of_a_class_is_that_of_its_draws() -> None:
     assert found.shape == (*model.ensemble_.weight_table[1:].shape, 2)
     np.testing.assert_allclose(found[..., 0], np.quantile(draws, 0.1, axis=0))
     np.testing.assert_allclose(found[..., 1], np.quantile(draws, 0.9, axis=0))
+
+
+def test_an_offset_is_refused() -> None:
+    model = fitted()
+    model.model_ = replace(model.model_, offset=Offset("offset", ("shift",)))
+    with pytest.raises(ValueError, match="stability does not refit models with an offset"):
+        model.stability(*data())

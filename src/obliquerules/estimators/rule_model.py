@@ -641,6 +641,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_seed("random_state", random_state)
         check_jobs("n_jobs", n_jobs)
         matrix, target, weight = self._learnable_rows(X, y, sample_weight)
+        if self.model_.offset is not None:
+            raise ValueError(f"stability does not refit models with an {self.model_.offset.kind}.")
         task = Task(matrix, target, weight, self.model_.loss, self.model_.labels)
         return stability(
             self.model_.ensemble,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.classes import class_code
+from obliquerules.inspection.given import given_amounts
 from obliquerules.inspection.values import value_of, value_text
 from obliquerules.inspection.variables import Numbers, Values, Vector, mask_of, with_given, with_values
 from obliquerules.parameters import check_real
@@ -43,8 +44,9 @@ def wish_for(
     to : object, optional
         The label of the class that is wanted; by default, any other than the predicted one.
     given : array of shape (1,) or (1, n_classes), optional
-        The exposure or the offset of the row, if the model has one.
+        The exposure or the offset of the row, which a model that has one needs.
     """
+    given = given_amounts(model, given, 1)
     wanted = None if to is None else class_code(model, "to", to)
     bounded = above is not None or below is not None
     if model.labels is None:

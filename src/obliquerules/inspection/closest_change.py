@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.change_search import Search, same_distance, search_rooms
+from obliquerules.inspection.given import given_amounts
 from obliquerules.inspection.values import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
@@ -203,8 +204,9 @@ def closest_change(
     words : dict of int to str, int or bool, optional
         What levels of the row that were never seen in fit are called, by column.
     given : array of shape (1,) or (1, n_classes), optional
-        The exposure or the offset of the row, if the model has one; it does not change.
+        The exposure or the offset of the row, which a model that has one needs; it does not change.
     """
+    given = given_amounts(model, given, 1)
     columns = model.ensemble.columns
 
     def predict(row: Vector) -> Any:

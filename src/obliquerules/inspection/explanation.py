@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
+from obliquerules.inspection.given import given_amounts
 from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
 from obliquerules.rules import Block, Column, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
@@ -319,13 +320,14 @@ def explain(
     words : dict of (int, int) to str, int or bool, optional
         What levels that were never seen in fit are called, by row and column.
     given : array of shape (n_samples,) or (n_samples, n_classes), optional
-        The exposure or the offset of each row, if the model has one.
+        The exposure or the offset of each row, which a model that has one needs.
     versus : object, optional
         With many classes, the label of the one with which the predicted class is compared. Without it, and where it is the
         predicted class itself, that is the runner-up.
     """
     ensemble = model.ensemble
     facts = Facts(ensemble.block(X), words)
+    given = given_amounts(model, given, len(facts.block))
     scores = model.scores(facts.block, given)
     between = comparisons(model, scores, versus)
     columns = {column: facts.column(column) for column in ensemble.used_columns}

@@ -1,4 +1,4 @@
-"""Given: the exposures or offsets of rows, which no condition looks at, as a user gives them to a picture."""
+"""Given: the exposures or offsets of rows, in which no condition looks, as predictions need them."""
 
 from __future__ import annotations
 

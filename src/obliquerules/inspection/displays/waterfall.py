@@ -124,7 +124,8 @@ class WaterfallDisplay:
         if not -len(rows) <= row < len(rows):
             raise ValueError(f"row must be the position of one of the {len(rows)} rows of X; got {row!r}.")
         words = unseen_words(read_table(X, model.columns).rows([row]), block.rows([row]))
-        amount = None if (amounts := given_amounts(model, given, len(rows))) is None else amounts[[row]]
+        amounts = given_amounts(model, given, len(rows))
+        amount = None if amounts is None else amounts[[row]]
         explanation = replace(explain(model, block.rows([row]), words, amount, versus=versus)[0], row=rows[row])
         if (two := explanation.between) is not None:
             name = f"probability of {model.class_word(two.first)} rather than {model.class_word(two.second)}"
