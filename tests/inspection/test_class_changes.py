@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.change_bounds import bounds_for
 from obliquerules.inspection.change_request import wish_for
 from obliquerules.inspection.change_room import Room
@@ -215,3 +215,19 @@ def test_an_exposure_multiplies_what_is_bounded():
     assert search(counts, room, request(counts, room.x, above=5.0)).row == (5.0,)
     with pytest.raises(ValueError, match="given must have the exposure of each row"):
         request(exposed, room.x, above=5.0)
+
+
+def test_levels_and_missing_values_may_change_the_class():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"colour": rng.choice(["red", "green", "blue", "teal"], 300), "age": rng.normal(50, 15, 300).round()})
+    X.loc[rng.random(300) < 0.2, "age"] = np.nan
+    y = np.where(X["colour"].isin(["red", "blue"]), "warm", np.where(X["age"] >= 50, "old", "other"))
+    model = LLTBoostClassifier(max_rules=4, random_state=0).fit(X, y)
+    for row in range(12):
+        result = model.closest_change(X.iloc[row], X, fill=["age"])
+        assert result.proven
+        assert result.before == model.predict(X.iloc[[row]])[0] == y[row]
+        assert model.predict(pd.DataFrame([result.row], columns=X.columns))[0] == result.after != result.before
+        # Another level counts as one, and of four levels there is always one that changes the class.
+        assert 0.0 < result.distance <= 1.0
+        assert {change.variable for change in result} <= {"colour", "age"}
