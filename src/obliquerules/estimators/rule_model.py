@@ -466,7 +466,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         X : data frame or array of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
             Targets. With them, the table has the mean target of the rows that each rule covers: the share of the positive
-            class, or the mean of y.
+            class, or of each of many classes, or the mean of y.
         sample_weight : array of shape (n_samples,), optional
 
         Returns
@@ -490,12 +490,17 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         target = None if y is None else read_target(self.model_, y, len(matrix))
         return rule_table(self.model_, matrix, target, read_weights(sample_weight, len(matrix)))
 
-    def explain(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Explanation:
+    def explain(self, X: Any, *, versus: Any = None, exposure: Any = None, offset: Any = None) -> Explanation:
         """Explain the prediction for each row: which rules fire, how clearly their conditions hold, and what they add up to.
 
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+        versus : object, optional
+            With many classes, the label of the class with which the predicted one is compared. Without it, and where it is
+            the predicted class itself, that is the runner-up.
+        exposure, offset : array, optional
+            As in `predict`.
 
         Returns
         -------
@@ -520,7 +525,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         block = self._read(X)
         given = read_given_to(self.model_, exposure, offset, len(block))
-        return explain(self.model_, block, self._unseen(X, block), given)
+        return explain(self.model_, block, self._unseen(X, block), given, versus=versus)
 
     def _unseen(self, X: Any, block: Block) -> dict[tuple[int, int], Level]:
         """Return what the levels that were never seen in `fit` are called, by row and column."""
@@ -562,6 +567,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         x: Any,
         X: Any,
         *,
+        to: Any = None,
         above: float | None = None,
         below: float | None = None,
         fixed: Collection[str | int] = (),
@@ -572,8 +578,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         fill: Collection[str | int] = (),
         tolerance: float = 0.0,
         max_steps: int = 2000,
+        exposure: Any = None,
+        offset: Any = None,
     ) -> ClosestChange:
-        """Return the closest change to one row that gives the other class, or a prediction above or below a value.
+        """Return the closest change to one row that gives another class, or a prediction above or below a value.
 
         The distance is the sum of the absolute changes, each in standard deviations of its variable in X; a change to another
         level counts as one. Branch and bound over the truth values of the conditions, with a linear program at each step,
@@ -590,9 +598,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         X : data frame or array of shape (n_samples, n_features)
             Rows that show how much each variable varies, such as those of `fit`. A variable that is constant in them does not
             change, and without other bounds a variable stays within its range, or among its levels, in them.
+        to : object, optional
+            The label of the class that a classifier must predict; by default, any other than now.
         above, below : float, optional
             The value that the prediction must exceed or fall below; for a classifier, the prediction is the probability of the
-            positive class. A regressor needs one of them. Without either, a classifier must predict the other class.
+            positive class or, with many classes, of the class ``to``. A regressor needs one of them.
         fixed : collection of str or int
             Variables, by name or column, that must not change.
         lower, upper : dict, optional
@@ -611,6 +621,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             easy to read. The least distance is reported as `ClosestChange.bound`.
         max_steps : int, default=2000
             The largest number of linear programs. At this limit the best change found so far is returned as not proven.
+        exposure, offset : array, optional
+            Those of the row, which do not change.
 
         Returns
         -------
@@ -634,7 +646,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         row = self._read(frame)
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
-        wish, rows = wish_for(self.model_, row, above, below), self._read(X)
+        given = read_given_to(self.model_, exposure, offset, 1)
+        wish, rows = wish_for(self.model_, row, above, below, to, given), self._read(X)
         room = room_for(
             self.model_,
             row.matrix[0],
@@ -647,7 +660,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             fill=fill,
         )
         words = {column: word for (_, column), word in self._unseen(frame, row).items()}
-        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps, words=words)
+        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps, words=words, given=given)
 
     def stability(
         self,

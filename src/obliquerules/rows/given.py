@@ -118,12 +118,18 @@ def read_given_to(model: Model, exposure: Any, offset: Any, n_rows: int) -> Vect
     kind = None if found is None else found.offset.kind
     fitted = None if model.offset is None else model.offset.kind
     if kind is None and fitted != "offset":
-        return None
+        return None if fitted is None else np.ones(n_rows)
     if kind != fitted or found is None:
         was = "without exposure and offset" if fitted is None else f"with an {fitted}"
         now = "needs it here, too" if kind is None else f"takes no {kind}"
         raise ValueError(f"The model was fitted {was} and {now}.")
     return found.values
+
+
+def amounts_given(model: Model, given: Any, n_rows: int) -> Vector | None:
+    """Return the exposure or offset of rows, whichever a fitted model has; see `read_given_to`."""
+    is_exposure = model.offset is not None and model.offset.kind == "exposure"
+    return read_given_to(model, given if is_exposure else None, None if is_exposure else given, n_rows)
 
 
 def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:

@@ -238,11 +238,11 @@ class Model:
         """The name of a mean of targets, with classes as the numbers 0 and 1."""
         return "mean of y" if self.labels is None else f"share of {self.labels.word()}"
 
-    def headline(self, score: float | Vector) -> str:
-        """Return the prediction for a score, or the scores of many classes, in words."""
+    def headline(self, score: float | Vector, given: float | Vector | None = None) -> str:
+        """Return the prediction for a score, or the scores of many classes, in words, at the given exposure if there is one."""
         if self.has_many_classes:
             return self._class_headline(np.asarray(score, dtype=np.float64))
-        mean = float(self.means(np.array([score]))[0])
+        mean = float(self.means(np.array([score]), None if given is None else np.array([given]))[0])
         if self.labels is None:
             return f"Predicted: {readable(mean)}"
         label = self.labels.word(int(score > 0.0))
