@@ -40,15 +40,16 @@ class Head:
 
     def heading(self, model: Model) -> str:
         """Return the title, or one made of what the model predicts."""
-        words = model.mean_name
+        words = "most probable class" if model.has_many_classes else model.mean_name
         return f"{words[0].upper()}{words[1:]}, by rules" if self.title is None else self.title
 
     def lines(self, model: Model) -> list[tuple[str, str]]:
         """Return what is said below the title, each with its name; the event is the class that scores speak of."""
-        event = None if model.labels is None else model.labels.word()
+        labels, many = model.labels, model.has_many_classes
         named = {
             "Target": self.target,
-            "Event": event,
+            "Event": None if labels is None or many else labels.word(),
+            "Classes": None if labels is None or not many else ", ".join(map(labels.word, range(len(labels)))),
             "Data": self.data,
             "Date": self.date,
             "Intended use": self.intended_use,
