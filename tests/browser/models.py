@@ -82,7 +82,9 @@ def hostile():
 
 CULTIVARS = ("Barolo", "Grignolino", "Barbera")
 # More classes than fit in columns, with names that no page should have to show.
-ODD_CLASSES = (*HOSTILE[:6], "</script><b>yes", "'\"<!-- no", *(f"class of a rather long name, number {n}" for n in range(6)))
+ODD_CLASSES = tuple(
+    sorted([*HOSTILE[:6], "</script><b>yes", "'\"<!-- no", *(f"class of a rather long name, number {n}" for n in range(6))])
+)
 
 
 @functools.cache
@@ -93,7 +95,7 @@ def three():
     return LLTBoostClassifier(max_rules=7, complexity_penalty=0.5, random_state=0).fit(X, y), X, y
 
 
-def of_classes(seed, names=("red", "green", "blue", "3"), n_rules=40):
+def of_classes(seed, names=("3", "blue", "green", "red"), n_rules=40):
     """Return a model of conditions of all kinds whose rules speak for some of many classes, and rows with labels."""
     rng = np.random.default_rng(seed)
     ensemble, (estimator, X, _) = made_up(seed, n_rules), learned()

@@ -119,7 +119,8 @@ def test_scores_with_an_offset_are_those_of_the_library(kind, workbench):
     scores = model.scores(X.iloc[[7]].to_numpy(float), offset[7:8])
     assert (page.class_answer()[1] if kind == "three" else page.answer()[1]) == scores[0].tolist()
     assert "given as the offset" in page.text("waterfall")
-    assert page.download().model_ == model
+    back = page.download().model_
+    assert (back.path, back.offset) == (model.path, model.offset)
 
 
 @pytest.mark.parametrize("kind", ["logistic", "squared", "poisson", "three"])
@@ -133,7 +134,7 @@ def test_with_an_offset_figures_are_of_all_rows_with_all_rules(kind, workbench):
     if kind in ("logistic", "three"):
         called = np.argmax(mean, axis=1) if kind == "three" else mean > 0.5
         assert float(page.figure("log loss")) == pytest.approx(log_loss(y, mean), rel=1e-3)
-        assert float(page.figure("errors").removesuffix("\u00a0%")) == pytest.approx(100 * zero_one_loss(y, called), abs=0.06)
+        assert float(page.figure("errors").split()[0]) == pytest.approx(100 * zero_one_loss(y, called), abs=0.06)
     else:
         assert sum(point["weight"] * point["predicted"] for point in points) == pytest.approx(mean.sum(), rel=1e-3)
     assert "without rules" in page.text("figures")

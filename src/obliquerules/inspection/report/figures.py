@@ -73,10 +73,11 @@ def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, told: Sequen
 def _target_sums(loss: Loss, rows: MeasuredRows, group: NDArray[np.intp]) -> Vector:
     """Return the weighted sum of targets of each group or, with many classes, the weight of each class in it."""
     if not loss.by_class:
-        return np.bincount(group, rows.weight * rows.y)
+        return np.asarray(np.bincount(group, rows.weight * rows.y), dtype=np.float64)
     n_groups = int(group.max()) + 1
     cell = group * loss.n_classes + rows.y.astype(np.intp)
-    return np.bincount(cell, rows.weight, n_groups * loss.n_classes).reshape(n_groups, loss.n_classes)
+    counts = np.asarray(np.bincount(cell, rows.weight, n_groups * loss.n_classes), dtype=np.float64)
+    return counts.reshape(n_groups, loss.n_classes)
 
 
 def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, size: int) -> list[Any]:
@@ -89,7 +90,7 @@ def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, size: int) 
     if not model.has_many_classes:
         return [_short(float(value)) for value in (np.bincount(grouping.labels, rows.weight * mean) / total)[first:]]
     shares = np.column_stack([np.bincount(grouping.labels, rows.weight * share) / total for share in mean.T])
-    return shares[first:].round(SHARE_DECIMALS).tolist()
+    return list(shares[first:].round(SHARE_DECIMALS).tolist())
 
 
 def _measures(model: Model, rows: MeasuredRows, ensemble: RuleEnsemble) -> list[float | None]:

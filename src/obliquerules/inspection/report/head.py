@@ -44,12 +44,14 @@ class Head:
         return f"{words[0].upper()}{words[1:]}, by rules" if self.title is None else self.title
 
     def lines(self, model: Model) -> list[tuple[str, str]]:
-        """Return what is said below the title, each with its name; the event is the class that scores speak of."""
-        labels, many = model.labels, model.has_many_classes
+        """Return what is said below the title, each with its name; the event is the class that scores speak of.
+
+        Of many classes, the page lists the names itself.
+        """
+        event = None if model.labels is None or model.has_many_classes else model.labels.word()
         named = {
             "Target": self.target,
-            "Event": None if labels is None or many else labels.word(),
-            "Classes": None if labels is None or not many else ", ".join(map(labels.word, range(len(labels)))),
+            "Event": event,
             "Data": self.data,
             "Date": self.date,
             "Intended use": self.intended_use,

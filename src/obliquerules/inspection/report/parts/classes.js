@@ -30,11 +30,13 @@ function classWords(code) {
 }
 
 const LONGEST_HEADING = 18;
+const END_OF_HEADING = 8;
 
-/** Return the name of a class as a node, cut where it would fill the page. */
+/** Return the name of a class as a node, cut in the middle where it would fill the page: names often differ in their ends. */
 function classElement(code, longest = LONGEST_HEADING) {
   const [name, shown] = [data.words.names[code], Array.from(className(code))];
-  const cut = shown.length > longest ? `${shown.slice(0, longest - 1).join("")}…` : shown.join("");
+  const ends = [shown.slice(0, longest - 1 - END_OF_HEADING), shown.slice(-END_OF_HEADING)].map((part) => part.join(""));
+  const cut = shown.length > longest ? ends.join("…") : shown.join("");
   return element("bdi", { title: cut === name ? null : name.slice(0, 2000) }, cut);
 }
 

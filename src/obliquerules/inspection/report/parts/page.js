@@ -3,7 +3,7 @@
 function renderWords() {
   say("estimator", file.estimator);
   byId("about-model").replaceChildren(
-    ...data.about.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, text))),
+    ...aboutLines().map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, text))),
   );
   say(
     "lead",
@@ -24,6 +24,10 @@ function renderWords() {
   if (data.words.labels && !many) say("decision-note", decisionNote());
   say("take-note", "The file holds this model at this size, without the rules that are off. In Python, load_model reads it.");
   say("about", aboutWords());
+}
+
+function aboutLines() {
+  return many ? [["Classes", classes.map(classWords).join(", ")], ...data.about] : data.about;
 }
 
 /** Say what the numbers of the rules add up to. */
