@@ -231,11 +231,15 @@ class Model:
     @property
     def mean_name(self) -> str:
         """The name of what `means` returns."""
+        if self.has_many_classes:
+            return self.loss.mean_name.format(label="each class")
         return self.loss.mean_name if self.labels is None else self.loss.mean_name.format(label=self.labels.word())
 
     @property
     def target_name(self) -> str:
-        """The name of a mean of targets, with classes as the numbers 0 and 1."""
+        """The name of a mean of targets, with two classes as the numbers 0 and 1."""
+        if self.has_many_classes:
+            return "share of each class"
         return "mean of y" if self.labels is None else f"share of {self.labels.word()}"
 
     def headline(self, score: float | Vector, given: float | Vector | None = None) -> str:
