@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,9 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     def _loss(self) -> Loss:
         ClassTarget(self.positive)
         return LOSSES["logistic"]
+
+    def _without_effect(self) -> Collection[str]:
+        return ("positive",) if self.positive is None else ()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -127,6 +127,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the loss; raise if its parameter is not valid."""
         raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
 
+    def _without_effect(self) -> Collection[str]:
+        """Return the parameters that change nothing: left out of files, so that releases that do not know them read these."""
+        return ()
+
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:  # noqa: ARG002
         """Return the targets as numbers for the loss, and the labels if they are classes; raise if they cannot be learned."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
@@ -167,9 +171,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return what a model file says about the fit, with the values that it has found for parameters."""
         given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers.
-        parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
-        # Left out where it is not given, so that releases that do not know it read the file.
-        parameters = tuple(one for one in parameters if one != ("positive", None))
+        parameters = tuple(
+            (name, None if name == "n_jobs" else plain(value))
+            for name, value in given.items()
+            if name not in self._without_effect()
+        )
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
     def _training_data(self, X: Any, y: Any, names: Sequence[str] | None, ordered: Sequence[str]) -> tuple[Block, NDArray[Any]]:
