@@ -26,7 +26,7 @@ class Loss(ABC):
     """A loss that is convex in the score and linear in the target.
 
     With score f and target y, the loss is a(f) + y b(f) + B(y). Because y enters linearly, rows with the same score may be
-    replaced by one row with their mean target and summed weight: gradients, hessians and minimisers stay the same, and so firing
+    replaced by one row with their mean target and summed weight: gradients, hessians and minimisers stay the same, and firing
     patterns are exact. The best score of rows depends on their mean target only: it is the one whose prediction mu(f) is that
     mean. (Absolute errors and quantiles are not linear in y, so there are no such losses here.)
 
@@ -324,9 +324,9 @@ class LogLinkLoss(Loss):
         return _with_free_dispersion(total, n)
 
     def spread(self, y: Vector, mean: Vector) -> Vector | None:
-        # At the score of the mean target, the mean itself costs nothing.
-        with np.errstate(divide="ignore"):
-            return self.value(y, np.log(mean))
+        # At the score of the mean target, the mean itself costs nothing. If it is zero, so are the targets.
+        positive = mean > 0.0
+        return np.where(positive, self.value(y, np.log(np.where(positive, mean, 1.0))), 0.0)
 
     def exposed(self, y: Vector, weight: Vector, exposure: Vector) -> tuple[Vector, Vector]:
         return y / exposure, weight * exposure ** (2.0 - self.power)

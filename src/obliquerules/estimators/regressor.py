@@ -28,8 +28,8 @@ class RegressionTarget:
     )
     tweedie_power: float = real_between(
         1.5,
-        'For ``loss="tweedie"``: the power of the mean to which the variance is proportional, strictly between 1, as of counts, '
-        "and 2, as of the gamma loss.",
+        'For ``loss="tweedie"``: the power of the mean to which the variance is proportional, strictly between 1, as for '
+        "counts, and 2, as for the gamma loss.",
         1.0,
         2.0,
     )

@@ -19,10 +19,10 @@ static inline double bounded_exponent(double score) { return score > LARGEST_EXP
 
 static inline double bounded_below(double score) { return score < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : score; }
 
-/* (exp(c u) - exp(c v)) / c, or u - v where c is 0: it neither cancels nor overflows unless it must. */
-static inline double exponential_gap(double c, double u, double v) {
-    if (c == 0.0) return u - v;
-    const double size = exp(fmax(c * u, c * v)) * -expm1(-fabs(c * (u - v))) / fabs(c);
+/* exp(s) (exp(c u) - exp(c v)) / c, or exp(s) (u - v) where c is 0: it neither cancels nor overflows unless it must. */
+static inline double exponential_gap(double s, double c, double u, double v) {
+    if (c == 0.0) return exp(s) * (u - v);
+    const double size = exp(s + fmax(c * u, c * v)) * -expm1(-fabs(c * (u - v))) / fabs(c);
     return u >= v ? size : -size;
 }
 
@@ -34,10 +34,10 @@ static inline double falling_term(double power, double score) { return exp((1.0 
 
 static inline double tweedie_value(double power, double y, double score) {
     const double above = bounded_exponent(score), below = bounded_below(score), best = log(y);
-    const double rising = exponential_gap(2.0 - power, above, best) + rising_term(power, score) * (score - above);
+    const double rising = exponential_gap(0.0, 2.0 - power, above, best) + rising_term(power, score) * (score - above);
     if (y <= 0.0) return limited(rising);
-    const double falling = exponential_gap(1.0 - power, below, best) + falling_term(power, score) * (score - below);
-    return limited(rising - y * falling);
+    const double falling = exponential_gap(best, 1.0 - power, below, best) + y * falling_term(power, score) * (score - below);
+    return limited(rising - falling);
 }
 
 static inline double loss_value(int family, double power, double y, double score) {
