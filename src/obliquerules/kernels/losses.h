@@ -64,12 +64,20 @@ static inline double loss_gradient(int family, double power, double y, double sc
     return family == SQUARED ? limited(difference) : difference;
 }
 
+/* Where a part of the Tweedie loss is a line it has no curvature, and Newton's step would have no end. With this one it leads
+   to where the line begins, and a little further. */
+static inline double tweedie_hessian(double power, double y, double score) {
+    const double a = 2.0 - power, b = power - 1.0;
+    const double rising = a * rising_term(power, score) / (1.0 + a * (score - bounded_exponent(score)));
+    const double falling = b * y * falling_term(power, score) / (1.0 + b * (bounded_below(score) - score));
+    return limited(rising + falling);
+}
+
 /* mu'(f), whatever the target; that of the Tweedie loss depends on it. */
 static inline double loss_hessian(int family, double power, double y, double score) {
     if (family == SQUARED) return 1.0;
     if (family == POISSON) return loss_mean(family, score);
-    if (family == TWEEDIE)
-        return limited((2.0 - power) * rising_term(power, score) + (power - 1.0) * y * falling_term(power, score));
+    if (family == TWEEDIE) return tweedie_hessian(power, y, score);
     /* not mu (1 - mu): the subtraction would lose all digits for large scores */
     const double small = exp(-fabs(score)), share = 1.0 / (1.0 + small);
     return small * share * share;
