@@ -17,7 +17,8 @@ from obliquerules.rules import Block
 from .executable import write_csv
 
 READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None, "missing_values": ()}
-DEFAULTS = {"target": "y", "weight": None, "drop": [], "categorical": (), "drop_rows": False, "task": None, "positive": None}
+DEFAULTS = {"target": "y", "weight": None, "drop": [], "categorical": (), "drop_rows": False}
+DEFAULTS |= {"task": None, "loss": None, "positive": None}
 
 
 def chosen(directory, header, rows, **options):
@@ -45,6 +46,18 @@ def test_the_values_tell_the_task(tmp_path, values, task):
 def test_the_user_has_the_last_word_on_the_task(tmp_path):
     data = chosen(tmp_path, "a y", zip(range(3), [0, 1, 2], strict=True), task="regression")
     assert (data.task, data.why) == ("regression", "you said so")
+
+
+@pytest.mark.parametrize(("loss", "task"), [("squared", "regression"), ("poisson", "counts"), ("gamma", "regression")])
+def test_a_loss_that_the_user_names_tells_the_task(tmp_path, loss, task):
+    data = chosen(tmp_path, "a y", zip(range(4), [1, 2, 2, 1], strict=True), loss=loss)
+    assert (data.task, data.why, data.y.dtype.kind) == (task, "you said so", "f")
+
+
+@pytest.mark.parametrize(("loss", "task"), [("gamma", "classification"), ("poisson", "classification"), ("tweedie", "counts")])
+def test_a_loss_that_is_not_for_the_task_is_refused(tmp_path, loss, task):
+    with pytest.raises(ValueError, match=f"--loss {loss} cannot be used with --task {task}"):
+        chosen(tmp_path, "a y", zip(range(3), [1, 2, 4], strict=True), loss=loss, task=task)
 
 
 def test_text_has_no_mean(tmp_path):
@@ -248,6 +261,10 @@ def test_methods_that_cannot_do_a_task_say_so():
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_its_parameters_listed(method):
     assert f"--method {method}\n  max_rules=10" in parameter_table()
+
+
+def test_parameters_of_regressors_alone_are_listed_too():
+    assert parameter_table().count("  tweedie_power=1.5 ") == 3
 
 
 def test_settings_are_numbers_words_or_text():

@@ -13,6 +13,7 @@ from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.speech import add_json, command_parser, say, write_json, write_result
 from obliquerules.cli.training import COUNTS, TASKS, TrainingData, add_training, training_data
 from obliquerules.cli.understood import column_records
+from obliquerules.losses import REGRESSION_LOSSES
 from obliquerules.rules.text import rule_lines
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ def parser() -> argparse.ArgumentParser:
     add_training(reader)
     add_output(reader, "the model file to write", required=True)
     reader.add_argument("--task", choices=TASKS, help="the kind of target (default: inferred from its values)")
+    reader.add_argument(
+        "--loss",
+        choices=REGRESSION_LOSSES,
+        help="the loss of numbers: gamma for positive amounts, tweedie for amounts of which many are zero "
+        "(default: squared, and poisson for counts)",
+    )
     reader.add_argument("--positive", metavar="CLASS", help="the class that scores are about (default: the one sorted last)")
     reader.add_argument("--drop", action="append", default=[], metavar="NAME", help="a column to leave out; may be repeated")
     reader.add_argument(
@@ -84,7 +91,7 @@ def main(arguments: Sequence[str]) -> None:
 def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, Any]) -> RuleModel:
     kind = estimator_class(options.method, data.task, options.cv is not None)
     given = {
-        "loss": "poisson" if data.task == COUNTS else None,
+        "loss": options.loss or ("poisson" if data.task == COUNTS else None),
         "positive": data.positive,
         "cv": options.cv,
         "n_jobs": options.jobs,

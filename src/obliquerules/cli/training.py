@@ -345,7 +345,8 @@ def _target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace
     if len(distinct) == 1:
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
     inferred, why = _inferred(column, values, rows, distinct)
-    task, why = (inferred, why) if options.task is None else (options.task, "you said so")
+    asked_for = _asked_for(options)
+    task, why = (inferred, why) if asked_for is None else (asked_for, "you said so")
     if task != CLASSIFICATION:
         return task, why, _numbers(data, options.target, "target")[rows]
     if len(distinct) > 2:
@@ -354,6 +355,16 @@ def _target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace
             f"The target '{column.name}' has {len(distinct)} classes ({shown}), but a model can tell only 2 apart."
         )
     return task, why, labels
+
+
+def _asked_for(options: argparse.Namespace) -> str | None:
+    """Return the task that the user named, or whose loss the user named; None if there is none."""
+    if options.loss is None:
+        return None if options.task is None else str(options.task)
+    task = COUNTS if options.loss == "poisson" else REGRESSION
+    if options.task not in (None, REGRESSION, task):
+        raise ValueError(f"--loss {options.loss} cannot be used with --task {options.task}.")
+    return options.task or task
 
 
 def _inferred(column: Column, values: NDArray[Any], rows: NDArray[np.bool_], distinct: Sequence[Any]) -> tuple[str, str]:
