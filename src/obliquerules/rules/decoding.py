@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -138,18 +139,18 @@ def decode_model(document: Field) -> Model:
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
-    given = {
+    beside: dict[str, Any] = {
         "offset": _decode_offset(document.get("offset", None), loss, members[0]),
         "class_weights": _decode_class_weights(document.get("class_weights", None), labels),
     }
     edits = document.get("edits", None)
     if edits.value is None:
-        return Model(members, position, loss, labels, None, origin, ranges, **given)
+        return Model(members, position, loss, labels, None, origin, ranges, **beside)
     if len(members) < 2 or position != len(members) - 1:
         chosen.fail("the position of the last ensemble of the path, which is the edited one")
     path, start = members[:-1], edits.get("start").index(len(members) - 1)
     log = _decode_edits(edits, path[start], members[-1], n_columns)
-    return Model(path, start, loss, labels, log, origin, ranges, **given)
+    return Model(path, start, loss, labels, log, origin, ranges, **beside)
 
 
 def _decode_class_weights(field: Field, labels: Labels | None) -> tuple[float, ...] | None:
