@@ -138,7 +138,7 @@ def decode_model(document: Field) -> Model:
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
-    offset = _decode_offset(document.get("offset", None), loss, members[0])
+    offset = decode_offset(document.get("offset", None), loss, members[0])
     edits = document.get("edits", None)
     if edits.value is None:
         return Model(members, position, loss, labels, None, origin, ranges, offset)
@@ -149,7 +149,7 @@ def decode_model(document: Field) -> Model:
     return Model(path, start, loss, labels, log, origin, ranges, offset)
 
 
-def _decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
+def decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
     """Return what predictions are given besides the inputs; None where the document has null or nothing."""
     if field.value is None:
         return None
@@ -273,7 +273,7 @@ def _pair(field: Field) -> tuple[Field, Field]:
 def _decode_classes(document: Field) -> Labels:
     """Return the labels; the second must be the one that the parameter ``positive`` names, or sorts last."""
     field, positive = document.get("classes"), document.get("parameters").get("positive", None)
-    labels = _decode_labels(field)
+    labels = decode_labels(field)
     if positive.value is None and not labels.ascending:
         field.get("values").fail("in ascending order, because no parameter names the positive class")
     if positive.value is not None and labels.many:
@@ -283,7 +283,8 @@ def _decode_classes(document: Field) -> Labels:
     return labels
 
 
-def _decode_labels(field: Field) -> Labels:
+def decode_labels(field: Field) -> Labels:
+    """Return the labels that `encode_labels` wrote."""
     name = field.get("type")
     if name.text() not in LABEL_TYPES:
         name.fail(f"one of {', '.join(LABEL_TYPES)}")
@@ -292,6 +293,10 @@ def _decode_labels(field: Field) -> Labels:
     if 2 <= len(values) <= MOST_CLASSES and all(type(value) is kind for value in values):
         labels = np.array(values)
         # Whole numbers too large for an array, texts that an array cannot tell apart, and infinity fail these.
-        if labels.dtype.kind in array_kinds and len(np.unique(labels)) == len(values) and (kind is str or np.isfinite(labels).all()):
+        if (
+            labels.dtype.kind in array_kinds
+            and len(np.unique(labels)) == len(values)
+            and (kind is str or np.isfinite(labels).all())
+        ):
             return Labels.of_classes(labels)
     field.get("values").fail(f"two or more different labels of type {name.text()}")
