@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -52,7 +53,12 @@ class JsonTarget(Target):
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Read the document and evaluate it."""
         document = parse_document(product.encode("utf-8"), "the export")
-        return Source(document_model(document), source.contributions).outputs(X)
+        found = Source(document_model(document), source.contributions)
+        outputs = found.outputs(X)
+        if (place := source.class_position) is not None:
+            codes = outputs[:, place].tolist()
+            outputs[:, place] = source.codes(None if math.isnan(code) else found.labels[int(code)] for code in codes)
+        return outputs
 
 
 def _notes(source: Source) -> Iterator[str]:

@@ -293,9 +293,8 @@ def _class_outputs(functions: dict[str, Any], source: Source, row: dict[str, Any
     scores, added = functions["scores"](row), functions["contributions"](row)
     if scores is None:
         return [None] * len(source.output_names())
-    outputs = [scores[label] for label in source.labels]
-    outputs += [*source.codes([functions["predict"](row)]).tolist(), functions["probability"](row)]
-    return outputs + [added[rule][source.labels[output]] for rule, output in source.parts if source.contributions]
+    outputs = [*scores.values(), *source.codes([functions["predict"](row)]).tolist(), functions["probability"](row)]
+    return outputs + [amount for rule in added if source.contributions for amount in rule.values()]
 
 
 def _readers(source: Source) -> dict[int, str]:

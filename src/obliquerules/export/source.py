@@ -25,7 +25,7 @@ KINDS = ("boolean", *NUMBERS, "text", *TEMPORAL)
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_INPUT = 1e300
 # What the labels of classes can be, as far as other languages have the same.
-LABEL_KINDS = {str: "text", bool: "boolean", int: "integer", float: "double"}
+LABEL_KINDS = {str: "text", int: "integer", float: "double"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,9 @@ class Source:
         # Of many classes, the scores are subtracted from each other.
         if not math.isfinite(2.0 * self.largest_score if self.has_many_classes else self.largest_score):
             raise ValueError("The ensemble has weights whose sum is too large for a number, so that it cannot be exported.")
+        kinds = {type(label) for label in self.labels} if self.has_many_classes else set()
+        if len(kinds) > 1 or not kinds <= set(LABEL_KINDS):
+            raise ValueError(f"Classes can be exported if all are text, whole numbers or numbers; got {list(self.labels)}.")
 
     @property
     def ensemble(self) -> RuleEnsemble:
@@ -79,11 +82,8 @@ class Source:
 
     @property
     def label_kind(self) -> str:
-        """What the labels are, one of `LABEL_KINDS`; raises if they are anything else."""
-        kinds = {LABEL_KINDS.get(type(label)) for label in self.labels}
-        if len(kinds) > 1 or None in kinds:
-            raise ValueError(f"Classes can be exported if all are text, whole numbers or numbers; got {list(self.labels)}.")
-        return str(kinds.pop())
+        """What the labels of many classes are: one of `LABEL_KINDS`."""
+        return LABEL_KINDS[type(self.labels[0])]
 
     @property
     def columns(self) -> tuple[int, ...]:
