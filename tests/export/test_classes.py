@@ -217,6 +217,9 @@ def test_given_values_have_the_shape_of_the_rows():
     assert export(rate_model(), "python", X).verification.rows > 4
     with pytest.raises(ValueError, match=r"given must have shape \(4, 1\), .*; got \(3,\)"):
         export(rate_model(), "python", X, given=np.ones(3))
+    for model, rows in ((rate_model(), None), (small_model(), X)):
+        with pytest.raises(ValueError, match="given goes with the rows of X"):
+            export(model, "python", rows, given=np.ones(4))
 
 
 @pytest.mark.parametrize("engine", IN_PROCESS)

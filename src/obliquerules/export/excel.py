@@ -234,11 +234,13 @@ class ExcelTarget(Target):
         """Return the rows to put into the sheet."""
         if self.rows is None:
             return np.empty((0, source.n_columns))
-        inputs, given = self.rows, np.full((len(self.rows), len(source.given)), np.nan)
-        for place, column in enumerate(source.given):
-            inputs, given[:, place] = _without(inputs, source.name(column), given[:, place])
-        read_rows = read(inputs, source.model.columns, source.n_features, reader="An export to Excel").matrix
-        return np.column_stack([read_rows, given]) if source.given else read_rows
+        inputs, given = self.rows, []
+        for column in source.given:
+            inputs, values = _without(inputs, source.name(column))
+            given.append(values)
+        rows = read(inputs, source.model.columns, source.n_features, reader="An export to Excel").matrix
+        unknown = np.full(len(rows), np.nan)
+        return np.column_stack([rows, *[unknown if values is None else values for values in given]])
 
     # ---- verification ----
 
@@ -267,11 +269,11 @@ class ExcelTarget(Target):
         return _by_python(source, X, formulas, rules)
 
 
-def _without(rows: Any, name: str, otherwise: Matrix) -> tuple[Any, Matrix]:
-    """Return a data frame without a column, and its values; anything else as it is, and other values."""
+def _without(rows: Any, name: str) -> tuple[Any, Matrix | None]:
+    """Return a data frame without a column, and its values; None for them, and anything else as it is, if it has none."""
     frame = nw.from_native(rows, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or name not in frame.columns:
-        return rows, otherwise
+        return rows, None
     return nw.to_native(frame.drop(name)), frame[name].cast(nw.Float64).to_numpy()
 
 

@@ -94,6 +94,8 @@ def export(
 
 def _rows(source: Source, X: ArrayLike | Block | None, given: ArrayLike | None) -> NDArray[np.float64]:
     """Return the rows of X, followed by what they are given besides."""
+    if given is not None and (X is None or not source.given):
+        raise ValueError("given goes with the rows of X, and with a model that has an exposure or an offset; leave it out.")
     if X is None:
         return np.empty((0, source.n_columns))
     inputs = source.ensemble.block(X).matrix[:, : source.n_features]
