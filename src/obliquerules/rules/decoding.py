@@ -140,7 +140,7 @@ def decode_model(document: Field) -> Model:
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
     beside: dict[str, Any] = {
-        "offset": _decode_offset(document.get("offset", None), loss, members[0]),
+        "offset": decode_offset(document.get("offset", None), loss, members[0]),
         "class_weights": _decode_class_weights(document.get("class_weights", None), labels),
     }
     edits = document.get("edits", None)
@@ -163,7 +163,7 @@ def _decode_class_weights(field: Field, labels: Labels | None) -> tuple[float, .
     return weights
 
 
-def _decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
+def decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
     """Return what predictions are given besides the inputs; None where the document has null or nothing."""
     if field.value is None:
         return None
@@ -298,7 +298,7 @@ def _pair(field: Field) -> tuple[Field, Field]:
 def _decode_classes(document: Field) -> Labels:
     """Return the labels; the second must be the one that the parameter ``positive`` names, or sorts last."""
     field, positive = document.get("classes"), document.get("parameters").get("positive", None)
-    labels = _decode_labels(field)
+    labels = decode_labels(field)
     if positive.value is None and not labels.ascending:
         field.get("values").fail("in ascending order, because no parameter names the positive class")
     if positive.value is not None and labels.many:
@@ -308,7 +308,8 @@ def _decode_classes(document: Field) -> Labels:
     return labels
 
 
-def _decode_labels(field: Field) -> Labels:
+def decode_labels(field: Field) -> Labels:
+    """Return the labels that `encode_labels` wrote."""
     name = field.get("type")
     if name.text() not in LABEL_TYPES:
         name.fail(f"one of {', '.join(LABEL_TYPES)}")
