@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier
+from obliquerules import DRNetClassifier, LLTBoostClassifier, LLTBoostRegressor, TGBClassifier
 
 CLASSIFIER = LLTBoostClassifier(max_rules=2, selection="validation", random_state=0)
 REGRESSOR = LLTBoostRegressor(max_rules=2, selection="validation", random_state=0)
@@ -150,8 +150,8 @@ def test_classes() -> None:
     X, y = good()
     assert "(1.0)" in refuses(CLASSIFIER, "one class", X, np.ones(N_ROWS))
     assert "('yes')" in refuses(CLASSIFIER, "one class", X, ["yes"] * N_ROWS)
-    refuses(CLASSIFIER, "binary", X, np.arange(N_ROWS) % 3)
-    refuses(CLASSIFIER, "binary", X, ["a", "b", "c", "d"] * (N_ROWS // 4))
+    refuses(DRNetClassifier(), "binary", X, np.arange(N_ROWS) % 3)
+    refuses(DRNetClassifier(), "binary", X, ["a", "b", "c", "d"] * (N_ROWS // 4))
     refuses(CLASSIFIER, "continuous", X, X[:, 0])
     refuses(CLASSIFIER, "labels of different types", X, np.array(["a", 1] * (N_ROWS // 2), dtype=object))
     refuses(CLASSIFIER, "label", X, np.array([1, "a"] * (N_ROWS // 2), dtype=object))
@@ -235,7 +235,7 @@ def test_loss(value: Any) -> None:
 
 def test_every_parameter_is_tried() -> None:
     assert (
-        set(CLASSIFIER.get_params()) - {"positive"}
+        set(CLASSIFIER.get_params()) - {"positive", "class_weight"}
         == set(BAD_PARAMETERS)
         == set(REGRESSOR.get_params()) - {"loss", "tweedie_power"}
     )

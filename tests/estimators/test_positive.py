@@ -105,7 +105,7 @@ def test_what_can_be_no_label_is_refused(positive):
     [
         ("no", ["no", "yes"], "parameters.positive should be the second class, 'yes'; got 'no'"),
         (None, ["yes", "no"], "values should be in ascending order, because no parameter names the positive class"),
-        ("no", ["no", "no"], "two different labels"),
+        ("no", ["no", "no"], "two or more different labels"),
     ],
 )
 def test_a_file_that_contradicts_itself_is_refused(tmp_path, positive, values, sentence):
