@@ -69,7 +69,11 @@ def fit(tmp_path):
         ),
         ("data.csv", (["a", "y"], [(1, "NA"), (2, "")]), "The target 'y' has nothing but missing values."),
         ("data.csv", (["a", "y"], [(1, "2021-03-01"), (2, "2021-03-02")]), "The target 'y' holds dates, which cannot be pred"),
-        ("data.csv", (["a", "y"], [(1, "x"), (2, "y"), (3, "z")]), "The target 'y' has 3 classes ('x', 'y', 'z')"),
+        (
+            "data.csv",
+            (["a", "y"], [(1, "x"), (2, "y"), (3, "z")]),
+            "The target 'y' has 3 classes ('x', 'y', 'z') in 3 rows, too many",
+        ),
         (
             "data.csv",
             (["a", "y"], [("p", 1), ("q", 2)]),

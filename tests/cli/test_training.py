@@ -17,7 +17,16 @@ from obliquerules.rules import Block
 from .executable import write_csv
 
 READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None, "missing_values": ()}
-DEFAULTS = {"target": "y", "weight": None, "drop": [], "categorical": (), "drop_rows": False, "task": None, "positive": None}
+DEFAULTS = {
+    "target": "y",
+    "drop": [],
+    "categorical": (),
+    "drop_rows": False,
+    "task": None,
+    "positive": None,
+    "class_weight": (),
+}
+DEFAULTS |= {"weight": None, "exposure": None, "offset": (), "groups": None}
 
 
 def chosen(directory, header, rows, **options):
@@ -39,12 +48,12 @@ def chosen(directory, header, rows, **options):
 )
 def test_the_values_tell_the_task(tmp_path, values, task):
     data = chosen(tmp_path, "a y", zip(range(3), values, strict=True))
-    assert data.task == task
+    assert data.target.task == task
 
 
 def test_the_user_has_the_last_word_on_the_task(tmp_path):
     data = chosen(tmp_path, "a y", zip(range(3), [0, 1, 2], strict=True), task="regression")
-    assert (data.task, data.why) == ("regression", "you said so")
+    assert (data.target.task, data.target.why) == ("regression", "you said so")
 
 
 def test_text_has_no_mean(tmp_path):
@@ -191,9 +200,9 @@ def test_counts_are_told_from_other_whole_numbers(name):
 
 def test_why_whole_numbers_are_no_counts_is_said(tmp_path):
     data = chosen(tmp_path, "a y", zip(range(40), (37 * row for row in range(40)), strict=True))
-    assert data.task == "regression"
+    assert data.target.task == "regression"
     assert (
-        data.why
+        data.target.why
         == "it holds numbers with 40 different values; they are whole, but larger than most counts (--task counts if they are)"
     )
 
@@ -229,8 +238,8 @@ def test_identifiers_are_remarked_on(tmp_path, name, values, alike):
 )
 def test_the_positive_class_is_found_as_the_table_has_it(tmp_path, written, values, positive):
     data = chosen(tmp_path, "a y", zip(range(4), values * 2, strict=True), positive=written)
-    assert data.positive == positive
-    assert type(data.positive) is type(positive)
+    assert data.target.positive == positive
+    assert type(data.target.positive) is type(positive)
 
 
 def test_every_estimator_belongs_to_a_method():
