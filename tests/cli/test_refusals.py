@@ -108,6 +108,13 @@ def test_a_table_that_cannot_be_learned_from(fit, name, content, sentence):
             ["--positive", "2", "--task", "regression"],
             "--positive cannot be used: the task is regression, which has no classes.",
         ),
+        (["--groups", "a"], "--groups is for cross-validation, whose folds do not divide them: give --cv, too."),
+        (["--groups", "a", "--cv", "5"], "--cv 5 needs a group for each fold; 'a' has 4."),
+        (["--class-weight", "0=1,2=3"], "CLASS of --class-weight must be one of the classes, 0 and 1; got '2'."),
+        (
+            ["--method", "drnet", "--offset", "a"],
+            "--offset cannot be used with --method drnet for classes. Give --method lltboost",
+        ),
         (["--method", "forest"], "argument --method: invalid choice: 'forest'"),
         (["--set", "max_rule=3"], "LLTBoostClassifier has no parameter 'max_rule'; it has max_rules"),
     ],
