@@ -121,6 +121,9 @@ class Method(ABC):
     random_state: Any = seed("Seeds everything that is random.")
     verbose: int = verbosity("If not zero, report progress on standard error.")
 
+    # By what the rows of each class were multiplied; no parameter, because it depends on the rows.
+    class_weights: tuple[float, ...] | None = None
+
     def __post_init__(self) -> None:
         check_declared(self)
         self.check()
@@ -145,8 +148,16 @@ class Method(ABC):
         return dataclasses.replace(self, random_state=seed, verbose=0)
 
     def penalty(self, loss: Loss, y: Vector, weight: Vector) -> Any:
-        """Return the ridge for fitting rule weights to these targets, in units of the loss; with many classes, one for each."""
-        return self.ridge * loss.curvature(y, weight)
+        """Return the ridge for fitting rule weights to these targets, in units of the loss; with many classes, one for each.
+
+        A row counts for no less than it did before classes were reweighted: where hardly anything is left of a class, the
+        curvature vanishes, and with it a ridge in proportion to it alone.
+        """
+        curvature = loss.curvature(y, weight)
+        if self.class_weights is not None:
+            before = weight / np.asarray(self.class_weights)[y.astype(np.intp)]
+            curvature = np.maximum(curvature, loss.curvature(y, before))
+        return self.ridge * curvature
 
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:
         """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""

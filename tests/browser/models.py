@@ -1,15 +1,20 @@
-"""Models for the browser: one for each loss, on data that ship with scikit-learn, and one with hostile names."""
+"""Models for the browser: one for each loss, on data that ship with scikit-learn, with hostile names, and of many classes."""
 
 import functools
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, RuleEnsemble, TGBClassifier
+from obliquerules.inspection.report.measured_rows import MeasuredRows
+from obliquerules.losses import class_loss
 from obliquerules.rows.sample import Sample
-from obliquerules.rules import Block
+from obliquerules.rules import Block, Labels, Rule
+from obliquerules.rules.model import Offset
+
+from ..inspection.report.mixed import learned, made_up
 
 KINDS = ("logistic", "squared", "poisson")
 HOSTILE = (
@@ -73,3 +78,41 @@ def hostile():
     X = pd.DataFrame(rng.normal(size=(300, len(HOSTILE))).round(3), columns=list(HOSTILE))
     y = np.where((X > 0.0).sum(axis=1) + rng.normal(size=300) > 3.5, "</script><b>yes", "'\"<!-- no")
     return TGBClassifier(max_rules=10, complexity_penalty=0.2, random_state=0).fit(X, y), X, y
+
+
+CULTIVARS = ("Barolo", "Grignolino", "Barbera")
+# More classes than fit in columns, with names that no page should have to show.
+ODD_CLASSES = tuple(
+    sorted([*HOSTILE[:6], "</script><b>yes", "'\"<!-- no", *(f"class of a rather long name, number {n}" for n in range(6))])
+)
+
+
+@functools.cache
+def three():
+    """Return a model of three classes, its rows and labels."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    y = np.array(CULTIVARS)[y]
+    return LLTBoostClassifier(max_rules=7, complexity_penalty=0.5, random_state=0).fit(X, y), X, y
+
+
+def of_classes(seed, names=("3", "blue", "green", "red"), n_rules=40):
+    """Return a model of conditions of all kinds whose rules speak for some of many classes, and rows with labels."""
+    rng = np.random.default_rng(seed)
+    ensemble, (estimator, X, _) = made_up(seed, n_rules), learned()
+    rules = [Rule(rng.normal(size=len(names)) * (rng.random(len(names)) < 0.5), rule.condition) for rule in ensemble]
+    given = estimator.model_
+    loss, labels = class_loss(len(names)), Labels.of_classes(np.array(names))
+    path = (RuleEnsemble(rules, rng.normal(size=len(names)), ensemble.columns, labels.outputs),)
+    model = replace(given, path=path, chosen=0, edits=None, loss=loss, labels=labels)
+    return model, measured(model, estimator._read(X), rng.integers(0, len(names), len(X)).astype(float))
+
+
+def measured(model, X, y, least=5, given=None):
+    """Return rows to measure a model on."""
+    block = X if isinstance(X, Block) else model.ensemble.block(np.asarray(X, dtype=float))
+    return MeasuredRows.counted(block, np.asarray(y, dtype=float), np.ones(len(y)), "rows", least, given)
+
+
+def with_offset(model, kind, *names):
+    """Return a model that must be given an exposure or offset."""
+    return replace(model, offset=Offset(kind, names))

@@ -3,6 +3,7 @@
 import time
 
 from obliquerules import load_model
+from obliquerules.inspection.report.workbench import write_workbench
 
 # So long may a file take to arrive, in tenths of a second.
 PATIENCE = 100
@@ -23,6 +24,13 @@ class Workbench:
         """Write the report of a model and open it."""
         path = self.place / "model.html"
         model.report(path, *data, **options)
+        self.driver.get(path.as_uri())
+        return self
+
+    def show(self, model, rows=None):
+        """Write the workbench of a model that no estimator holds, and open it."""
+        path = self.place / "model.html"
+        write_workbench(model, path, rows)
         self.driver.get(path.as_uri())
         return self
 
@@ -91,13 +99,39 @@ class Workbench:
 
     def columns(self):
         """Return the columns that the form asks for."""
-        inputs = self.driver.find_elements("css selector", "#case input, #case select")
+        inputs = self.driver.find_elements("css selector", "#case [id^='value-']")
         return [int(field.get_attribute("id").removeprefix("value-")) for field in inputs]
 
     def answer(self):
         """Return prediction and score in full."""
         node = self.find("answer")
         return float(node.get_attribute("data-value")), float(node.get_attribute("data-score"))
+
+    def class_answer(self):
+        """Return the probabilities and the scores of many classes in full."""
+        node = self.find("answer")
+        return [[float(number) for number in node.get_attribute(name).split(",")] for name in ("data-value", "data-score")]
+
+    def give(self, index, value):
+        """Fill in an exposure or offset; None leaves it out."""
+        field = self.find(f"given-{index}")
+        field.clear()
+        if value is not None:
+            field.send_keys(repr(float(value)))
+
+    def choose_from(self, identity, text):
+        """Choose from a menu that is no field of the case."""
+        field = self.find(identity)
+        for entry in field.find_elements("tag name", "option"):
+            if entry.text == text:
+                entry.click()
+                return
+        raise AssertionError(f"{text} is not in the menu")
+
+    def table(self, identity):
+        """Return the cells of the lines of a table as they are shown."""
+        lines = self.driver.find_elements("css selector", f"#{identity} tbody tr")
+        return [[cell.text for cell in line.find_elements("css selector", "th, td")] for line in lines]
 
     def decide_at(self, percent):
         """Type a threshold."""

@@ -197,6 +197,15 @@ def test_one_class_is_an_error():
         quick().fit(np.arange(10.0)[:, np.newaxis], np.ones(10))
 
 
+def test_more_than_two_classes_are_refused_with_the_name_of_what_learns_them():
+    wanted = (
+        r"^Only binary classification is supported\. The type of the target is multiclass\. y has 3 classes; DRNetClassifier "
+        r"learns two\. LLTBoostClassifier, TGBClassifier and LTRNetClassifier learn more\.$"
+    )
+    with pytest.raises(ValueError, match=wanted):
+        quick().fit(np.arange(12.0)[:, np.newaxis], np.arange(12) % 3)
+
+
 def test_without_any_penalty_there_are_rules_and_with_a_huge_one_there_is_the_constant():
     X, y = data()
     free = quick(min_penalty=0.0, max_penalty=0.0, or_penalty=0.0, max_iter=600).fit(X, y)

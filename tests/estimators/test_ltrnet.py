@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, make_friedman1
-from sklearn.metrics import mean_poisson_deviance
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_friedman1
+from sklearn.metrics import log_loss, mean_poisson_deviance
 from sklearn.model_selection import train_test_split
+from sklearn.utils import get_tags
 
-from obliquerules import LTRNetClassifier, LTRNetRegressor, load_model
+from obliquerules import DRNetClassifier, LTRNetClassifier, LTRNetRegressor, load_model
 from obliquerules.losses import LOSSES
 from obliquerules.nets.ltrnet import LTRNet
 
@@ -215,3 +216,124 @@ def test_a_parameter_that_is_not_what_it_may_be_is_named(name: str, value: Any) 
     X, y, _ = little()
     with pytest.raises(ValueError, match=f"^{name} must"):
         clone(REGRESSOR).set_params(**{name: value}).fit(X, y)
+
+
+# Many classes
+
+
+def four_classes(seed: int = 0, n: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Return inputs and one of four classes, two of which nothing tells apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(2)
+    either = np.where(rng.random(n) < 0.5, "one", "two")
+    y = np.select([X[:, 0] + X[:, 1] > 0.6, X[:, 2] > 0.3], ["up", "side"], either)
+    return X, np.where(rng.random(n) < 0.05, either, y)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_many_classes_are_learned_with_few_rules(load: Any) -> None:
+    X, X_test, y, y_test = train_test_split(*load(return_X_y=True), random_state=0)
+    model = LTRNetClassifier(n_penalties=3, n_restarts=3, ridge=4.0, random_state=0).fit(X, y)
+    assert model.score(X_test, y_test) > 0.9
+    assert log_loss(y_test, model.predict_proba(X_test)) < 0.35
+    assert model.at(25).score(X_test, y_test) > 0.85
+
+
+def test_ten_classes_share_their_rules() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = LTRNetClassifier(n_penalties=1, max_penalty=0.004, n_restarts=2, random_state=0).fit(X[:300], y[:300])
+    assert len(model.ensemble_) <= 10
+    assert model.score(X[300:600], y[300:600]) > 0.7
+    assert max(len(rule.spoken_for) for rule in model.ensemble_) > 2
+
+
+@BOTH
+def test_with_many_classes_too_a_longer_path_has_lower_loss(discretization: str) -> None:
+    X, y = four_classes()
+    model = clone(CLASSIFIER).set_params(discretization=discretization).fit(X, y)
+    sizes = [ensemble.complexity for ensemble in model.path_]
+    risks = [log_loss(y, shares) for shares in model.staged_predict_proba(X)]
+    assert sizes[0] == 0
+    assert len(sizes) > 1
+    assert sizes == sorted(set(sizes))
+    assert risks == sorted(risks, reverse=True)
+    assert all(ensemble.outputs == ("one", "side", "two", "up") for ensemble in model.path_)
+    assert all(rule.spoken_for for ensemble in model.path_ for rule in ensemble)
+    assert all(abs(sum(ensemble.intercepts)) < 1e-9 for ensemble in model.path_)
+
+
+def test_rules_say_nothing_of_classes_that_nothing_tells_apart() -> None:
+    X, y = four_classes(n=1000)
+    model = clone(CLASSIFIER).set_params(n_penalties=2).fit(X, y)
+    small = model.at(12).ensemble_
+    assert len(small) >= 2
+    one, two = (model.classes_.tolist().index(label) for label in ("one", "two"))
+    assert all(rule.weights[one] == rule.weights[two] == 0.0 for rule in small)
+
+
+@BOTH
+def test_other_labels_give_the_same_rules_with_their_weights_in_the_place_of_the_labels(discretization: str) -> None:
+    X, y = four_classes()
+    names = {"up": "a", "side": "d", "one": "b", "two": "c"}
+    model = clone(CLASSIFIER).set_params(discretization=discretization)
+    one, two = clone(model).fit(X, y), clone(model).fit(X, np.array([names[label] for label in y]))
+    place = [two.classes_.tolist().index(names[label]) for label in one.classes_]
+    assert len(one.path_) == len(two.path_)
+    for first, second in zip(one.path_, two.path_, strict=True):
+        assert {rule.condition: rule.weights for rule in first} == {
+            rule.condition: tuple(rule.weights[k] for k in place) for rule in second
+        }
+        assert first.intercepts == tuple(second.intercepts[k] for k in place)
+    assert (np.array([names[label] for label in one.predict(X)]) == two.predict(X)).all()
+
+
+def test_jobs_order_and_repetition_of_rows_do_not_matter_to_many_classes(tmp_path: Path) -> None:
+    X, y = four_classes(1)
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    expected = saved(clone(CLASSIFIER).fit(X, y, weight), tmp_path)
+    shuffled = np.random.default_rng(2).permutation(np.repeat(np.arange(len(y)), weight))
+    assert saved(clone(CLASSIFIER).set_params(n_jobs=2).fit(X[shuffled], y[shuffled]), tmp_path) == expected
+
+
+@BOTH
+def test_many_classes_are_learned_from_levels_and_missing_values_and_come_back_from_a_file(
+    tmp_path: Path, discretization: str
+) -> None:
+    X, y = four_classes()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["colour"] = np.select([y == "up", y == "side"], ["red", "blue"], "green")
+    frame.loc[::9, "a"] = np.nan
+    model = clone(CLASSIFIER).set_params(discretization=discretization).fit(frame, y)
+    assert model.score(frame, y) > 0.6
+    assert "colour" in model.to_text()
+    model.save(tmp_path / "model.json")
+    again = load_model(tmp_path / "model.json")
+    assert again.path_ == model.path_
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+
+
+@BOTH
+@pytest.mark.parametrize("rows", [3, 4, 10])
+def test_few_rows_of_many_classes_make_a_model(rows: int, discretization: str) -> None:
+    X = np.arange(2.0 * rows).reshape(rows, 2)
+    model = clone(CLASSIFIER).set_params(discretization=discretization, ridge=0.0).fit(X, np.arange(rows) % 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_a_class_none_of_whose_rows_has_weight_is_hardly_possible() -> None:
+    X, y = four_classes()
+    model = clone(CLASSIFIER).fit(X, y, (y != "two") * 1.0)
+    assert model.predict_proba(X)[:, model.classes_.tolist().index("two")].max() < 1e-6
+    assert model.score(X, np.where(y == "two", "one", y)) > 0.6
+
+
+def test_a_huge_penalty_leaves_the_constants() -> None:
+    X, y = four_classes()
+    model = clone(CLASSIFIER).set_params(max_penalty=1e9, min_penalty=1e9).fit(X, y)
+    assert len(model.path_) == 1
+    np.testing.assert_allclose(model.predict_proba(X)[0], [np.mean(y == label) for label in model.classes_])
+
+
+def test_the_tags_say_who_learns_many_classes() -> None:
+    assert get_tags(LTRNetClassifier()).classifier_tags.multi_class
+    assert not get_tags(DRNetClassifier()).classifier_tags.multi_class

@@ -1,5 +1,6 @@
 """Stability: rules that come back are counted as such, and the intervals of weights cover as often as they say."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from obliquerules.inspection.stability import Bootstrap, Reweigh, best_overlaps,
 from obliquerules.losses import LOSSES
 from obliquerules.method import Method, Task
 from obliquerules.rules import Block, Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules.model import Offset
 
 CONDITIONS = [Conjunction([Proposition([0], [1.0], 0.5)]), Conjunction([Proposition([1], [1.0], 0.0)])]
 
@@ -195,3 +197,53 @@ def test_rows_are_drawn_anew_until_they_will_do() -> None:
     assert (draws[:, 7] > 0).all()
     assert (draws[:, 8] == 0).all()
     assert (draws.sum(axis=1) == 30).all()
+
+
+# Many classes
+
+
+def three_classes(n_rows: int = 150) -> tuple[np.ndarray, np.ndarray]:
+    """Return inputs, and classes that two splits tell apart but for some noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 3))
+    y = np.where(X[:, 0] > 0.2, "high", np.where(X[:, 1] > 0.0, "left", "right"))
+    return X, np.where(rng.random(n_rows) < 0.15, rng.choice(["high", "left", "right"], n_rows), y)
+
+
+def test_every_weight_of_a_class_has_an_interval() -> None:
+    X, y = three_classes()
+    model = LLTBoostClassifier(max_rules=3, random_state=0).fit(X, y)
+    result = model.stability(X, y, n_bootstraps=8, random_state=0)
+    assert result.classes == ("high", "left", "right")
+    for rule, found in zip(model.ensemble_, result, strict=True):
+        assert found.weight == rule.weight
+        assert [interval is not None for interval in found.intervals] == [weight != 0.0 for weight in rule.weights]
+        for weight, interval in zip(rule.weights, found.intervals, strict=True):
+            assert interval is None or interval[0] < weight < interval[1]
+    assert max(rule.frequency for rule in result) >= 0.8
+    lines = str(result).splitlines()
+    assert lines[0].split()[:4] == ["frequency", "overlap", "class", "weight"]
+    assert len(lines) == 1 + sum(len(rule.spoken_for) for rule in model.ensemble_)
+    record = result.to_dicts()[0]
+    assert [record[f"weight of {name}"] for name in result.classes] == list(result[0].weight)
+    assert [record[f"interval of {name}"] for name in result.classes] == list(result[0].intervals)
+
+
+def test_an_interval_of_a_class_is_that_of_its_draws() -> None:
+    X, y = three_classes()
+    model = LLTBoostClassifier(max_rules=2, random_state=0).fit(X, y)
+    task = Task(Block.of_matrix(X), model.model_.labels.encode(y), np.ones(len(y)), model.model_.loss, model.model_.labels)
+    bootstrap, reweigh = Bootstrap(task.loss.strata(task.y)), reweighing(model.ensemble_, task, LLTBoost())
+    np.testing.assert_allclose(reweigh(np.ones(len(y))), model.ensemble_.weight_table[1:], atol=1e-5)
+    draws = np.array([reweigh(bootstrap.draw(seed)) for seed in range(20)])
+    found = weight_intervals(bootstrap, reweigh, 0.8, list(range(20)))
+    assert found.shape == (*model.ensemble_.weight_table[1:].shape, 2)
+    np.testing.assert_allclose(found[..., 0], np.quantile(draws, 0.1, axis=0))
+    np.testing.assert_allclose(found[..., 1], np.quantile(draws, 0.9, axis=0))
+
+
+def test_an_offset_is_needed() -> None:
+    model = fitted()
+    model.model_ = replace(model.model_, offset=Offset("offset", ("shift",)))
+    with pytest.raises(ValueError, match="fitted with an offset and needs it here, too"):
+        model.stability(*data())

@@ -1,8 +1,8 @@
-"""Small tasks for the tests of methods: classes, numbers and counts, with weights of which some are zero."""
+"""Small tasks for the tests of methods: classes, few and many, numbers and counts, with weights of which some are zero."""
 
 import numpy as np
 
-from obliquerules.losses import LOSSES
+from obliquerules.losses import LOSSES, class_loss
 from obliquerules.method import Task
 from obliquerules.rules import Block, Labels
 
@@ -26,13 +26,22 @@ def classes(n=120, seed=0, labels=("in", "out")):
     return X, np.where(inside ^ (random.random(n) < 0.05), *labels), random.integers(0, 4, n) * 1.0
 
 
+def many_classes(n=160, seed=0, labels=("side", "one", "two", "up")):
+    """Return inputs, one of four labels and weights; nothing tells the second and the third class apart."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3)).round(2)
+    either = np.where(random.random(n) < 0.5, labels[1], labels[2])
+    y = np.select([X[:, 0] + X[:, 1] > 0.6, X[:, 2] > 0.3], [labels[3], labels[0]], either)
+    return X, np.where(random.random(n) < 0.05, either, y), random.integers(0, 4, n) * 1.0
+
+
 def regression_task(X, y, weight, loss="squared", learner="fit"):
     return Task(Block.of_matrix(X, NAMES), y, weight, LOSSES[loss], learner=learner)
 
 
 def classification_task(X, y, weight, learner="fit"):
     labels = Labels.of(y)
-    return Task(Block.of_matrix(X, NAMES), labels.encode(y), weight, LOSSES["logistic"], labels, learner)
+    return Task(Block.of_matrix(X, NAMES), labels.encode(y), weight, class_loss(len(labels)), labels, learner)
 
 
 def ordered(path):

@@ -24,7 +24,7 @@ def task_of(n_rows, seed, missing):
 
 @st.composite
 def ensembles_on(draw, n_columns):
-    """Draw an ensemble on columns of numbers."""
+    """Draw an ensemble on columns of numbers, of one score or of three classes."""
     columns = st.lists(st.integers(0, n_columns - 1), min_size=1, max_size=4, unique=True)
     weights = st.sampled_from([-2.0, -0.7, 0.5, 1.0, 3.0])
 
@@ -32,8 +32,11 @@ def ensembles_on(draw, n_columns):
         chosen = draw(columns)
         return Proposition(chosen, [draw(weights) for _ in chosen], draw(st.sampled_from([-1.3, -0.4, 0.4, 0.6, 1.7])))
 
-    rules = [Rule(draw(weights), Conjunction([test() for _ in range(draw(st.integers(1, 2)))])) for _ in range(3)]
-    return RuleEnsemble(rules, 0.5)
+    conditions = [Conjunction([test() for _ in range(draw(st.integers(1, 2)))]) for _ in range(3)]
+    if draw(st.booleans()):
+        by_class = st.tuples(weights, st.just(0.0), weights)
+        return RuleEnsemble([Rule(draw(by_class), condition) for condition in conditions], [0.5, 0.0, -0.5], outputs="abc")
+    return RuleEnsemble([Rule(draw(weights), condition) for condition in conditions], 0.5)
 
 
 @settings(max_examples=40, deadline=None)
@@ -43,6 +46,7 @@ def test_scores_are_the_same_where_no_number_is_missing(data, seed):
     ensemble = data.draw(ensembles_on(len(indicators.terms)))
     restored = indicators.restored(ensemble)
     np.testing.assert_array_equal(restored(indicators.task.X), ensemble(indicators.numbers.X))
+    assert restored.outputs == ensemble.outputs
     assert restored.complexity <= sum(rule.complexity for rule in ensemble) + 4 * len(ensemble)
 
 

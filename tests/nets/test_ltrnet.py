@@ -9,13 +9,18 @@ import pytest
 from obliquerules import LTRNetClassifier, LTRNetRegressor
 from obliquerules.nets.ltrnet import LTRNet
 
-from .tasks import NAMES, classes, classification_task, numbers, ordered, regression_task
+from .tasks import NAMES, classes, classification_task, many_classes, numbers, ordered, regression_task
 
 QUICK = {"max_rules": 4, "max_propositions": 2, "n_penalties": 3, "n_restarts": 2, "max_iter": 60, "random_state": 0}
 ALL_TASKS = pytest.mark.parametrize(
     "task",
-    [classification_task(*classes()), regression_task(*numbers()), regression_task(*numbers("poisson"), "poisson")],
-    ids=["classes", "numbers", "counts"],
+    [
+        classification_task(*classes()),
+        classification_task(*many_classes()),
+        regression_task(*numbers()),
+        regression_task(*numbers("poisson"), "poisson"),
+    ],
+    ids=["classes", "many classes", "numbers", "counts"],
 )
 BOTH = pytest.mark.parametrize("discretization", ["refit", "paper"])
 
@@ -42,8 +47,7 @@ def test_the_path_begins_with_the_constant_and_has_lower_loss_at_higher_complexi
 @BOTH
 def test_it_grows_the_path_of_the_estimator(discretization):
     parameters = {**QUICK, "discretization": discretization}
-    for seed in range(2):
-        data = classes(seed=seed)
+    for data in (classes(seed=0), classes(seed=1), many_classes()):
         fitted = LTRNetClassifier(**parameters).fit(*framed(*data))
         growth = LTRNet(**parameters).grow(classification_task(*data))
         assert (ordered(growth.path), growth.n_iter) == (fitted.path_, fitted.n_iter_)
@@ -54,8 +58,9 @@ def test_it_grows_the_path_of_the_estimator(discretization):
         assert (ordered(growth.path), growth.n_iter) == (fitted.path_, fitted.n_iter_)
 
 
-def test_workers_do_not_change_the_path():
-    task, few = classification_task(*classes()), {**QUICK, "n_penalties": 2}
+@pytest.mark.parametrize("data", [classes(), many_classes()], ids=["two", "many"])
+def test_workers_do_not_change_the_path(data):
+    task, few = classification_task(*data), {**QUICK, "n_penalties": 2}
     assert LTRNet(**few, n_jobs=2, verbose=1).grow(task).path == LTRNet(**few).grow(task).path
 
 

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.losses import LOSSES
+from obliquerules.losses import LOSSES, Loss, MultinomialLoss, class_loss
 from obliquerules.nets.soft_rules import Architecture, Penalties, SoftRules, Units, descend
 from obliquerules.nets.training import NetworkParameters
 
 NONE = Penalties(0.0, 0.0)
+# All losses of one score, and that of four classes.
+ALL_LOSSES: dict[str, Loss] = {**LOSSES, "multinomial": class_loss(4)}
 
 
 def problem(loss: str, n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -21,14 +23,20 @@ def problem(loss: str, n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarr
         "squared": 100.0 + 7.0 * X[:, 0] * X[:, 1],
         "logistic": (X[:, 0] > 0.3) * 1.0,
         "poisson": random.poisson(3.0, n) * 1.0,
+        "multinomial": np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.8, 0.1, 1.0]) * 1.0,
     }
     return X, targets[loss], random.uniform(0.5, 2.0, n)
 
 
 def network(loss: str, architecture: Architecture, penalties: Penalties = NONE, dtype: Any = np.float64) -> SoftRules:
     X, y, weight = problem(loss)
-    units = Units.of(y, weight, LOSSES[loss])
-    return SoftRules(X.astype(dtype), y, weight, LOSSES[loss], units, architecture, penalties)
+    units = Units.of(y, weight, ALL_LOSSES[loss])
+    return SoftRules(X.astype(dtype), y, weight, ALL_LOSSES[loss], units, architecture, penalties)
+
+
+def shaped(loss: str, *sizes: int, steepness: float = 2.0) -> Architecture:
+    """Return an architecture with as many networks, rules and propositions, and the scores that the loss takes."""
+    return Architecture(*sizes, steepness, (4,) if ALL_LOSSES[loss].by_class else ())
 
 
 def numeric_gradient(objective: SoftRules, parameters: NetworkParameters, name: str, step: float = 1e-5) -> np.ndarray:
@@ -46,9 +54,9 @@ def numeric_gradient(objective: SoftRules, parameters: NetworkParameters, name: 
 
 
 @pytest.mark.parametrize("name", ["directions", "thresholds", "memberships", "rule_weights", "constant"])
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ALL_LOSSES)
 def test_gradients_agree_with_finite_differences(loss: str, name: str) -> None:
-    architecture = Architecture(2, 3, 2, 2.0)
+    architecture = shaped(loss, 2, 3, 2)
     objective = network(loss, architecture)
     parameters = architecture.start(objective.X, np.random.default_rng(1))
     parameters["rule_weights"] *= 10.0
@@ -57,15 +65,15 @@ def test_gradients_agree_with_finite_differences(loss: str, name: str) -> None:
     np.testing.assert_allclose(gradient, numeric_gradient(objective, parameters, name), rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ALL_LOSSES)
 def test_a_network_without_rule_weights_has_the_loss_of_the_best_constant_and_no_gradient_there(loss: str) -> None:
     X, y, weight = problem(loss)
-    objective = network(loss, Architecture(1, 2, 2, 2.0))
+    objective = network(loss, shaped(loss, 1, 2, 2))
     parameters = objective.architecture.start(X, np.random.default_rng(0))
     parameters["rule_weights"][:] = 0.0
     losses, gradients = objective(parameters)
-    constant = np.full(len(y), LOSSES[loss].best_constant(y, weight))
-    expected = np.average(LOSSES[loss].value(y, constant), weights=weight)
+    constant = np.repeat([ALL_LOSSES[loss].best_constant(y, weight)], len(y), axis=0)
+    expected = np.average(ALL_LOSSES[loss].value(y, constant), weights=weight)
     np.testing.assert_allclose(losses * objective.units.of_loss, expected, rtol=1e-9)
     np.testing.assert_allclose(gradients["constant"], 0.0, atol=1e-12)
 
@@ -81,6 +89,55 @@ def test_a_target_that_does_not_vary_has_units_too(loss: str) -> None:
     units = Units.of(np.full(4, 0.5), np.ones(4), LOSSES[loss])
     assert np.isfinite([units.offset, units.size, units.of_loss]).all()
     assert units.of_loss > 0.0
+
+
+def test_the_units_of_classes_make_each_a_target_of_unit_variance() -> None:
+    _, y, weight = problem("multinomial")
+    units = Units.of(y, weight, ALL_LOSSES["multinomial"])
+    share = np.bincount(y.astype(int), weight) / weight.sum()
+    np.testing.assert_allclose(units.size, 1.0 / np.sqrt(share * (1.0 - share)))
+    np.testing.assert_allclose([units.of_loss, units.offset.sum()], [1.0, 0.0], atol=1e-12)
+    # A class without rows has units too.
+    absent = Units.of(y, np.where(y == 1.0, 0.0, weight), ALL_LOSSES["multinomial"])
+    assert np.isfinite([*absent.offset, *absent.size, absent.of_loss]).all()
+
+
+def test_two_scores_are_one_whose_weights_are_their_difference() -> None:
+    X, y, weight = problem("logistic")
+    sizes, random = (2, 3, 2), np.random.default_rng(3)
+    one, two = LOSSES["logistic"], MultinomialLoss(2)
+    units = {loss: Units.of(y, weight, loss) for loss in (one, two)}
+    objectives = {
+        one: SoftRules(X, y, weight, one, units[one], Architecture(*sizes, 2.0), NONE),
+        two: SoftRules(X, y, weight, two, units[two], Architecture(*sizes, 2.0, (2,)), NONE),
+    }
+    parameters = objectives[two].architecture.start(X, random)
+    np.testing.assert_allclose(units[two].size, units[one].size)
+    single = {**parameters, **{name: np.diff(parameters[name])[..., 0] for name in ("rule_weights", "constant")}}
+    (losses, gradients), (expected, wanted) = objectives[two](parameters), objectives[one](single)
+    np.testing.assert_allclose(losses, expected)
+    for name in ("directions", "thresholds", "memberships"):
+        np.testing.assert_allclose(gradients[name], wanted[name], atol=1e-12)
+    for name in ("rule_weights", "constant"):
+        np.testing.assert_allclose(gradients[name], wanted[name][..., None] * [-1.0, 1.0], atol=1e-12)
+
+
+@given(st.permutations(range(4)))
+def test_no_class_is_special(order: list[int]) -> None:
+    X, y, weight = problem("multinomial")
+    loss, architecture = ALL_LOSSES["multinomial"], shaped("multinomial", 2, 3, 2)
+    codes = np.argsort(order)[y.astype(int)] * 1.0
+    straight, turned = (
+        SoftRules(X, target, weight, loss, Units.of(target, weight, loss), architecture, Penalties(0.01, 0.01))
+        for target in (y, codes)
+    )
+    parameters = architecture.start(X, np.random.default_rng(0))
+    permuted = {**parameters, **{name: parameters[name][..., order] for name in ("rule_weights", "constant")}}
+    (losses, gradients), (others, wanted) = straight(parameters), turned(permuted)
+    np.testing.assert_allclose(losses, others)
+    for name, values in gradients.items():
+        expected = values[..., order] if name in ("rule_weights", "constant") else values
+        np.testing.assert_allclose(wanted[name], expected, atol=1e-12)
 
 
 @given(st.lists(st.booleans(), min_size=3, max_size=3), st.lists(st.booleans(), min_size=3, max_size=3))
@@ -142,8 +199,21 @@ def test_the_networks_of_a_batch_do_not_know_of_each_other() -> None:
             np.testing.assert_allclose(values[0], gradients[name][index], rtol=1e-9, atol=1e-12)
 
 
-def test_a_huge_penalty_leaves_nothing() -> None:
-    objective = network("squared", Architecture(2, 3, 2, 2.0), Penalties(1e6, 0.01), np.float32)
+def test_the_larger_the_penalty_the_fewer_classes_do_rules_speak_for() -> None:
+    counts = []
+    for l1 in (0.001, 0.01, 0.03):
+        objective = network("multinomial", shaped("multinomial", 3, 4, 2), Penalties(l1, 0.01), np.float32)
+        parameters, _ = descend(objective, np.random.default_rng(0), 200)
+        spoken = np.count_nonzero(parameters["rule_weights"], axis=-1)
+        counts.append(spoken[spoken > 0].mean())
+    assert counts[0] > 3.5
+    assert counts[1] < counts[0] - 0.3
+    assert counts[2] < counts[1] - 0.3
+
+
+@pytest.mark.parametrize("loss", ["squared", "multinomial"])
+def test_a_huge_penalty_leaves_nothing(loss: str) -> None:
+    objective = network(loss, shaped(loss, 2, 3, 2), Penalties(1e6, 0.01), np.float32)
     parameters, _ = descend(objective, np.random.default_rng(0), 20)
     assert not parameters["directions"].any()
     assert not parameters["rule_weights"].any()

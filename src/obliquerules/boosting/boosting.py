@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from obliquerules.boosting.class_order import ClassOrder
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import boost
 from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import real, seed, verbosity, whole
 from obliquerules.readable import exactness, readable_path
@@ -112,11 +112,7 @@ class Boosting(Method):
 
     def grow(self, task: Task) -> Growth:
         """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path."""
-        if not task.loss.by_class:
-            return self._grow(task)
-        order = ClassOrder.of(task)
-        growth = self._grow(order.ordered(task))
-        return replace(growth, path=tuple(order.restored(ensemble) for ensemble in growth.path))
+        return grow_in_class_order(self, task, Boosting._grow)
 
     def _grow(self, task: Task) -> Growth:
         pair, record = self.pair, Record()

@@ -24,11 +24,11 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterato
     Folds are stratified by class. The fold of a row depends on its content and the salt, not on its position.
     """
     strata = task.loss.strata(task.y)
-    check_strata(strata)
+    alone = rows_alone(task, strata)
     n_folds = min(n_folds, len(strata))
     # If each row is a fold, there is only one way to assign them.
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
-        fold = task.sample.folds(strata, n_folds, salt)
+        fold = np.where(alone, -1, task.sample.folds(strata, n_folds, salt))
         yield [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
 
@@ -46,25 +46,37 @@ def splits_by_group(task: Task, groups: Rows, n_folds: int, salts: Iterator[int]
 
 
 def has_different_rows(task: Task) -> bool:
-    """Say whether each class, or the whole, has two different rows, so that equal rows can be kept together in folds."""
-    return int(np.unique(task.loss.strata(task.sample.y), return_counts=True)[1].min()) >= 2
+    """Say whether each class, or the whole, has two different rows, so that equal rows can be kept together in folds.
+
+    Of many classes, two are enough.
+    """
+    counts = np.unique(task.loss.strata(task.sample.y), return_counts=True)[1]
+    return bool((counts >= 2).sum() >= 2 if task.loss.by_class else counts.min() >= 2)
 
 
 def splits_of_copies(task: Task, n_folds: int) -> list[Split]:
     """Return splits that part copies of a row, because there is nothing else to be parted."""
     counted = np.flatnonzero(task.weight > 0.0)
     strata = task.loss.strata(task.y[counted])
-    check_strata(strata)
+    alone = rows_alone(task, strata)
+    always, shared = counted[alone], counted[~alone]
+    strata = strata[~alone]
     n_splits = min(n_folds, int(np.unique(strata, return_counts=True)[1].min()))
-    return [(counted[train], counted[test]) for train, test in StratifiedKFold(n_splits).split(strata, strata)]
+    splits = StratifiedKFold(n_splits).split(strata, strata)
+    return [(np.append(shared[train], always), shared[test]) for train, test in splits]
 
 
-def check_strata(strata: NDArray[np.intp]) -> None:
-    """Raise if a stratum has too few rows to be split into folds."""
-    counts = np.unique(strata, return_counts=True)[1]
-    if (fewest := int(counts.min())) < 2:
-        whose = "in each class" if len(counts) > 1 else "in all"
-        raise ValueError(f"cv needs at least 2 different rows with weight {whose}; got {fewest} sample.")
+def rows_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which rows are the only ones of their class; raise if there are too few rows to be split into folds.
+
+    Of many classes some may have a single row: it is learned from in every fold and tested in none.
+    """
+    place, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
+    enough = (counts >= 2).sum() >= 2 if task.loss.by_class else counts.min() >= 2
+    if not enough:
+        whose = ("in two classes" if task.loss.by_class else "in each class") if len(counts) > 1 else "in all"
+        raise ValueError(f"cv needs at least 2 different rows with weight {whose}; got {int(counts.min())} sample.")
+    return np.asarray(counts[place.ravel()] < 2)
 
 
 def given_splits(cv: Any, task: Task) -> list[Split]:

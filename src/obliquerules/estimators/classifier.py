@@ -102,7 +102,11 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
             raise ValueError("y holds labels of different types, such as text and numbers; all must be of one type.") from error
         if labels.many and not self.method_class.many_classes:
             kind = type_of_target(y, input_name="y")
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+            raise ValueError(
+                # The beginning is what scikit-learn's checks look for.
+                f"Only binary classification is supported. The type of the target is {kind}. y has {len(labels)} classes; "
+                f"{type(self).__name__} learns two. LLTBoostClassifier, TGBClassifier and LTRNetClassifier learn more."
+            )
         if len(labels) < 2:
             labels.check_both(np.zeros(1))
         labels = labels if self.positive is None else labels.about(self.positive)

@@ -20,6 +20,9 @@ class DRNetClassifier(RuleClassifier):
     the weights minimise the logistic loss, so `predict_proba` gives, as far as a sum can, the frequency of the class among the
     training rows on which the same rules fire.
 
+    One set of rules describes one class, so there must be two. `LLTBoostClassifier`, `TGBClassifier` and `LTRNetClassifier`
+    learn more.
+
     Attributes
     ----------
     path_ : tuple of RuleEnsemble

@@ -10,11 +10,14 @@ from obliquerules.estimators.rule_model import fit_in_groups
 
 
 class LLTBoostClassifier(RuleClassifier):
-    """Classify two classes with a small sum of rules whose conditions are sparse linear combinations of inputs.
+    """Classify with a small sum of rules whose conditions are sparse linear combinations of inputs.
 
     Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x.w >= t`` hold. Rules are
     added one at a time; each condition is found by L1-sparse logistic regression on the signs of the loss gradient, and after
     each rule all weights are refitted. Inputs are standardised internally; the rules are in original units.
+
+    With more than two classes, each has a score, and the probability of a class is the exponential of its score divided by the
+    sum of all. Rules are shared: each has a weight for those classes for which it is worth its price, and none for the others.
 
     The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full, so
     that the printed conditions are exact. Rule weights keep full precision and are printed with three digits.
@@ -28,7 +31,7 @@ class LLTBoostClassifier(RuleClassifier):
         The member of the path that predicts; after `fit`, the last.
     edits_ : EditLog or None
         The log of its edits; None if it was not edited.
-    classes_ : array of shape (2,)
+    classes_ : array of shape (n_classes,)
         The labels, sorted.
     n_iter_ : int
         The number of rules grown.
@@ -117,7 +120,7 @@ class LLTBoostClassifierCV(RuleClassifier):
         the rows, each averaged over the times that it was tested; ``standard_error``, its standard error; ``difference``, the
         risk less that of the best size, and ``difference_standard_error``; ``split0_test_risk`` and so on, the risk on each
         fold, repetition by repetition, and ``std_test_risk``, their standard deviation. Not saved to files.
-    classes_ : array of shape (2,)
+    classes_ : array of shape (n_classes,)
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)

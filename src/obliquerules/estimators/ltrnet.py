@@ -8,7 +8,7 @@ from obliquerules.nets.ltrnet import LTRNet
 
 
 class LTRNetClassifier(RuleClassifier):
-    """Classify two classes with a small sum of oblique rules, learned all at once by a network.
+    """Classify with a small sum of oblique rules, learned all at once by a network.
 
     The network is the rule ensemble with sigmoids in place of its steps: linear conditions, their conjunctions, and a weighted
     sum of these. It is trained from several random starts at each penalty of a falling geometric grid. The L1 penalty keeps
@@ -16,13 +16,16 @@ class LTRNetClassifier(RuleClassifier):
     become steps, and the result is a `RuleEnsemble` in original units. `LLTBoostClassifier` learns models of the same kind
     one rule at a time.
 
+    With more than two classes, all of them share the rules, and a rule has a weight for each class that it speaks for. The L1
+    penalty keeps these few; once the rules are hard, weights that are not worth their complexity are dropped.
+
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity and falling training loss, in original units; the first is the constant.
     ensemble_ : RuleEnsemble
         The member of the path that predicts; after `fit`, the last.
-    classes_ : array of shape (2,)
+    classes_ : array of shape (n_classes,)
         The labels, sorted.
     n_iter_ : int
         The largest number of training steps at any penalty.
@@ -39,6 +42,13 @@ class LTRNetClassifier(RuleClassifier):
     >>> small = model.at(20)
     >>> small.ensemble_.complexity <= 20
     True
+
+    With three classes, each has a score:
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model.fit(X, y).predict_proba(X).shape
+    (150, 3)
     """
 
     method_class = LTRNet

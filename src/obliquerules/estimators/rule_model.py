@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -151,7 +152,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
 
         ``exposure`` says for how long, or in how many units, the count or cost of each row arose: rules then speak of the rate,
-        as if each row were its rate and had its exposure as a weight. It needs a log link. ``offset`` is a given score of each
+        as if each row were its rate and had its exposure, relative to the mean, as a weight. It needs a log link. ``offset`` is a given score of each
         row, such as that of another model, to which rules are added: they say what that model misses. With many classes, it has
         a column for each.
         """
@@ -177,16 +178,18 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             loss = class_loss(len(labels))
         given = read_given(exposure, offset, len(block), None if labels is None else labels.outputs)
         class_weights = None if labels is None else self._class_weights(encoded, labels, weight)
+        given = None if given is None else given.in_its_mean(weight)
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
         grouped = None if groups is None else read_groups(groups, len(block))
         task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
         if task.offset is not None and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
+        method = replace(method, class_weights=class_weights)
         method.check_task(task)
         growth = method.grow(task)
         chosen = range(len(growth.path))[growth.chosen]
         origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
-        path = tuple(member.ordered() for member in growth.path)
+        path = tuple(member.shifted(-rows.shift).ordered() for member in growth.path)
         self.model_ = Model(
             path,
             chosen,
@@ -279,7 +282,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         matrix, model = self._read(X), self.model_
         given = read_given_to(model, exposure, offset, len(matrix))
         target, weight = read_outcomes(model, y, sample_weight, len(matrix))
-        return matrix, Outcomes.of(model.loss, target, weight, None if given is None else Given(model.offset, given))
+        found = None if given is None or model.offset is None else Given(model.offset, given)
+        return matrix, Outcomes.of(model.loss, target, weight, found)
 
     def _learnable_rows(self, *given: Any) -> tuple[Block, Outcomes]:
         """Return the same, with classes reweighted as in `fit`; raise if no weights can be fitted to them."""
@@ -342,7 +346,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         (4, 3)
         """
         block, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
-        return Editing(self, Sample.of(block, rows.y, rows.weight, rows.offset))
+        return Editing(self, Sample.of(block, rows.y, rows.weight, rows.total_offset))
 
     def rounded(
         self,
@@ -462,7 +466,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         X : data frame or array of shape (n_samples, n_features)
         y : array of shape (n_samples,), optional
             Targets. With them, the table has the mean target of the rows that each rule covers: the share of the positive
-            class, or the mean of y.
+            class, or of each of many classes, or the mean of y.
         sample_weight : array of shape (n_samples,), optional
 
         Returns
@@ -486,12 +490,17 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         target = None if y is None else read_target(self.model_, y, len(matrix))
         return rule_table(self.model_, matrix, target, read_weights(sample_weight, len(matrix)))
 
-    def explain(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Explanation:
+    def explain(self, X: Any, *, versus: Any = None, exposure: Any = None, offset: Any = None) -> Explanation:
         """Explain the prediction for each row: which rules fire, how clearly their conditions hold, and what they add up to.
 
         Parameters
         ----------
         X : data frame or array of shape (n_samples, n_features)
+        versus : object, optional
+            With many classes, the label of the class with which the predicted one is compared. Without it, and where it is
+            the predicted class itself, that is the runner-up.
+        exposure, offset : array, optional
+            As in `predict`.
 
         Returns
         -------
@@ -516,7 +525,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """
         block = self._read(X)
         given = read_given_to(self.model_, exposure, offset, len(block))
-        return explain(self.model_, block, self._unseen(X, block), given)
+        return explain(self.model_, block, self._unseen(X, block), given, versus=versus)
 
     def _unseen(self, X: Any, block: Block) -> dict[tuple[int, int], Level]:
         """Return what the levels that were never seen in `fit` are called, by row and column."""
@@ -558,6 +567,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         x: Any,
         X: Any,
         *,
+        to: Any = None,
         above: float | None = None,
         below: float | None = None,
         fixed: Collection[str | int] = (),
@@ -568,8 +578,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         fill: Collection[str | int] = (),
         tolerance: float = 0.0,
         max_steps: int = 2000,
+        exposure: Any = None,
+        offset: Any = None,
     ) -> ClosestChange:
-        """Return the closest change to one row that gives the other class, or a prediction above or below a value.
+        """Return the closest change to one row that gives another class, or a prediction above or below a value.
 
         The distance is the sum of the absolute changes, each in standard deviations of its variable in X; a change to another
         level counts as one. Branch and bound over the truth values of the conditions, with a linear program at each step,
@@ -586,9 +598,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         X : data frame or array of shape (n_samples, n_features)
             Rows that show how much each variable varies, such as those of `fit`. A variable that is constant in them does not
             change, and without other bounds a variable stays within its range, or among its levels, in them.
+        to : object, optional
+            The label of the class that a classifier must predict; by default, any other than now.
         above, below : float, optional
             The value that the prediction must exceed or fall below; for a classifier, the prediction is the probability of the
-            positive class. A regressor needs one of them. Without either, a classifier must predict the other class.
+            positive class or, with many classes, of the class ``to``. A regressor needs one of them.
         fixed : collection of str or int
             Variables, by name or column, that must not change.
         lower, upper : dict, optional
@@ -607,6 +621,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             easy to read. The least distance is reported as `ClosestChange.bound`.
         max_steps : int, default=2000
             The largest number of linear programs. At this limit the best change found so far is returned as not proven.
+        exposure, offset : array, optional
+            Those of the row, which do not change.
 
         Returns
         -------
@@ -630,7 +646,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         row = self._read(frame)
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
-        wish, rows = wish_for(self.model_, row, above, below), self._read(X)
+        given = read_given_to(self.model_, exposure, offset, 1)
+        wish, rows = wish_for(self.model_, row, above, below, to, given), self._read(X)
         room = room_for(
             self.model_,
             row.matrix[0],
@@ -643,7 +660,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             fill=fill,
         )
         words = {column: word for (_, column), word in self._unseen(frame, row).items()}
-        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps, words=words)
+        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps, words=words, given=given)
 
     def stability(
         self,
@@ -705,7 +722,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _fitted_method(self) -> Method:
         """Return the method with the parameters of the last `fit`, even if they were changed since."""
         fitted = dict(self.model_.origin.parameters) if self.model_.origin is not None else self.get_params(deep=False)
-        return self.method_class(**{name: fitted[name] for name in declarations(self.method_class) if name in fitted})
+        given = {name: fitted[name] for name in declarations(self.method_class) if name in fitted}
+        return self.method_class(**given, class_weights=self.model_.class_weights)
 
     def report(
         self,
@@ -791,7 +809,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         block, rows = self._rows(*given)
         if rows.offset is not None:
             raise ValueError("A classifier with an offset cannot be measured in a report; leave X and y out.")
-        return MeasuredRows.counted(block, rows.y, rows.weight, name, least)
+        # In exposures of 1, of which the scores of the model are.
+        unit = math.exp(rows.shift)
+        return MeasuredRows.counted(block, rows.y / unit, rows.weight * unit, name, least)
 
 
 @all_or_nothing

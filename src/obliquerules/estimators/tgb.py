@@ -10,7 +10,7 @@ from obliquerules.estimators.rule_model import fit_in_groups
 
 
 class TGBClassifier(RuleClassifier):
-    """Classify two classes with a small sum of rules whose conditions are plain thresholds on single inputs.
+    """Classify with a small sum of rules whose conditions are plain thresholds on single inputs.
 
     Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x >= t`` or ``x <= t`` hold.
     Rules are added one at a time; each is the conjunction that follows the loss gradient best, and after each rule all weights
@@ -28,7 +28,7 @@ class TGBClassifier(RuleClassifier):
         The member of the path that predicts; after `fit`, the last.
     search_complete_ : bool
         Whether every exact search was completed; True for greedy search. Not saved to files.
-    classes_ : array of shape (2,)
+    classes_ : array of shape (n_classes,)
         The labels, sorted.
     n_iter_ : int
         The number of rules grown.
@@ -91,7 +91,7 @@ class TGBClassifierCV(RuleClassifier):
         As for `LLTBoostClassifierCV`.
     search_complete_ : bool
         Whether every exact search of the fit to all rows was completed.
-    classes_ : array of shape (2,)
+    classes_ : array of shape (n_classes,)
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)

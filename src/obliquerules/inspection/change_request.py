@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
+from obliquerules.inspection.classes import class_code
+from obliquerules.rows.given import amounts_given
 from obliquerules.inspection.values import value_of, value_text
 from obliquerules.inspection.variables import Numbers, Values, Vector, mask_of, with_given, with_values
 from obliquerules.parameters import check_real
@@ -22,25 +25,71 @@ WHOLE_KINDS = ("flag", "date", "time")
 Mask = NDArray[np.bool_]
 
 
-def wish_for(model: Model, row: NDArray[np.float64] | Block, above: float | None, below: float | None) -> Wish:
-    """Return the wanted prediction: one above or below a given value or, for a classifier without a value, the other class."""
+def wish_for(
+    model: Model,
+    row: NDArray[np.float64] | Block,
+    above: float | None,
+    below: float | None,
+    to: Any = None,
+    given: Vector | None = None,
+) -> Wish:
+    """Return the wanted prediction: one above or below a given value or, for a classifier without a value, another class.
+
+    Parameters
+    ----------
+    model : Model
+    row : Block, or array of shape (1, n_features)
+    above, below : float or None
+        With many classes, about the probability of the class ``to``.
+    to : object, optional
+        The label of the class that is wanted; by default, any other than the predicted one.
+    given : array of shape (1,) or (1, n_classes), optional
+        The exposure or the offset of the row, which a model that has one needs.
+    """
+    given = amounts_given(model, given, 1)
+    wanted = None if to is None else class_code(model, "to", to)
+    bounded = above is not None or below is not None
     if model.labels is None:
-        return _beyond(model, above, below)
-    if above is not None or below is not None:
+        return _beyond(model, above, below, given)
+    now = int(model.codes(model.scores(row, given))[0])
+    if model.has_many_classes:
+        return _probable(model, above, below, wanted) if bounded else _class(model, now, wanted)
+    if bounded:
+        if wanted is not None:
+            raise ValueError(f"above and below are about the probability of {model.labels.word()}; to cannot be given as well.")
         wish = _beyond(model, above, below)
         return Wish(wish.met, wish.direction, f"one with a probability of {model.labels.word()} {wish.words}")
-    if model.scores(row)[0] > 0.0:
+    if (1 - now if wanted is None else wanted) == 0:
         return Wish(lambda score: score <= 0.0, -1.0, model.labels.word(0))
     return Wish(lambda score: score > 0.0, 1.0, model.labels.word(1))
 
 
-def _beyond(model: Model, above: float | None, below: float | None) -> Wish:
+def _class(model: Model, now: int, wanted: int | None) -> Wish:
+    """Return the wish for one of many classes, or for any but the present one."""
+    if wanted is None:
+        return Wish(lambda scores: model.codes(scores) != now, -1.0, ANOTHER_CLASS, now)
+    return Wish(lambda scores: model.codes(scores) == wanted, 1.0, model.class_word(wanted), wanted)
+
+
+def _probable(model: Model, above: float | None, below: float | None, wanted: int | None) -> Wish:
+    """Return the wish for a greater or lower probability of one of many classes: it rises with every lead of its score."""
+    if wanted is None:
+        raise ValueError("With many classes, above and below are about the probability of one of them: name it with to.")
+    wish = _beyond(model, above, below, of=wanted)
+    return Wish(wish.met, wish.direction, f"one with a probability of {model.class_word(wanted)} {wish.words}", wanted)
+
+
+def _beyond(model: Model, above: float | None, below: float | None, given: Vector | None = None, of: int | None = None) -> Wish:
     if (above is None) == (below is None):
         raise ValueError("Say either above or below which value the prediction is to be: one of them must be given.")
     word, value, direction = ("greater", above, 1.0) if above is not None else ("less", below, -1.0)
     check_real("above" if above is not None else "below", value, -np.inf)
-    limit, inverse_link = float(value or 0.0), model.loss.inverse_link
-    return Wish(lambda score: direction * inverse_link(score) > direction * limit, direction, f"{word} than {readable(limit)}")
+    limit, columns = float(value or 0.0), ... if of is None else (..., of)
+    return Wish(
+        lambda score: direction * model.means(score, given)[columns] > direction * limit,
+        direction,
+        f"{word} than {readable(limit)}",
+    )
 
 
 def room_for(

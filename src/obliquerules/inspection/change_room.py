@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+# The words of a wish that leaves open which of many classes is predicted.
+ANOTHER_CLASS = "another class"
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -19,16 +22,21 @@ class Wish:
     Attributes
     ----------
     met : callable
-        Takes an array of scores and says for each whether it gives this prediction. Must be monotone in the score.
+        Takes an array of scores and says for each whether it gives this prediction. Must be monotone in the score. With many
+        classes, the array has a column for each, and the answer must be monotone in every difference between the score of one
+        class and that of another.
     direction : float
-        1.0 if higher scores are better, else -1.0.
+        1.0 if higher scores, or differences, are better, else -1.0.
     words : str
         The wanted prediction in words.
+    of : int, optional
+        With many classes, the one whose score is compared with those of the others.
     """
 
     met: Callable[[Vector], NDArray[np.bool_]]
     direction: float
     words: str
+    of: int | None = None
 
     def by(self, score: float) -> bool:
         """Say whether one score gives the prediction."""

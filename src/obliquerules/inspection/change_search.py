@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from obliquerules.inspection.change_bounds import Fires, bounds_for
 from obliquerules.inspection.change_room import Room, Wish
 from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
 
@@ -73,7 +74,8 @@ class Search:
         self.ensemble, self.room, self.wish, self.max_steps = ensemble, room, wish, max_steps
         self.propositions: list[Test] = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
         index = {proposition: i for i, proposition in enumerate(self.propositions)}
-        self.rules = [(rule.weight, [index[p] for p in rule.condition]) for rule in ensemble]
+        self.rules = [[index[p] for p in rule.condition] for rule in ensemble]
+        self.bounds = bounds_for(wish, ensemble)
         self.columns = np.array([column for column in ensemble.used_columns if room.free[column]], dtype=np.intp)
         self.whole = room.whole[self.columns]
         # The unit of a step is one for whole numbers and a standard deviation for other variables.
@@ -129,26 +131,21 @@ class Search:
             if code in self.room.choices[column]
         ]
 
-    # Bounds on the score under an assignment. Rounded addition is monotone, so they hold to the last bit.
+    # Which rules fire under an assignment, as far as it says so.
 
     def _fires(self, rule: list[int], assignment: Assignment) -> bool | None:
         if any(assignment[p] == 0 for p in rule):
             return False
         return True if all(assignment[p] == 1 for p in rule) else None
 
-    def _extreme(self, assignment: Assignment, direction: float) -> float:
-        score = self.ensemble.intercept
-        for weight, rule in self.rules:
-            fires = self._fires(rule, assignment)
-            if fires or (fires is None and weight * direction > 0.0):
-                score += weight
-        return score
+    def _all_fires(self, assignment: Assignment) -> Fires:
+        return [self._fires(rule, assignment) for rule in self.rules]
 
     def _possible(self, assignment: Assignment) -> bool:
-        return self.wish.by(self._extreme(assignment, self.wish.direction))
+        return self.bounds.possible(self._all_fires(assignment))
 
     def _certain(self, assignment: Assignment) -> bool:
-        return self.wish.by(self._extreme(assignment, -self.wish.direction))
+        return self.bounds.certain(self._all_fires(assignment))
 
     # The linear programs. Each inequality is scaled to a largest coefficient of one.
 
@@ -299,7 +296,7 @@ class Search:
 
     def wanted(self, row: Vector) -> bool:
         """Say whether the model gives a row the prediction that is wanted."""
-        return self.wish.by(float(self.ensemble(self._block(row[None, :]))[0]))
+        return bool(self.wish.met(self.ensemble(self._block(row[None, :])))[0])
 
     # The search itself.
 
@@ -418,12 +415,12 @@ class Search:
         row = self._block(self._row(node.steps)[None, :])
         holds = [bool(proposition(row)[0]) for proposition in self.propositions]
         undecided = []
-        for weight, rule in self.rules:
+        for pull, rule in zip(self.bounds.pulls(self.ensemble(row)[0]), self.rules, strict=True):
             if self._fires(rule, node.assignment) is None:
-                against = all(holds[p] for p in rule) != (weight * self.wish.direction > 0.0)
+                against = all(holds[p] for p in rule) != (pull > 0.0)
                 still_open = [p for p in rule if node.assignment[p] < 0]
                 # A condition that is not met is in the way of a rule that ought to fire.
-                undecided.append((against, abs(weight), next((p for p in still_open if not holds[p]), still_open[0])))
+                undecided.append((against, abs(pull), next((p for p in still_open if not holds[p]), still_open[0])))
         return max(undecided)[-1]
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.change_search import Search, same_distance, search_rooms
+from obliquerules.rows.given import amounts_given
 from obliquerules.inspection.values import Facts, Value, days_text, value_text
-from obliquerules.rules import Block, Model
+from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.moments import DAY
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
@@ -187,6 +188,7 @@ def closest_change(
     tolerance: float,
     max_steps: int,
     words: Mapping[int, Level] = MappingProxyType({}),
+    given: Vector | None = None,
 ) -> ClosestChange:
     """Search for the closest change.
 
@@ -201,29 +203,41 @@ def closest_change(
         See `RuleModel.closest_change`.
     words : dict of int to str, int or bool, optional
         What levels of the row that were never seen in fit are called, by column.
+    given : array of shape (1,) or (1, n_classes), optional
+        The exposure or the offset of the row, which a model that has one needs; it does not change.
     """
+    given = amounts_given(model, given, 1)
     columns = model.ensemble.columns
 
     def predict(row: Vector) -> Any:
-        return model.predict(Block(columns, row[None, :])).tolist()[0]
+        return model.predict(Block(columns, row[None, :]), given).tolist()[0]
 
     matrix = rows.matrix if isinstance(rows, Block) else rows
-    outcome = search_rooms(model.ensemble, room, wish, matrix, max_steps)
+    outcome = search_rooms(_at_offset(model, given), room, wish, matrix, max_steps)
     limited = outcome.n_steps >= max_steps and not outcome.proven
     found = ClosestChange((), None, math.inf, outcome.bound, outcome.proven, predict(room.x), None, wish.words, limited)
     if outcome.search is None:
         return found
     row = _shortened(outcome.search, tolerance)
     facts = Facts(Block(columns, np.vstack([room.x, row])), {(i, j): word for j, word in words.items() for i in (0, 1)})
-    distance = outcome.search.room.distance(row)
+    distance, after = outcome.search.room.distance(row), predict(row)
     return replace(
         found,
         changes=tuple(_changes(facts, room, outcome.search.room)),
         row=tuple(facts.value(1, column) for column in range(len(row))),
         distance=distance,
         bound=min(outcome.bound, distance),
-        after=predict(row),
+        after=after,
+        wanted=f"{ANOTHER_CLASS} ({_prediction_text(after)})" if wish.words == ANOTHER_CLASS else wish.words,
     )
+
+
+def _at_offset(model: Model, given: Vector | None) -> RuleEnsemble:
+    """Return the ensemble that predicts, with the offset of a row in its constant."""
+    ensemble = model.ensemble
+    if given is None or model.offset is None or model.offset.kind != "offset":
+        return ensemble
+    return ensemble.with_rules(ensemble.rules, np.asarray(ensemble.intercept) + given[0])
 
 
 def _changes(facts: Facts, room: Room, known: Room) -> list[VariableChange]:

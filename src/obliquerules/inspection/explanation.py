@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
+from obliquerules.rows.given import amounts_given
 from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
 from obliquerules.rules import Block, Column, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN, votes_needed
 
 Vector = NDArray[np.float64]
@@ -68,36 +71,70 @@ class RuleContribution:
         The position of the rule in the ensemble, from 0.
     condition : str
         The condition as text.
-    weight : float
+    weight : float or tuple of float
+        With many classes, one for each of them.
     fires : bool
         Whether all conditions hold.
-    contribution : float
-        What the rule adds to the score: its weight if it fires, else zero.
+    contribution : float or tuple of float
+        What the rule adds to the score, or to that of each class: its weight if it fires, else zero.
     margins : tuple of PropositionMargin
     """
 
     rule: int
     condition: str
-    weight: float
+    weight: Weight
     fires: bool
-    contribution: float
+    contribution: Weight
     margins: tuple[PropositionMargin, ...]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the prediction for a row was given besides its inputs.
+
+    Attributes
+    ----------
+    kind : {"exposure", "offset"}
+        An offset is added to the score, after the constant and before the rules; an exposure multiplies the prediction.
+    names : tuple of str
+        The name of its column; of an offset for many classes, one for each of them.
+    amount : float or tuple of float
+        With many classes, one offset for each of them.
+    without : float or None
+        The prediction for an exposure of 1.
+    mean_name : str
+        What is multiplied by an exposure.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    amount: Weight
+    without: float | None = None
+    mean_name: str = ""
+
+    def words(self, between: Comparison | None = None) -> str:
+        """Return where it comes from; of an offset for many classes, the columns of the two that are compared."""
+        names = self.names if between is None else (self.names[between.first], self.names[between.second])
+        return f"given ({', '.join(names)})"
 
 
 @dataclass(frozen=True)
 class RowExplanation:
     """Why one row has its prediction; prints as a calculation.
 
+    With many classes, the calculation says why this class and not another: it compares the scores of two of them.
+
     Attributes
     ----------
     row : int
         The position of the row in X, from 0.
-    intercept : float
-        The constant, with which every score starts.
+    intercept : float or tuple of float
+        The constant, with which every score starts; with many classes, one for each of them.
     rules : tuple of RuleContribution
         In the order of the ensemble.
-    score : float
-        The constant and the contributions of the rules, added from left to right; equal to the last bit.
+    score : float or tuple of float
+        The constant, the offset if one is given, and the contributions of the rules, added from left to right; equal to the
+        last bit. With many classes, this is so for each of them.
     prediction : object
         What the estimator predicts.
     values : dict
@@ -106,39 +143,90 @@ class RowExplanation:
     headline : str
         The prediction in words.
     total : str
-        What the score is called.
+        What the score is called, or with many classes the difference between two of them.
     remarks : tuple of str
         One sentence for each value that lies far outside what the model was learned from.
     facts : tuple of str
         The values in words.
+    between : Comparison or None
+        With many classes, the two that are compared: the predicted one and, by default, the runner-up.
+    given : Given or None
+        The exposure or the offset of the row, if it has one.
     """
 
     row: int
-    intercept: float
+    intercept: Weight
     rules: tuple[RuleContribution, ...]
-    score: float
+    score: Weight
     prediction: Any
     values: dict[str, Value]
     headline: str
     total: str
     remarks: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    between: Comparison | None = None
+    given: Given | None = None
+
+    @property
+    def offset(self) -> Given | None:
+        """What is added to the constant before the rules, if anything."""
+        return self.given if self.given is not None and self.given.kind == "offset" else None
+
+    @property
+    def exposure(self) -> Given | None:
+        """What multiplies the prediction, if anything."""
+        return self.given if self.given is not None and self.given.kind == "exposure" else None
+
+    @property
+    def spoken(self) -> tuple[RuleContribution, ...]:
+        """The rules that say something of the score, or of either of the two classes that are compared."""
+        return tuple(rule for rule in self.rules if self.between is None or self.between.concerns(rule.weight))
+
+    def shown(self, amount: Weight) -> float:
+        """Return an amount as the calculation shows it: itself or, with many classes, the difference of two of them."""
+        return difference(amount, self.between)
 
     def __str__(self) -> str:
-        fired = [rule for rule in self.rules if rule.fires]
-        missed = [rule for rule in self.rules if not rule.fires]
+        fired = [rule for rule in self.spoken if rule.fires]
+        missed = [rule for rule in self.spoken if not rule.fires]
         lines = [
-            (PLAIN.signed(self.intercept), "to start with"),
-            *((PLAIN.signed(rule.contribution), f"because {_reasons(rule.margins)}") for rule in fired),
-            (PLAIN.signed(self.score), f"in all, the {self.total}"),
+            *([] if self.between is None else [(*self.between.heading, "difference", "")]),
+            (*self._sums(self.intercept), "to start with"),
+            *([] if self.offset is None else [(*self._sums(self.offset.amount), self.offset.words(self.between))]),
+            *((*self._amounts(rule.contribution), f"because {_reasons(rule.margins)}") for rule in fired),
+            (*self._sums(self.score), f"in all, the {self.total}"),
+            *([] if self.exposure is None else _multiplied(self.exposure, self.prediction)),
         ]
         parts = [self.headline, _indented(lines)]
         if missed:
-            others = [(PLAIN.signed(rule.weight), f"if {_reasons(_unmet(rule))}") for rule in missed]
+            others = [(self._named(rule.weight), f"if {_reasons(_unmet(rule))}") for rule in missed]
             parts += ["Not counted, because a condition is not met:", _indented(others)]
+        parts += [] if self.between is None else list(self.between.remarks(self.score, len(self.rules) - len(self.spoken)))
         if self.facts:
             parts.append("Values: " + ", ".join(self.facts))
         return "\n".join((*parts, *self.remarks))
+
+    def _sums(self, amount: Weight) -> tuple[str, ...]:
+        """Return the cells of a line: the amount or, of two classes, that of each and the difference."""
+        each = () if self.between is None else tuple(map(PLAIN.signed, self.between.of(amount)))
+        return *each, PLAIN.signed(self.shown(amount))
+
+    def _amounts(self, amount: Weight) -> tuple[str, ...]:
+        """Return the same for a rule, blank for a class of which it says nothing."""
+        each = () if self.between is None else self.between.of(amount)
+        return *(PLAIN.signed(one) if one else "" for one in each), PLAIN.signed(self.shown(amount))
+
+    def _named(self, weight: Weight) -> str:
+        return PLAIN.signed(self.shown(weight)) if self.between is None else self.between.named(weight)
+
+
+def _multiplied(exposure: Given, prediction: Any) -> list[tuple[str, str]]:
+    """Return how an exposure leads from the score to the prediction."""
+    return [
+        (readable(exposure.without or 0.0), f"the {exposure.mean_name} for an exposure of 1"),
+        (f"x {readable(difference(exposure.amount))}", exposure.words()),
+        (readable(prediction), f"in all, the {exposure.mean_name}"),
+    ]
 
 
 @dataclass(frozen=True)
@@ -157,7 +245,11 @@ class Explanation(Records[RowExplanation]):
         return self.rows
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each row and rule, the constant first (its rule is None)."""
+        """Return one dict for each row and rule, the constant first, and then the offset if there is one (their rule is None).
+
+        With many classes, ``contribution`` and ``score`` are differences between the predicted class and the one that it is
+        compared ``against``; those of each class follow, under its name.
+        """
         return [record for row in self.rows for record in _as_dicts(row)]
 
     def __str__(self) -> str:
@@ -170,19 +262,23 @@ class Explanation(Records[RowExplanation]):
 
 
 def _as_dicts(row: RowExplanation) -> list[dict[str, Any]]:
-    constant = RuleContribution(-1, "True", row.intercept, True, row.intercept, ())
+    constants = [RuleContribution(-1, "True", row.intercept, True, row.intercept, ())]
+    if row.offset is not None:
+        constants.append(RuleContribution(-1, row.offset.words(), row.offset.amount, True, row.offset.amount, ()))
     return [
         {
             "row": row.row,
-            "rule": None if rule is constant else rule.rule,
+            "rule": None if rule.rule < 0 else rule.rule,
             "condition": rule.condition,
             "fires": rule.fires,
-            "contribution": rule.contribution,
+            "contribution": row.shown(rule.contribution),
             "margins": [margin.margin for margin in rule.margins],
-            "score": row.score,
+            "score": row.shown(row.score),
             "prediction": row.prediction,
         }
-        for rule in (constant, *row.rules)
+        | ({} if row.exposure is None else {"exposure": row.exposure.amount})
+        | ({} if row.between is None else row.between.record(rule.contribution, row.score))
+        for rule in (*constants, *row.rules)
     ]
 
 
@@ -203,15 +299,17 @@ def _with_remark(condition: str, remark: str) -> str:
     return f"{condition} ({remark})" if remark else condition
 
 
-def _indented(lines: list[tuple[str, str]]) -> str:
-    return "\n".join(f"  {line}" for line in aligned(lines).split("\n"))
+def _indented(lines: Sequence[tuple[str, ...]]) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in aligned(lines).split("\n"))
 
 
 def explain(
     model: Model,
     X: NDArray[np.float64] | Block,
     words: Mapping[tuple[int, int], Level] = MappingProxyType({}),
-    given: Vector | None = None,  # noqa: ARG001
+    given: Vector | None = None,
+    *,
+    versus: Any = None,
 ) -> Explanation:
     """Say for each row which rules fired, how clearly their conditions hold, and what they add up to.
 
@@ -221,30 +319,49 @@ def explain(
     X : Block, or array of shape (n_samples, n_features)
     words : dict of (int, int) to str, int or bool, optional
         What levels that were never seen in fit are called, by row and column.
+    given : array of shape (n_samples,) or (n_samples, n_classes), optional
+        The exposure or the offset of each row, which a model that has one needs.
+    versus : object, optional
+        With many classes, the label of the one with which the predicted class is compared. Without it, and where it is the
+        predicted class itself, that is the runner-up.
     """
     ensemble = model.ensemble
     facts = Facts(ensemble.block(X), words)
-    scores = model.scores(facts.block)
+    given = amounts_given(model, given, len(facts.block))
+    scores = model.scores(facts.block, given)
+    between = comparisons(model, scores, versus)
     columns = {column: facts.column(column) for column in ensemble.used_columns}
     contributions = [_contributions(index, rule, facts) for index, rule in enumerate(ensemble)]
-    predictions = model.decisions(scores).tolist()
+    row_scores, predictions = row_amounts(scores), model.decisions(scores, given).tolist()
     return Explanation(
         tuple(
             RowExplanation(
                 row,
                 ensemble.intercept,
                 tuple(of_rule[row] for of_rule in contributions),
-                score,
+                row_scores[row],
                 predictions[row],
                 {column.name: facts.value(row, index) for index, column in columns.items()},
-                model.headline(score),
-                model.wording.total,
+                model.headline(score, None if given is None else given[row]),
+                model.wording.total if (two := between[row]) is None else two.total,
                 tuple(_remarks(model, columns, facts.block.matrix[row])),
                 tuple(facts.sentence(row, column) for column in columns),
+                two,
+                _given(model, score, given, row),
             )
-            for row, score in enumerate(scores.tolist())
+            for row, score in enumerate(scores)
         )
     )
+
+
+def _given(model: Model, score: Vector, given: Vector | None, row: int) -> Given | None:
+    """Return what the prediction for a row was given."""
+    if model.offset is None or given is None:
+        return None
+    kind, names, amount = model.offset.kind, model.offset.names, as_weight(given[row])
+    if kind == "offset":
+        return Given(kind, names, amount)
+    return Given(kind, names, amount, float(model.means(score)), model.mean_name)
 
 
 def _remarks(model: Model, columns: Mapping[int, Column], row: Vector) -> Iterator[str]:
@@ -262,7 +379,8 @@ def _contributions(index: int, rule: Rule, facts: Facts) -> list[RuleContributio
     """Return what a rule does for each row."""
     text = rule.condition.describe(facts.block.columns)
     margins = [_margins(test, facts) for test in rule.condition]
-    rows = zip(rule.condition(facts.block).tolist(), rule.contribution(facts.block).tolist(), strict=True)
+    holds = rule.condition(facts.block)
+    rows = zip(holds.tolist(), row_amounts(rule.where(holds)), strict=True)
     return [
         RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins))
         for row, (fires, added) in enumerate(rows)

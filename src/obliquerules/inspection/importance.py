@@ -24,7 +24,8 @@ class VariableImportance:
     ----------
     variable : str
     importance : float
-        The mean absolute change of the score if the value is replaced by that of a row drawn from the data.
+        The mean absolute change of the score if the value is replaced by that of a row drawn from the data; with many classes,
+        of the difference between the scores of two of them.
     n_rules : int
         The number of rules whose conditions use the variable.
     """
@@ -43,6 +44,10 @@ class Importances(Records[VariableImportance]):
     the score: log-odds for classes, the unit of y for the squared loss, the logarithm of the count for the Poisson loss. The
     other variables keep their values, so combinations of values that never occur in the data count, too. To be missing counts
     as a value.
+
+    With many classes, what changes is the difference between the scores of two classes drawn at random, the log-odds of one
+    against the other: the mean is over all pairs of classes, too. So it does not matter what is added to all scores of a row,
+    and with two classes this would be the mean absolute change of the log-odds.
 
     Attributes
     ----------
@@ -90,8 +95,22 @@ def _mean_change(rules: list[Rule], column: int, block: Block, weight: Vector) -
         total += _change_to_numbers(rules, column, block, np.where(by_interval, weight, 0.0), before)
     for value, mass in () if by_interval.all() else _alike(rules, column, block.rows(~by_interval), weight[~by_interval]):
         there = _with_value(block, column, value)
-        total += mass * np.abs(np.sum([rule.contribution(there) for rule in rules], axis=0) - before)
+        total += mass * size_of(np.sum([rule.contribution(there) for rule in rules], axis=0) - before)
     return float(np.average(total, weights=weight) / weight.sum())
+
+
+def size_of(change: Vector) -> Vector:
+    """Return the size of the change of each score; with many classes, the mean over all pairs of them of how they move apart.
+
+    >>> size_of(np.array([-2.0, 1.0])).tolist(), size_of(np.array([[3.0, 0.0, 0.0], [5.0, 5.0, 5.0]])).tolist()
+    ([2.0, 1.0], [2.0, 0.0])
+    """
+    if change.ndim == 1:
+        return np.abs(change)
+    # In ascending order, a change is the greater one of as many pairs as there are changes before it.
+    n = change.shape[1]
+    ranks = 2.0 * np.arange(n) - (n - 1)
+    return np.asarray((np.sort(change, axis=1) * ranks).sum(axis=1) / (0.5 * n * (n - 1)))
 
 
 def _with_value(block: Block, column: int, value: float | Vector) -> Block:
@@ -136,8 +155,8 @@ def _change_to_numbers(rules: list[Rule], column: int, block: Block, weight: Vec
     total = np.zeros(n)
     for start, stop in zip(ends.T, [*ends.T[1:], np.full(n, len(values))], strict=True):
         fires = ((low <= start) & (start < high) for low, high in intervals)
-        after = np.sum([rule.weight * fired for rule, fired in zip(rules, fires, strict=True)], axis=0)
-        total += (mass[stop] - mass[start]) * np.abs(after - before)
+        after = np.sum([rule.where(fired) for rule, fired in zip(rules, fires, strict=True)], axis=0)
+        total += (mass[stop] - mass[start]) * size_of(after - before)
     return total
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.inspection.classes import by_class, difference, row_amounts, weights_of
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN
 
 Vector = NDArray[np.float64]
@@ -25,25 +28,25 @@ class RuleSummary:
         The position of the rule in the ensemble, from 0; None for the constant.
     condition : str
         The condition as text; ``"True"`` for the constant.
-    weight : float
-        What the rule adds to the score of a row that it covers.
+    weight : float or tuple of float
+        What the rule adds to the score of a row that it covers; with many classes, to that of each class.
     complexity : int
     coverage : float
         The weighted share of the rows for which the condition holds.
-    mean_contribution : float
-        The mean over all rows of what the rule adds to the score: its weight times its coverage.
-    purity : float or None
-        The mean target of the covered rows: the share of the positive class, or the mean of y. None if there is no target or
-        no covered row.
+    mean_contribution : float or tuple of float
+        The mean over all rows of what the rule adds to the score, or to that of each class: its weight times its coverage.
+    purity : float, tuple of float or None
+        The mean target of the covered rows: the share of the positive class, of each of many classes, or the mean of y. None if
+        there is no target or no covered row.
     """
 
     rule: int | None
     condition: str
-    weight: float
+    weight: Weight
     complexity: int
     coverage: float
-    mean_contribution: float
-    purity: float | None
+    mean_contribution: Weight
+    purity: Weight | None
 
 
 @dataclass(frozen=True)
@@ -56,31 +59,60 @@ class RuleTable(Records[RuleSummary]):
         The constant, which covers all rows, and then the rules in the order of the ensemble.
     target : str
         What `RuleSummary.purity` is called in the printed table.
+    classes : tuple of str
+        The names of the classes if there are many; the table then has a column of weights for each of them.
     """
 
     rules: tuple[RuleSummary, ...]
     target: str = "mean target"
+    classes: tuple[str, ...] = ()
 
     def _records(self) -> tuple[RuleSummary, ...]:
         return self.rules
 
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each rule; with many classes, weights, mean contributions and shares are under their names."""
+        if not self.classes:
+            return super().to_dicts()
+        return [
+            {"rule": rule.rule, "condition": rule.condition, "complexity": rule.complexity, "coverage": rule.coverage}
+            | by_class("weight", self.classes, rule.weight)
+            | by_class("mean_contribution", self.classes, rule.mean_contribution)
+            | by_class("share", self.classes, rule.purity)
+            for rule in self.rules
+        ]
+
     def __str__(self) -> str:
         with_target = any(rule.purity is not None for rule in self.rules)
-        heading = ["rule", "weight", "complexity", "coverage", "mean contribution", self.target, "condition"]
-        lines = [heading, *(_cells(rule) for rule in self.rules)]
-        return aligned(lines if with_target else [[*line[:5], line[6]] for line in lines])
+        amounts = map(PLAIN.output, self.classes) if self.classes else ("weight",)
+        mean = () if self.classes else ("mean contribution",)
+        heading = ["rule", *amounts, "complexity", "coverage", *mean, self.target, "condition"]
+        lines = [heading, *(self._cells(rule) for rule in self.rules)]
+        return aligned(lines if with_target else [[*line[:-2], line[-1]] for line in lines])
+
+    def _cells(self, rule: RuleSummary) -> list[str]:
+        return [
+            "" if rule.rule is None else str(rule.rule),
+            *_amounts(rule),
+            str(rule.complexity),
+            f"{100 * rule.coverage:.1f} %",
+            *(() if self.classes else (PLAIN.signed(difference(rule.mean_contribution)),)),
+            "-" if rule.purity is None else self._purity(rule.purity),
+            rule.condition,
+        ]
+
+    def _purity(self, purity: Weight) -> str:
+        """Return the mean target; of many classes, the most frequent one and its share."""
+        if not isinstance(purity, tuple):
+            return readable(purity)
+        share = max(purity)
+        return f"{PLAIN.output(self.classes[purity.index(share)])} {100 * share:.1f} %"
 
 
-def _cells(rule: RuleSummary) -> list[str]:
-    return [
-        "" if rule.rule is None else str(rule.rule),
-        PLAIN.signed(rule.weight),
-        str(rule.complexity),
-        f"{100 * rule.coverage:.1f} %",
-        PLAIN.signed(rule.mean_contribution),
-        "-" if rule.purity is None else readable(rule.purity),
-        rule.condition,
-    ]
+def _amounts(rule: RuleSummary) -> list[str]:
+    """Return the weights as text, blank for classes of which a rule says nothing."""
+    blank = isinstance(rule.weight, tuple) and rule.rule is not None
+    return ["" if blank and not one else PLAIN.signed(one) for one in weights_of(rule.weight)]
 
 
 def rule_table(model: Model, X: NDArray[np.float64] | Block, y: Vector | None, weight: Vector) -> RuleTable:
@@ -90,27 +122,32 @@ def rule_table(model: Model, X: NDArray[np.float64] | Block, y: Vector | None, w
     covered = weight[:, None] * np.hstack([always, ensemble.fires(X)])
     # The same sum in numerator and denominator makes the share of a rule that covers all rows exactly one.
     mass = covered.sum(axis=0)
-    totals = None if y is None else (y[:, None] * covered).sum(axis=0)
+    means = [None] * len(mass) if y is None else _means(y, covered, mass, ensemble.outputs)
     rules = [
-        _summary(
-            ensemble,
-            index - 1,
-            rule,
-            float(mass[index] / mass[0]),
-            None if totals is None or mass[index] == 0.0 else float(totals[index] / mass[index]),
-        )
+        _summary(ensemble, index - 1, rule, float(mass[index] / mass[0]), means[index])
         for index, rule in enumerate((Rule(ensemble.intercept), *ensemble))
     ]
+    if ensemble.outputs is not None:
+        return RuleTable(tuple(rules), "most frequent", ensemble.outputs)
     return RuleTable(tuple(rules), model.target_name)
 
 
-def _summary(ensemble: RuleEnsemble, index: int, rule: Rule, coverage: float, purity: float | None) -> RuleSummary:
+def _means(y: Vector, covered: Vector, mass: Vector, outputs: tuple[str, ...] | None) -> list[Weight | None]:
+    """Return the mean target, or the share of each class, among the rows that each rule covers; None if there are none."""
+    targets = [y] if outputs is None else [(y == code).astype(np.float64) for code in range(len(outputs))]
+    totals = np.column_stack([(target[:, None] * covered).sum(axis=0) for target in targets])
+    means = np.divide(totals, mass[:, None], out=np.zeros_like(totals), where=mass[:, None] > 0.0)
+    found = row_amounts(means[:, 0] if outputs is None else means)
+    return [mean if size > 0.0 else None for mean, size in zip(found, mass.tolist(), strict=True)]
+
+
+def _summary(ensemble: RuleEnsemble, index: int, rule: Rule, coverage: float, purity: Weight | None) -> RuleSummary:
     return RuleSummary(
         None if index < 0 else index,
         rule.condition.describe(ensemble.columns),
         rule.weight,
         rule.complexity,
         coverage,
-        coverage * rule.weight,
+        as_weight(coverage * np.asarray(rule.weight)),
         purity,
     )

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.inspection.classes import by_class, weights_of
 from obliquerules.method import Method, Task, firing_patterns
-from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rules import Model, Rule, RuleEnsemble
 from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.rule import Weight
 from obliquerules.rules.style import PLAIN
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
+# The lower and the upper end.
+Interval = tuple[float, float]
 # Returns the weights of the rules, with their conditions fixed, given how often each row was drawn.
 Reweigh = Callable[[Vector], Vector]
 
@@ -36,17 +41,24 @@ class RuleStability:
         The share of the refits in which a rule comes back that covers nearly the same rows.
     mean_overlap : float
         The mean over the refits of the overlap with the most similar rule.
-    weight : float
-        The weight that the rule has in the model.
-    interval : tuple of float
-        Lower and upper end for the weight, given the conditions of all rules; see `Stability`.
+    weight : float or tuple of float
+        The weight that the rule has in the model; with many classes, one for each of them.
+    interval : tuple of float, or tuple of tuples
+        Lower and upper end for the weight, given the conditions of all rules; see `Stability`. With many classes, one interval
+        for each of them, None where the rule says nothing of a class.
     """
 
     condition: str
     frequency: float
     mean_overlap: float
-    weight: float
-    interval: tuple[float, float]
+    weight: Weight
+    interval: Interval | tuple[Interval | None, ...]
+
+    @property
+    def intervals(self) -> tuple[Interval | None, ...]:
+        """The interval of each weight, also if there is only one."""
+        several = isinstance(self.weight, tuple)
+        return self.interval if several else (self.interval,)  # type: ignore[return-value]  # what it is, the weight says
 
 
 @dataclass(frozen=True)
@@ -76,25 +88,50 @@ class Stability(Records[RuleStability]):
         The least overlap at which a rule counts as having come back.
     confidence : float
         The nominal coverage of the intervals.
+    classes : tuple of str
+        The names of the classes if there are many; a rule then has a line for each class that it speaks for.
     """
 
     rules: tuple[RuleStability, ...]
     n_bootstraps: int
     overlap: float
     confidence: float
+    classes: tuple[str, ...] = ()
 
     def _records(self) -> tuple[RuleStability, ...]:
         return self.rules
 
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each rule; with many classes, weights and intervals are under their names."""
+        if not self.classes:
+            return super().to_dicts()
+        return [
+            {"condition": rule.condition, "frequency": rule.frequency, "mean_overlap": rule.mean_overlap}
+            | by_class("weight", self.classes, rule.weight)
+            | by_class("interval", self.classes, rule.intervals)
+            for rule in self.rules
+        ]
+
     def __str__(self) -> str:
-        heading = ("frequency", "overlap", "weight", f"{100 * self.confidence:g} % interval", "condition")
-        return aligned([heading, *(_cells(rule) for rule in self.rules)])
+        named = ("class",) if self.classes else ()
+        heading = ("frequency", "overlap", *named, "weight", f"{100 * self.confidence:g} % interval", "condition")
+        return aligned([heading, *(line for rule in self.rules for line in self._lines(rule))])
+
+    def _lines(self, rule: RuleStability) -> list[tuple[str, ...]]:
+        """Return a line for each weight that has an interval; the first says what the rule is."""
+        weights = [
+            (*([PLAIN.output(self.classes[k])] if self.classes else []), PLAIN.signed(weight), _range(*interval))
+            for k, (weight, interval) in enumerate(zip(weights_of(rule.weight), rule.intervals, strict=True))
+            if interval is not None
+        ]
+        first = (f"{rule.frequency:.2f}", f"{rule.mean_overlap:.2f}")
+        nothing = ("",) * (3 if self.classes else 2)
+        (one, *others) = weights or [nothing]
+        return [(*first, *one, rule.condition), *(("", "", *other, "") for other in others)]
 
 
-def _cells(rule: RuleStability) -> tuple[str, ...]:
-    low, high = rule.interval
-    interval = f"{PLAIN.signed(low)} to {PLAIN.signed(high)}"
-    return f"{rule.frequency:.2f}", f"{rule.mean_overlap:.2f}", PLAIN.signed(rule.weight), interval, rule.condition
+def _range(low: float, high: float) -> str:
+    return f"{PLAIN.signed(low)} to {PLAIN.signed(high)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,11 +191,18 @@ def stability(
             float(np.mean(overlaps[:, index] >= overlap)),
             float(np.mean(overlaps[:, index])),
             rule.weight,
-            (float(low), float(high)),
+            _intervals_of(rule, intervals[index]),
         )
-        for index, (rule, (low, high)) in enumerate(zip(ensemble, intervals, strict=True))
+        for index, rule in enumerate(ensemble)
     ]
-    return Stability(tuple(rules), n_bootstraps, overlap, confidence)
+    return Stability(tuple(rules), n_bootstraps, overlap, confidence, ensemble.outputs or ())
+
+
+def _intervals_of(rule: Rule, ends: Vector) -> Interval | tuple[Interval | None, ...]:
+    """Return the ends of an interval as numbers; with many classes, of one for each class that the rule speaks for."""
+    if not isinstance(rule.weight, tuple):
+        return float(ends[0]), float(ends[1])
+    return tuple((float(low), float(high)) if k in rule.spoken_for else None for k, (low, high) in enumerate(ends))
 
 
 def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
@@ -169,21 +213,21 @@ def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
 def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
     """Return a function that fits the weights of the rules, with their conditions fixed, to rows drawn any number of times."""
     design, pattern = firing_patterns(ensemble, task.X)
-    start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
+    start = ensemble.weight_table
 
     def reweigh(counts: Vector) -> Vector:
         weight = counts * task.weight
         ridge = method.penalty(task.loss, task.y, weight)
-        return weights_of_patterns(design, pattern, task.y, weight, task.loss, ridge, start)[1:]
+        return weights_of_patterns(design, pattern, task.y, weight, task.loss, ridge, start, offset=task.offset)[1:]
 
     return reweigh
 
 
 def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, seeds: list[int]) -> NDArray[np.float64]:
-    """Return the percentile interval of the weight of each rule, shape (n_rules, 2), from one draw for each seed."""
+    """Return the percentile interval of each weight of each rule, shape (n_rules[, n_classes], 2), one draw for each seed."""
     weights = np.array([reweigh(bootstrap.draw(seed)) for seed in seeds])
     tail = 0.5 * (1.0 - confidence)
-    return np.asarray(np.quantile(weights, [tail, 1.0 - tail], axis=0).T, dtype=np.float64)
+    return np.asarray(np.moveaxis(np.quantile(weights, [tail, 1.0 - tail], axis=0), 0, -1), dtype=np.float64)
 
 
 def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, bootstrap: Bootstrap, seed: int) -> Vector:

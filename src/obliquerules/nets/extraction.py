@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from obliquerules.pareto import pareto
 from obliquerules.rows.scaling import Scaling
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.decimals.gaps import Projections, middle_half
+from obliquerules.solvers.class_weights import class_weights_of_patterns
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
@@ -39,15 +41,15 @@ class HardNetwork:
     thresholds : array of shape (n_rules, n_propositions)
     members : array of shape (n_rules, n_propositions)
         Which propositions a rule is made of.
-    rule_weights : array of shape (n_rules,)
-    constant : float
+    rule_weights : array of shape (n_rules,) or, with many classes, (n_rules, n_classes)
+    constant : float or array of shape (n_classes,)
     """
 
     directions: NDArray[np.float64]
     thresholds: NDArray[np.float64]
     members: Mask
     rule_weights: Vector
-    constant: float
+    constant: Any
 
     @classmethod
     def of(cls, parameters: NetworkParameters, index: int, negligible: float = NEGLIGIBLE) -> HardNetwork:
@@ -60,7 +62,7 @@ class HardNetwork:
             parameters["thresholds"][index].astype(np.float64),
             parameters["memberships"][index] >= MEMBER,
             parameters["rule_weights"][index].astype(np.float64),
-            float(parameters["constant"][index]),
+            parameters["constant"][index].astype(np.float64),
         )
 
     def holds(self, X: NDArray[np.float64]) -> Mask:
@@ -75,9 +77,14 @@ class HardNetwork:
         return fires
 
     def score(self, X: NDArray[np.float64]) -> Vector:
-        """Return the output of the network, in its own units."""
-        added: Vector = np.einsum("r,rn->n", self.rule_weights, self.fires(X).astype(np.float64))
-        return self.constant + added
+        """Return the output of the network, in its own units, shape (n_samples,) or (n_samples, n_classes)."""
+        added: Vector = np.einsum("r...,rn->n...", self.rule_weights, self.fires(X).astype(np.float64))
+        return np.asarray(self.constant + added)
+
+    @cached_property
+    def speaks(self) -> Mask:
+        """Which rules have a weight other than zero, shape (n_rules,)."""
+        return np.asarray(np.any(self.rule_weights != 0.0, axis=tuple(range(1, self.rule_weights.ndim))))
 
     @cached_property
     def complexities(self) -> NDArray[np.intp]:
@@ -88,19 +95,23 @@ class HardNetwork:
     def complexity(self) -> int:
         """The complexity of all rules with a weight other than zero, counting the members that depend on the inputs."""
         looks = self.members & self.directions.any(axis=-1)
-        counted = (self.rule_weights != 0.0) & looks.any(axis=-1)
-        return int(counted.sum() + (self.complexities * looks)[counted].sum())
+        counted = self.speaks & looks.any(axis=-1)
+        return int(np.count_nonzero(self.rule_weights[counted]) + (self.complexities * looks)[counted].sum())
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """The training rows, in original units and standardised, with the loss and the ridge by which models are judged on them."""
+    """The training rows, in original units and standardised, with the loss and the ridge by which models are judged on them.
+
+    With many classes, the ridge has a number for each, and ``outputs`` are their names.
+    """
 
     X: NDArray[np.float64]
     y: Vector
     weight: Vector
     loss: Loss
-    ridge: float
+    ridge: Any
+    outputs: tuple[str, ...] | None = None
 
     @cached_property
     def scaling(self) -> Scaling:
@@ -117,18 +128,31 @@ class TrainingRows:
         """The standardised columns that a network is trained on: with outliers brought in."""
         return self.scaling.fenced(self.X)
 
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """With many classes, the share of each of them in each row, 0 or 1."""
+        return np.asarray(self.y[:, None] == np.arange(self.loss.n_classes), dtype=np.float64)
+
     def risk(self, score: Vector) -> float:
         """Return the weighted sum of the losses of scores."""
         return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
 
-    def refit(self, fires: Mask) -> tuple[Vector, float]:
-        """Return the best constant and weights of rules that fire on these rows, shape (n_rules, n_samples), and their risk."""
-        start = np.zeros(1 + len(fires))
-        start[0] = self.loss.best_constant(self.y, self.weight)
+    def refit(self, fires: Mask, spoken: Mask | None = None) -> tuple[Vector, float]:
+        """Return the best constant and weights of rules that fire on these rows, shape (n_rules, n_samples), and their risk.
+
+        With many classes, ``spoken`` of shape (n_rules, n_classes) says which classes each rule has a weight for.
+        """
+        constant = self.loss.best_constant(self.y, self.weight)
+        start = np.zeros((1 + len(fires), *np.shape(constant)))
+        start[0] = constant
         patterns, pattern = np.unique(fires.T, axis=0, return_inverse=True)
-        design = np.column_stack([np.ones(len(patterns)), patterns])
-        weights = weights_of_patterns(design, pattern.ravel(), self.y, self.weight, self.loss, self.ridge, start)
-        return weights, self.risk((design @ weights)[pattern.ravel()])
+        design, pattern = np.column_stack([np.ones(len(patterns)), patterns]), pattern.ravel()
+        if spoken is None:
+            weights = weights_of_patterns(design, pattern, self.y, self.weight, self.loss, self.ridge, start)
+        else:
+            free = np.vstack([np.ones(start.shape[1], dtype=np.bool_), spoken])
+            weights = class_weights_of_patterns(design, pattern, self.shares, self.weight, self.ridge, start, free)
+        return weights, self.risk((design @ weights)[pattern])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +163,7 @@ class Draft:
     ----------
     bodies : tuple of (int, tuple of int)
         The index of each rule in the network, and the indices of its propositions.
-    weights : array of shape (1 + n_rules,)
+    weights : array of shape (1 + n_rules,) or, with many classes, (1 + n_rules, n_classes)
         The constant and the rule weights.
     risk : float
         The loss on the training rows.
@@ -153,7 +177,19 @@ class Draft:
     @property
     def complexity(self) -> int:
         """The complexity of the ensemble that the draft becomes."""
-        return sum(1 + int(self.network.complexities[rule, list(kept)].sum()) for rule, kept in self.bodies)
+        n_weights = int(np.count_nonzero(self.weights[1:])) if self.weights.ndim > 1 else len(self.bodies)
+        return n_weights + sum(self.body_complexities)
+
+    @property
+    def body_complexities(self) -> list[int]:
+        """The complexity of the condition of each rule."""
+        return [int(self.network.complexities[rule, list(kept)].sum()) for rule, kept in self.bodies]
+
+    def fires(self, rows: TrainingRows) -> Mask:
+        """Return where each rule fires, shape (n_rules, n_samples)."""
+        holds = self.network.holds(rows.standardised)
+        fires = [np.logical_and.reduce(holds[rule, list(kept)], axis=0) for rule, kept in self.bodies]
+        return np.array(fires, dtype=np.bool_).reshape(-1, len(rows.y))
 
     def ensemble(self, rows: TrainingRows, columns: Columns | None) -> RuleEnsemble:
         """Return the rules in original units."""
@@ -162,7 +198,7 @@ class Draft:
         for weight, (rule, kept) in zip(self.weights[1:], self.bodies, strict=True):
             condition = Conjunction(self._proposition(rows, rule, index, holds[rule, index]) for index in kept)
             rules.append(Rule(weight, condition))
-        return RuleEnsemble(rules, self.weights[0], columns)
+        return RuleEnsemble(rules, self.weights[0], columns, rows.outputs)
 
     def _proposition(self, rows: TrainingRows, rule: int, index: int, holds: Mask) -> Proposition:
         """Return a proposition in original units, its threshold moved to the middle of its gap: no row changes side."""
@@ -182,11 +218,13 @@ def as_trained(network: HardNetwork, rows: TrainingRows, units: Units) -> Draft:
     looks = network.directions.any(axis=-1)
     never = (network.members & ~looks & (network.thresholds > 0.0)).any(axis=-1)
     members = network.members & looks
-    constant = network.constant + network.rule_weights[~never & ~members.any(axis=-1)].sum()
-    counted = np.flatnonzero((network.rule_weights != 0.0) & ~never & members.any(axis=-1))
+    constant = network.constant + network.rule_weights[~never & ~members.any(axis=-1)].sum(axis=0)
+    counted = np.flatnonzero(network.speaks & ~never & members.any(axis=-1))
     bodies = tuple((int(rule), tuple(np.flatnonzero(members[rule]).tolist())) for rule in counted)
     weights = units.size * np.array([constant, *network.rule_weights[counted]])
     weights[0] += units.offset
+    if rows.loss.by_class:
+        weights[0] -= weights[0].mean()
     risk = rows.risk(units.offset + units.size * network.score(rows.standardised))
     return Draft(network, bodies, weights, risk)
 
@@ -195,28 +233,40 @@ def without_rules(rows: TrainingRows) -> Draft:
     """Return the draft of the best constant."""
     constant = rows.loss.best_constant(rows.y, rows.weight)
     nothing = HardNetwork(np.zeros((0, 0, rows.X.shape[1])), np.zeros((0, 0)), np.zeros((0, 0), np.bool_), np.zeros(0), 0.0)
-    return Draft(nothing, (), np.array([constant]), rows.risk(np.full(len(rows.y), constant)))
+    weights = np.array([constant])
+    return Draft(nothing, (), weights, rows.risk(np.repeat(weights, len(rows.y), axis=0)))
 
 
 def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
     """Drop what is redundant on the training rows, and refit the weights of what is left.
 
     A proposition is redundant if the others of its rule imply it. A rule is redundant if its weight is zero, if it fires always
-    or never, or if it fires on the same rows as another rule or as its complement.
+    or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays speaks
+    for the classes of all of these.
     """
     holds = network.holds(rows.standardised)
     kept: dict[bytes, tuple[int, tuple[int, ...]]] = {}
     cost: dict[bytes, int] = {}
     covered: dict[bytes, Mask] = {}
-    for rule in np.flatnonzero(network.rule_weights):
+    spoken: dict[bytes, Mask] = {}
+    for rule in np.flatnonzero(network.speaks):
         body = needed(holds[rule], np.flatnonzero(network.members[rule]).tolist(), network.complexities[rule])
         fires = np.logical_and.reduce(holds[rule, body], axis=0)
         key = np.packbits(fires ^ fires[0]).tobytes()
         complexity = int(network.complexities[rule, body].sum())
-        if fires.any() and not fires.all() and complexity < cost.get(key, complexity + 1):
+        if fires.all() or not fires.any():
+            continue
+        spoken[key] = spoken.get(key, False) | (network.rule_weights[rule] != 0.0)
+        if complexity < cost.get(key, complexity + 1):
             kept[key], cost[key], covered[key] = (int(rule), tuple(body)), complexity, fires
-    weights, risk = rows.refit(np.array(list(covered.values()), dtype=np.bool_).reshape(-1, len(rows.y)))
+    weights, risk = rows.refit(
+        _table(covered, len(rows.y)), _table(spoken, rows.loss.n_classes) if rows.loss.by_class else None
+    )
     return Draft(network, tuple(kept.values()), weights, risk)
+
+
+def _table(rows: Mapping[bytes, Mask], n_columns: int) -> Mask:
+    return np.array(list(rows.values()), dtype=np.bool_).reshape(-1, n_columns)
 
 
 def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) -> list[int]:

@@ -52,7 +52,7 @@ class Indicators:
         """Return an ensemble on these columns as one on the columns of the task, with the same rule weights."""
         rules = [Rule(rule.weight, Conjunction(map(self._test, rule.condition))) for rule in ensemble]
         rules = [Rule(rule.weight, strictest(rule.condition) or rule.condition) for rule in rules]
-        restored = RuleEnsemble(rules, ensemble.intercept, self.task.columns)
+        restored = RuleEnsemble(rules, ensemble.intercept, self.task.columns, ensemble.outputs)
         return restored.with_propositions(self.shortening.with_whole_threshold)
 
     @cached_property
@@ -87,9 +87,9 @@ def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], 
 
 
 def _refitted(method: Method, ensemble: RuleEnsemble, task: Task) -> RuleEnsemble:
-    start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
+    start = ensemble.weight_table
     weights = method.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=np.bool_))
-    return ensemble.with_weights(weights[1:].tolist(), float(weights[0]))
+    return ensemble.with_weight_table(weights)
 
 
 def _terms(X: Block, weight: NDArray[np.float64], *, dates: bool) -> tuple[Term, ...]:

@@ -6,19 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
+from obliquerules.nets.class_choice import drafts_of
 from obliquerules.nets.extraction import (
     NEGLIGIBLE_SHARES,
     Draft,
     HardNetwork,
     TrainingRows,
     as_trained,
-    cleaned,
     frontier,
     without_rules,
 )
@@ -34,6 +36,8 @@ DISCRETIZATIONS = ("refit", "paper")
 @dataclass(frozen=True, kw_only=True)
 class LTRNet(Method):
     """Networks of soft rules, trained at each of a falling sequence of L1 penalties, made hard and read off as rules."""
+
+    many_classes: ClassVar[bool] = True
 
     max_rules: int = whole(10, "Rules in the network; the penalty leaves fewer.")
     max_propositions: int = whole(5, "Conditions in a rule of the network.")
@@ -82,11 +86,15 @@ class LTRNet(Method):
 
     def grow(self, task: Task) -> Growth:
         """Train networks at each penalty, and read the path off all of them; dates and durations are left out."""
+        return grow_in_class_order(self, task, LTRNet._grow)
+
+    def _grow(self, task: Task) -> Growth:
         return grow_on_numbers(self, task, self._grow_on_numbers, dates=False)
 
     def _grow_on_numbers(self, task: Task) -> Growth:
         sample, loss = task.sample, task.loss
-        rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, self.penalty(loss, sample.y, sample.weight))
+        ridge, outputs = self.penalty(loss, sample.y, sample.weight), None if task.labels is None else task.labels.outputs
+        rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, ridge, outputs)
         trained = self._trained(rows, task.report if self.verbose else None)
         path = frontier([without_rules(rows), *(draft for drafts, _ in trained for draft in drafts)])
         ensembles = [draft.ensemble(rows, task.columns) for draft in path]
@@ -120,7 +128,8 @@ class LTRNet(Method):
         return drafts, n_steps
 
     def _objective(self, rows: TrainingRows, units: Units, penalty: float) -> SoftRules:
-        architecture = Architecture(self.n_restarts, self.max_rules, self.max_propositions, self.steepness)
+        output_shape = (rows.loss.n_classes,) if rows.loss.by_class else ()
+        architecture = Architecture(self.n_restarts, self.max_rules, self.max_propositions, self.steepness, output_shape)
         inputs, penalties = rows.inputs.astype(np.float32), Penalties(penalty, self.w_penalty)
         return SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)
 
@@ -132,7 +141,8 @@ class LTRNet(Method):
             best = int(np.argmin(objective(parameters)[0]))
             return [as_trained(HardNetwork.of(parameters, best), rows, units)]
         made_hard = product(range(self.n_restarts), NEGLIGIBLE_SHARES)
-        return frontier(cleaned(HardNetwork.of(parameters, index, share), rows) for index, share in made_hard)
+        networks = (HardNetwork.of(parameters, index, share) for index, share in made_hard)
+        return frontier(draft for network in networks for draft in drafts_of(network, rows))
 
 
 def _report_step(

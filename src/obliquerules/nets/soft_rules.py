@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,19 +39,22 @@ class Architecture:
         Number of rules of a network, and of propositions of a rule.
     steepness : float
         alpha, the steepness of the modified sigmoid of a conjunction.
+    output_shape : tuple of int
+        The shape of what a row is given: empty for one score; with many classes, their number.
     """
 
     n_networks: int
     n_rules: int
     n_propositions: int
     steepness: float
+    output_shape: tuple[int, ...] = ()
 
     def start(self, X: Floats, random: np.random.Generator) -> NetworkParameters:
         """Draw parameters to start from: random unit directions with thresholds at random rows, and small rule weights.
 
         Parameters are named arrays whose first axis is the network: ``directions`` (networks, rules, propositions, features),
         ``thresholds`` and ``memberships`` (networks, rules, propositions), ``rule_weights`` (networks, rules) and ``constant``
-        (networks).
+        (networks); with many classes, the last two have one more axis for them.
         """
         shape = (self.n_networks, self.n_rules, self.n_propositions)
         directions = random.standard_normal((*shape, X.shape[1]))
@@ -60,15 +64,19 @@ class Architecture:
             "directions": directions,
             "thresholds": np.einsum("srkj,srkj->srk", directions, rows),
             "memberships": START_OF_MEMBERSHIP + SCATTER * random.standard_normal(shape),
-            "rule_weights": SMALL_WEIGHT * random.standard_normal(shape[:2]),
-            "constant": np.zeros(self.n_networks),
+            "rule_weights": SMALL_WEIGHT * random.standard_normal((*shape[:2], *self.output_shape)),
+            "constant": np.zeros((self.n_networks, *self.output_shape)),
         }
         return {name: values.astype(X.dtype) for name, values in start.items()}
 
 
 @dataclass(frozen=True)
 class Penalties:
-    """Penalties: L1 keeps rules few and sparse (on directions and rule weights), the W-shaped one memberships near 0 or 1."""
+    """Penalties: L1 keeps rules few and sparse (on directions and rule weights), the W-shaped one memberships near 0 or 1.
+
+    With many classes, a rule has L1 on its weight for each of them, which makes it speak for few. The same amount added to all
+    of its weights changes no probability; by the sum of their sizes, it is best to have their median at zero.
+    """
 
     l1: float
     w_shaped: float
@@ -76,7 +84,8 @@ class Penalties:
     def value(self, parameters: NetworkParameters) -> Floats:
         """Return l1 (|directions| + |rule weights|) + w_shaped sum min(|w|, |1 - w|) of each network."""
         directions, memberships = parameters["directions"], parameters["memberships"]
-        sparse = np.abs(directions).sum(axis=(1, 2, 3)) + np.abs(parameters["rule_weights"]).sum(axis=1)
+        rule_weights = parameters["rule_weights"].reshape(len(memberships), -1)
+        sparse = np.abs(directions).sum(axis=(1, 2, 3)) + np.abs(rule_weights).sum(axis=1)
         undecided = np.minimum(np.abs(memberships), np.abs(1.0 - memberships)).sum(axis=(1, 2))
         value: Floats = self.l1 * sparse + self.w_shaped * undecided
         return value
@@ -100,25 +109,28 @@ class Units:
     """The units in which a network computes: scores are measured from the best constant, in typical Newton steps of a row.
 
     For the squared loss, this standardises the target. For any loss, it gives a penalty the same meaning on every scale of the
-    target.
+    target and, with many classes, for frequent and rare ones.
 
     Attributes
     ----------
-    offset, size : float
+    offset, size : float, or arrays of shape (n_classes,)
         The score of the model is ``offset + size * (score of the network)``.
     of_loss : float
         The loss of the model is ``of_loss`` times the loss of the network.
     """
 
-    offset: float
-    size: float
+    offset: Any
+    size: Any
     of_loss: float
 
     @classmethod
     def of(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> Units:
         """Measure a target: the size is the root mean square of each row's own Newton step from the best constant."""
         offset, curvature = loss.best_constant(y, weight), loss.curvature(y, weight)
-        gradient = loss.gradient(y, np.full(len(y), offset))
+        gradient = loss.gradient(y, np.repeat(np.array([offset]), len(y), axis=0))
+        if loss.by_class:  # no gradient is above one, and no class has a share of zero
+            size = np.sqrt(np.average(gradient**2, axis=0, weights=weight)) / curvature
+            return cls(offset, size, float((curvature * size**2).max()))
         largest = float(np.abs(gradient).max())
         spread = float(np.sqrt(np.average((gradient / largest) ** 2, weights=weight))) if largest > 0.0 else 0.0
         size = largest * spread / curvature
@@ -133,7 +145,7 @@ class SoftRules:
     Proposition k of a rule has the value ``p_k = sigmoid(gamma (x.w_k - t_k))``, the rule
     ``q = sigmoid(alpha (2 z + 1))`` with ``z = sum_k v_k p_k - sum_k v_k``, where v are the memberships: with binary v and p,
     -z is the number of propositions that are not met, and the sigmoid changes side between none and one. The score is
-    ``b_0 + sum b q``.
+    ``b_0 + sum b q``; with many classes, which share the rules, there is one for each, with b_0 and b of its own.
 
     Parameters
     ----------
@@ -178,17 +190,18 @@ class SoftRules:
         """Return the penalised loss of each network, and the gradients of the mean loss."""
         propositions = self._evaluate_propositions(parameters)
         conjunctions = self._evaluate_conjunctions(propositions, parameters["memberships"])
-        score = np.matmul(parameters["rule_weights"][:, None, :], conjunctions)[:, 0] + parameters["constant"][:, None]
+        score = np.matmul(self._by_output(parameters["rule_weights"]).swapaxes(1, 2), conjunctions).swapaxes(1, 2)
+        score = score.reshape(*score.shape[:2], *self.architecture.output_shape) + parameters["constant"][:, None]
         losses, pull = self._judge(score.astype(np.float64))
         gradients = self._gradients(parameters, propositions, conjunctions, pull.astype(score.dtype))
         return losses + self.penalties.value(parameters), gradients
 
     def _judge(self, score: NDArray[np.float64]) -> tuple[Floats, Floats]:
-        """Return the mean loss of each network, and its derivative in the score of each row."""
+        """Return the mean loss of each network, and its derivative in each score of each row."""
         units = self.units
         score = units.offset + units.size * score
         losses = self.loss.value(self.y, score) @ self.share / units.of_loss
-        pull = (units.size / units.of_loss * self.share) * self.loss.gradient(self.y, score)
+        pull = np.multiply.outer(self.share, units.size / units.of_loss) * self.loss.gradient(self.y, score)
         return losses, np.clip(pull, -LARGEST_PULL, LARGEST_PULL)
 
     def _evaluate_propositions(self, parameters: NetworkParameters) -> Floats:
@@ -206,11 +219,7 @@ class SoftRules:
         return sigmoid_of_negative(negative)
 
     def _gradients(self, parameters: NetworkParameters, p: Floats, q: Floats, pull: Floats) -> dict[str, Floats]:
-        alpha = self.architecture.steepness
-        # The derivative in z: b 2 alpha q (1 - q).
-        of_conjunction = q * (1.0 - q)
-        of_conjunction *= pull[:, None, :]
-        of_conjunction *= 2.0 * alpha * parameters["rule_weights"][:, :, None]
+        of_conjunction = self._of_conjunction(parameters["rule_weights"], q, pull)
         memberships = parameters["memberships"]
         # The derivative in x.w - t: v gamma p (1 - p).
         slopes = np.subtract(1.0, p, out=self._slopes)
@@ -222,9 +231,24 @@ class SoftRules:
             "directions": extended[..., :-1],
             "thresholds": extended[..., -1],
             "memberships": np.matmul(p, of_conjunction[..., None])[..., 0] - of_conjunction.sum(axis=-1, keepdims=True),
-            "rule_weights": np.matmul(q, pull[..., None])[..., 0],
-            "constant": pull.sum(axis=-1),
+            "rule_weights": np.matmul(q, self._by_output(pull)).reshape(parameters["rule_weights"].shape),
+            "constant": pull.sum(axis=1),
         }
+
+    def _of_conjunction(self, rule_weights: Floats, q: Floats, pull: Floats) -> Floats:
+        """Return the derivative in z, b 2 alpha q (1 - q), shape (networks, rules, rows); added up over the classes."""
+        slope, twice = q * (1.0 - q), 2.0 * self.architecture.steepness * rule_weights
+        if self.architecture.output_shape:
+            slope *= np.matmul(twice, pull.swapaxes(1, 2))
+            return slope
+        slope *= pull[:, None, :]
+        slope *= twice[:, :, None]
+        return slope
+
+    @staticmethod
+    def _by_output(values: Floats) -> Floats:
+        """Return values with an axis for the scores, of length one if there is one score."""
+        return values if values.ndim == 3 else values[..., None]
 
 
 def sigmoid_of_negative(negative: Floats) -> Floats:

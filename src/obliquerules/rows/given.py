@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,12 @@ class Given:
     offset: Offset
     values: Vector
 
+    def in_its_mean(self, weight: Vector) -> Given:
+        """Return an exposure with its mean over weighted rows as its unit; an offset stays as it is."""
+        if self.offset.kind != "exposure":
+            return self
+        return replace(self, offset=replace(self.offset, unit=float(np.average(self.values, weights=weight))))
+
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
@@ -38,11 +45,19 @@ class Outcomes:
 
     Where that is possible, an exposure or offset changes targets and weights, so that nobody else has to know of it; an offset
     of classes remains.
+
+    Attributes
+    ----------
+    y, weight : array of shape (n_samples,)
+    offset : array of shape (n_samples,) or (n_samples, n_classes), or None
+    shift : float
+        By how much scores of these targets exceed those of the model: the logarithm of the unit of an exposure.
     """
 
     y: Vector
     weight: Vector
     offset: Vector | None = None
+    shift: float = 0.0
 
     @classmethod
     def of(
@@ -52,11 +67,17 @@ class Outcomes:
         if given is None:
             changed: tuple[Vector, Vector] | None = (y, weight)
         elif given.offset.kind == "exposure":
-            changed = loss.exposed(y, weight, given.values)
+            changed = loss.exposed(y, weight, given.values / given.offset.unit)
         else:
             changed = loss.shifted(y, weight, given.values)
         rows = cls(y, weight, None if given is None else given.values) if changed is None else cls(*changed)
-        return rows.reweighted(class_weights)
+        shift = 0.0 if given is None else math.log(given.offset.unit)
+        return replace(rows, shift=shift).reweighted(class_weights)
+
+    @property
+    def total_offset(self) -> Vector | None:
+        """The offset with the shift: what is added to the scores of a model to compare them with these targets."""
+        return np.full(len(self.y), self.shift) if self.shift != 0.0 else self.offset
 
     def reweighted(self, class_weights: Sequence[float] | None) -> Outcomes:
         """Return the rows with the weights of each class multiplied by a number, if there are such numbers."""
@@ -97,12 +118,18 @@ def read_given_to(model: Model, exposure: Any, offset: Any, n_rows: int) -> Vect
     kind = None if found is None else found.offset.kind
     fitted = None if model.offset is None else model.offset.kind
     if kind is None and fitted != "offset":
-        return None
+        return None if fitted is None else np.ones(n_rows)
     if kind != fitted or found is None:
         was = "without exposure and offset" if fitted is None else f"with an {fitted}"
         now = "needs it here, too" if kind is None else f"takes no {kind}"
         raise ValueError(f"The model was fitted {was} and {now}.")
     return found.values
+
+
+def amounts_given(model: Model, given: Any, n_rows: int) -> Vector | None:
+    """Return the exposure or offset of rows, whichever a fitted model has; see `read_given_to`."""
+    is_exposure = model.offset is not None and model.offset.kind == "exposure"
+    return read_given_to(model, given if is_exposure else None, None if is_exposure else given, n_rows)
 
 
 def read_groups(groups: Any, n_rows: int) -> NDArray[np.intp]:

@@ -171,7 +171,10 @@ def _decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset |
         kind.fail("'offset' or, where predictions are exponentials of scores, 'exposure'")
     if len(names) != len(ensemble.intercepts) or len({*names, *(ensemble.feature_names or ())}) < len(names):
         field.get("columns").fail(f"a list of {len(ensemble.intercepts)} different names")
-    return Offset(kind.text(), tuple(names))
+    unit = field.get("unit", 1.0)
+    if unit.number() <= 0.0:
+        unit.fail("a positive number")
+    return Offset(kind.text(), tuple(names), unit.number())
 
 
 def _decode_origin(document: Field, named: bool) -> Origin:

@@ -144,6 +144,10 @@ class RuleEnsemble:
         """Return an ensemble of other rules on the same columns, with another constant or the same."""
         return RuleEnsemble(rules, self.intercept if intercept is None else intercept, self.columns, self.outputs)
 
+    def shifted(self, amount: float) -> RuleEnsemble:
+        """Return the ensemble with a number added to all its scores."""
+        return self if amount == 0.0 else self.with_rules(self.rules, np.add(self.intercept, amount))
+
     def with_weights(self, weights: Sequence[Any], intercept: float | Iterable[float]) -> RuleEnsemble:
         """Return the ensemble with other rule weights and another constant; the conditions stay."""
         if len(weights) != len(self.rules):

@@ -59,10 +59,14 @@ class Offset:
         offset is added to the score, after the constant and before the rules.
     names : tuple of str
         The name of its column; of an offset for many classes, one for each of them.
+    unit : float
+        The mean exposure in `fit`. A row of this exposure counts as one row, so that the model does not depend on the unit in
+        which exposures are measured.
     """
 
     kind: str
     names: tuple[str, ...]
+    unit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -227,18 +231,22 @@ class Model:
     @property
     def mean_name(self) -> str:
         """The name of what `means` returns."""
+        if self.has_many_classes:
+            return self.loss.mean_name.format(label="each class")
         return self.loss.mean_name if self.labels is None else self.loss.mean_name.format(label=self.labels.word())
 
     @property
     def target_name(self) -> str:
-        """The name of a mean of targets, with classes as the numbers 0 and 1."""
+        """The name of a mean of targets, with two classes as the numbers 0 and 1."""
+        if self.has_many_classes:
+            return "share of each class"
         return "mean of y" if self.labels is None else f"share of {self.labels.word()}"
 
-    def headline(self, score: float | Vector) -> str:
-        """Return the prediction for a score, or the scores of many classes, in words."""
+    def headline(self, score: float | Vector, given: float | Vector | None = None) -> str:
+        """Return the prediction for a score, or the scores of many classes, in words, at the given exposure if there is one."""
         if self.has_many_classes:
             return self._class_headline(np.asarray(score, dtype=np.float64))
-        mean = float(self.means(np.array([score]))[0])
+        mean = float(self.means(np.array([score]), None if given is None else np.array([given]))[0])
         if self.labels is None:
             return f"Predicted: {readable(mean)}"
         label = self.labels.word(int(score > 0.0))

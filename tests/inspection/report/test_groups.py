@@ -103,7 +103,7 @@ def test_no_group_is_small(more_rows, least, present, seed):
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.integers(1, 9))
 def test_chunks_have_enough_rows_of_like_scores(scores, least):
     score = np.array(scores, dtype=float)
-    chunk = chunks(score, least)
+    chunk = chunks(score, least, least)
     assert counts(chunk).min() >= min(least, len(scores))
     assert (np.diff(chunk[np.argsort(score, kind="stable")]) >= 0).all()
     for value in set(scores):

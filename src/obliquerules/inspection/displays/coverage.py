@@ -34,7 +34,7 @@ class CoverageDisplay:
     ----------
     rules : tuple of str
         The rules as text, in the order of the ensemble.
-    weights : array of shape (n_rules,)
+    weights : array of shape (n_rules,) or (n_rules, n_classes)
         Their weights.
     coverage : array of shape (n_rules,)
         The share of the rows for which each fires.
@@ -84,8 +84,8 @@ class CoverageDisplay:
         ensemble = model.ensemble
         fires = ensemble.fires(read_inputs(model, X))
         display = cls(
-            rules=tuple(rule.describe(ensemble.columns) for rule in ensemble),
-            weights=np.array([rule.weight for rule in ensemble]),
+            rules=tuple(rule.describe(ensemble.columns, outputs=ensemble.outputs) for rule in ensemble),
+            weights=ensemble.weight_table[1:],
             coverage=fires.mean(axis=0),
             overlap=_overlaps(fires),
         )
@@ -94,7 +94,8 @@ class CoverageDisplay:
     def plot(self, ax: Any = None) -> CoverageDisplay:
         """Draw on the given axes, or in a new figure."""
         lines = drawing.label_lines(len(self.rules))
-        labels = [drawing.wrapped(f"{index}:  {rule}", LABEL_WIDTH, lines) for index, rule in enumerate(self.rules)]
+        rules = self.rules if self.weights.ndim == 1 else tuple(map(drawing.glued, self.rules))
+        labels = [drawing.wrapped(f"{index}:  {rule}", LABEL_WIDTH, lines) for index, rule in enumerate(rules)]
         sizes = np.array([max(drawing.n_lines(label), THICKNESS) + GAP for label in labels])
         with drawing.axes_to_draw_on(ax, height=0.9 + drawing.LINE * max(sizes.sum(), 3.0), width=7.5) as ax:
             self.ax_, self.figure_ = ax, ax.figure

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.inspection.displays import drawing
+from obliquerules.inspection.displays import class_map, drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
+from obliquerules.rows.given import amounts_given
 from obliquerules.inspection.values import Facts, Value, value_text
 from obliquerules.inspection.variables import Values, column_of, with_values
 from obliquerules.rows.reading import read_inputs, read_target
@@ -30,6 +31,8 @@ TAIL, BEYOND = 0.01, 0.25
 JITTER = 0.2
 # The largest number of levels on an axis.
 MOST_LEVELS = 12
+# For which exposure or offset a map is drawn.
+GIVEN = {"exposure": "for an exposure of 1", "offset": "at an offset of 0"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +122,18 @@ class DecisionRegionsDisplay:
     """A map of two inputs, divided into the regions in which the prediction is constant.
 
     The regions are exact: the lines at which conditions change cut the map into polygons, and within each polygon the same
-    rules fire. It is recommended to use `from_estimator`.
+    rules fire. With many classes, each has a colour, the stronger the more probable it is. It is recommended to use
+    `from_estimator`.
 
     Parameters
     ----------
     regions : list of arrays of shape (n_corners, 2)
         Polygons in the units of the data.
-    scores : array of shape (n_regions,)
+    scores : array of shape (n_regions,) or (n_regions, n_classes)
         The score in each of them.
     response : array of shape (n_regions,)
-        What is shown by colour: a class (0 or 1), a probability, a score or a prediction.
+        What is shown by colour: a class (0, 1, ...), a probability, a score or a prediction. With many classes, the probability
+        is that of the predicted one.
     response_name : str or None
         The name of the response; None for classes.
     limits : tuple of float
@@ -140,7 +145,7 @@ class DecisionRegionsDisplay:
     points : array of shape (n_samples, 2)
         The rows.
     target : array of shape (n_samples,) or None
-        Their targets; classes as 0 and 1.
+        Their targets; classes as 0, 1, ...
     labels : tuple of str
         The names of the classes, empty if there are none.
     names : tuple of str
@@ -153,6 +158,8 @@ class DecisionRegionsDisplay:
         Where the rows are drawn: equal ones beside each other, but never in another region.
     axes : pair of Column, optional
         The two inputs. Those with levels, or of 0 and 1, have a band for each value; dates are written as dates.
+    given : str, optional
+        Of a model with an exposure or offset, that for which the map is drawn.
 
     Attributes
     ----------
@@ -188,6 +195,7 @@ class DecisionRegionsDisplay:
     high: Array
     places: Array | None = None
     axes: tuple[Column, Column] | None = None
+    given: str = ""
     ax_: Any = field(init=False, default=None)
     figure_: Any = field(init=False, default=None)
 
@@ -202,6 +210,7 @@ class DecisionRegionsDisplay:
         fixed: Values | None = None,
         response_method: str = "auto",
         units: Mapping[str, str] | None = None,
+        given: Any = None,
         ax: Any = None,
     ) -> DecisionRegionsDisplay:
         """Draw the regions of a fitted model.
@@ -221,10 +230,14 @@ class DecisionRegionsDisplay:
         fixed : dict, optional
             The values at which to fix other inputs, by name or number; by default, their medians and most frequent levels.
         response_method : {"auto", "predict", "predict_proba", "decision_function"}, default="auto"
-            What to show: the prediction, the probability of the positive class, or the score. ``"auto"`` means
-            ``"predict_proba"`` for a classifier and ``"predict"``, the only choice, for a regressor.
+            What to show: the prediction, the probability of the positive class or, of many, of the predicted one, or the score,
+            unless there are many. ``"auto"`` means ``"predict_proba"`` for a classifier and ``"predict"``, the only choice, for
+            a regressor.
         units : dict of str to str, optional
             The units of inputs, by name.
+        given : array of shape (n_samples,), optional
+            The exposure of each row, if the model has one, so that targets are shown for an exposure of 1. Without it, or if
+            the model has an offset, numeric targets are not shown: those of the map are for an offset of 0.
         ax : matplotlib Axes, optional
             Where to draw; without it, in a new figure.
 
@@ -234,7 +247,7 @@ class DecisionRegionsDisplay:
         """
         model = drawing.fitted_model(estimator)
         block = read_inputs(model, X)
-        target = None if y is None else read_target(model, y, len(block))
+        target = None if y is None else _comparable(model, read_target(model, y, len(block)), given)
         plane = _plane(model, block, _two_columns(model, features), fixed or {})
         polygons = cut(plane.lines(model.ensemble))
         scores = model.scores(plane.rows(middles(polygons)))
@@ -259,6 +272,7 @@ class DecisionRegionsDisplay:
             high=plane.high,
             places=_places(model, plane, points),
             axes=(model.columns[plane.columns[0]], model.columns[plane.columns[1]]),
+            given="" if model.offset is None else GIVEN[model.offset.kind],
         )
         return display.plot(ax)
 
@@ -266,26 +280,44 @@ class DecisionRegionsDisplay:
         """Draw on the given axes, or in a new figure."""
         with drawing.axes_to_draw_on(ax, height=4.4) as ax:
             self.ax_, self.figure_ = ax, ax.figure
-            if self.response_name is None:
-                self._draw_classes()
-            else:
-                self._draw_numbers(self.response_name)
+            self._fill()
             grey = drawing.GREY if self.labels else "white"  # stands out from the colours of the regions
             ax.add_collection(_segments(self.steps, colors=grey, linewidths=0.6, linestyles="--"))
             ax.add_collection(_segments(self.boundary, colors="black", linewidths=1.4))
-            if self.labels and self.target is not None:
-                self._draw_labelled_points(self.target)
-            else:
-                self._draw_points()
+            n_lines = self._mark_rows()
             ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
             ax.set_xlabel(drawing.wrapped(self.names[0], 4.8))
             ax.set_ylabel(drawing.wrapped(self.names[1], 3.2))
             for axis, column in zip((ax.xaxis, ax.yaxis), self.axes or (), strict=False):
                 _label_values(axis, column)
             if remarks := self._remarks():
-                pad = 20.0 if ax.get_legend() else 6.0  # above the legend
+                pad = 6.0 + n_lines * (class_map.LEGEND_LINE if self.is_many else 14.0)  # above the legend
                 ax.set_title(drawing.wrapped(remarks, 5.0), loc="left", color=drawing.GREY, pad=pad)
         return self
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there are more than two classes."""
+        return len(self.labels) > 2
+
+    def _fill(self) -> None:
+        """Fill the regions, by class or by number."""
+        if self.is_many:
+            self._draw_many_classes()
+        elif self.response_name is None:
+            self._draw_classes()
+        else:
+            self._draw_numbers(self.response_name)
+
+    def _mark_rows(self) -> int:
+        """Draw the rows and, of classes, the legend; return the number of lines of it."""
+        if self.is_many:
+            return self._draw_points_of_many()
+        if self.labels and self.target is not None:
+            self._draw_labelled_points(self.target)
+            return 1
+        self._draw_points()
+        return 0
 
     def _remarks(self) -> str:
         """Return what the map does not show: the inputs that are fixed, and the rows that lie beyond it."""
@@ -293,7 +325,7 @@ class DecisionRegionsDisplay:
         rows = f"{outside} {'row lies' if outside == 1 else 'rows lie'} beyond the axes" if outside else ""
         absent = int(np.isnan(self.points).any(axis=1).sum())
         lacking = f"{absent} {'row lacks' if absent == 1 else 'rows lack'} a value" if absent else ""
-        return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", rows, lacking)))
+        return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", self.given, rows, lacking)))
 
     def _draw_classes(self) -> None:
         """Fill the regions by class; a hatch marks the positive class in print without colour."""
@@ -303,6 +335,25 @@ class DecisionRegionsDisplay:
         self.ax_.add_collection(
             _polygons(second, facecolors="none", edgecolors=drawing.LIGHT_VERMILLION, hatch=drawing.HATCH, linewidths=0.0)
         )
+
+    def _draw_many_classes(self) -> None:
+        """Fill the regions by class, the stronger the more probable it is."""
+        probability = None if self.response_name is None else self.response
+        colours = class_map.region_colours(self.scores.argmax(axis=1), probability, len(self.labels))
+        self.ax_.add_collection(_polygons(self.regions, facecolors=colours, edgecolors="face", linewidths=0.3))
+        if self.response_name is not None:
+            class_map.draw_scale(self.ax_, self.response_name, self.limits)
+
+    def _draw_points_of_many(self) -> int:
+        """Draw the rows and the legend, which names the classes that the map shows; return the number of lines of it."""
+        drawn = self._drawn()
+        points, marked = self._places()[drawn], {}
+        if self.target is None:
+            self._draw_points()
+        else:
+            marked = class_map.draw_points(self.ax_, points, self.target[drawn], _size(points))
+        shown = sorted({*self.scores.argmax(axis=1).tolist(), *marked})
+        return class_map.draw_legend(self.ax_, self.labels, shown, marked)
 
     def _draw_numbers(self, name: str) -> None:
         """Fill the regions by number, with a scale beside them."""
@@ -467,23 +518,44 @@ def _places(model: Model, plane: Plane, points: Array) -> Array:
     jitter = np.where(whole, np.random.default_rng(0).uniform(-JITTER, JITTER, points.shape), 0.0)
     right, places = model.scores(plane.rows_at(points)), points.copy()
     for move in (-jitter, jitter):  # the last one that stays where it belongs
-        stays = model.scores(plane.rows_at(points + move)) == right
+        stays = _alike(model.scores(plane.rows_at(points + move)), right)
         places[stays] = (points + move)[stays]
     return places
 
 
+def _alike(scores: Array, others: Array) -> NDArray[np.bool_]:
+    """Say which rows have the same score, or with many classes the same scores."""
+    same = scores == others
+    return same if same.ndim == 1 else np.asarray(same.all(axis=1))
+
+
+def _comparable(model: Model, target: Array, given: Any) -> Array | None:
+    """Return targets as the map shows them: for an exposure of 1; None if numbers cannot be compared with it."""
+    if model.offset is None or model.labels is not None:
+        return target
+    exposure = None if given is None or model.offset.kind == "offset" else amounts_given(model, given, len(target))
+    return None if exposure is None else np.asarray(target / exposure)
+
+
 def _response(model: Model, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:
     """Return the response at each score, its name, and the ends of its colour scale."""
-    classifies = model.labels is not None
-    methods = ("auto", "predict", "predict_proba", "decision_function") if classifies else ("auto", "predict")
+    classifies, many = model.labels is not None, model.has_many_classes
+    methods = (
+        "auto",
+        "predict",
+        *(["predict_proba"] if classifies else []),
+        *(["decision_function"] if classifies > many else []),
+    )
     if method not in methods:
         raise ValueError(f"response_method must be one of {', '.join(map(repr, methods))}; got {method!r}.")
     if method == "decision_function":
         reach = float(np.abs(scores).max()) or 1.0
         return scores, model.wording.total, (-reach, reach)
     if classifies and method == "predict":
-        return (scores > 0.0).astype(np.float64), None, (0.0, 1.0)
+        return model.codes(scores).astype(np.float64), None, (0.0, 1.0)
     response = model.means(scores)
+    if many:
+        return response.max(axis=1), "probability of the predicted class", (1.0 / response.shape[1], 1.0)
     return response, model.mean_name, (0.0, 1.0) if classifies else _usual_range(response, target)
 
 
@@ -498,6 +570,17 @@ def _borders(model: Model, plane: Plane, polygons: list[Array], scores: Array) -
     """Return the edges at which the score changes, and those of them at which the class does."""
     owner, ends, beyond = edges(polygons)
     here, there = scores[owner], model.scores(plane.rows(beyond))
-    lower = here < there  # of the two sides of an edge, count the one with the lower score
-    turns = lower & (here <= 0.0) & (there > 0.0) & (model.labels is not None)
+    changes = ~_alike(here, there)
+    # Each edge is seen from both of its sides: count the one with the lower score, the first that differs if there are many.
+    lower = changes & (_first_difference(here, there) < 0.0)
+    turns = lower & (model.labels is not None)
+    turns[turns] = model.codes(here[turns]) != model.codes(there[turns])
     return plane.points(ends[lower]), plane.points(ends[turns])
+
+
+def _first_difference(scores: Array, others: Array) -> Array:
+    """Return the difference of scores; with many classes, of the first class that has one."""
+    if scores.ndim == 1:
+        return scores - others
+    first = (scores != others).argmax(axis=1)[:, None]
+    return np.asarray(np.take_along_axis(scores - others, first, axis=1)[:, 0])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from obliquerules.inspection.variables import column_of
 from obliquerules.rules import Model
@@ -17,6 +21,12 @@ BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666666"
 PALE_BLUE, PALE_VERMILLION, PALE_GREY = "#D3E6F2", "#F9DFCC", "#E6E6E6"
 LIGHT_BLUE, LIGHT_VERMILLION = "#7FB8DA", "#EDA877"
 HATCH = "////"
+# Many classes: the colours that Okabe and Ito add to those above, the yellow darker, then three of Paul Tol. The number of
+# markers has no divisor in common with that of colours, so that every pair of both is seen once before they begin again.
+CLASS_COLOURS = (BLUE, VERMILLION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#B3A800", "#882255", "#332288", "#661100")
+CLASS_MARKERS = ("o", "x", "^", "s", "+", "D", "v", "*", "p", "<", ">")
+# How much of its colour the background of a class has, where it is no more probable than the others and where it is certain.
+FAINT, STRONG = 0.08, 0.55
 
 TYPE = {
     "font.size": 9,
@@ -92,12 +102,21 @@ def wrapped(text: str, width: float, most_lines: int = MOST_LINES) -> str:
     characters = int(width / CHARACTER)
     while True:
         lines = textwrap.wrap(text, characters, max_lines=most_lines, placeholder=" ...")
-        if characters <= FEWEST_CHARACTERS or all(_width(line) <= width for line in lines):
+        if characters <= FEWEST_CHARACTERS or all(text_width(line) <= width for line in lines):
             return harmless("\n".join(lines))
         characters = max(FEWEST_CHARACTERS, int(0.9 * characters))
 
 
-def _width(line: str) -> float:
+def glued(text: str) -> str:
+    r"""Return text in which a number with a sign stays beside the name of its class.
+
+    >>> glued("setosa -3.29 if width - 2 height >= 2")
+    'setosa\xa0-3.29 if width - 2 height >= 2'
+    """
+    return re.sub(r" (?=[+-]\d)", "\N{NO-BREAK SPACE}", text)
+
+
+def text_width(line: str) -> float:
     """Return the width of a line in inches."""
     pyplot()  # raises if matplotlib is not installed
     from matplotlib.font_manager import FontProperties
@@ -126,11 +145,37 @@ def names_with_units(model: Model, units: Mapping[str, str] | None) -> list[str]
     return names
 
 
-def bar_look(weight: float) -> dict[str, Any]:
-    """Return the colour of the bar of a rule; a hatch marks negative weights in print without colour."""
-    if weight < 0.0:
+def bar_look(weight: Any) -> dict[str, Any]:
+    """Return the colour of the bar of a rule; a hatch marks negative weights in print without colour.
+
+    A rule that raises the scores of some of many classes and lowers those of others is grey.
+    """
+    if np.max(weight) > 0.0 > np.min(weight):
+        return {"color": GREY}
+    if np.min(weight) < 0.0:
         return {"facecolor": BLUE, "hatch": HATCH, "edgecolor": "white", "linewidth": 0.0}
     return {"color": VERMILLION}
+
+
+def class_colour(code: int) -> str:
+    """Return the colour of one of many classes."""
+    return CLASS_COLOURS[code % len(CLASS_COLOURS)]
+
+
+def class_points(code: int) -> dict[str, Any]:
+    """Return how the rows of one of many classes are marked."""
+    marker = CLASS_MARKERS[code % len(CLASS_MARKERS)]
+    if marker in "x+":
+        return {"marker": marker, "c": class_colour(code), "linewidths": 0.9}
+    return {"marker": marker, "facecolors": class_colour(code), "edgecolors": "white", "linewidths": 0.4}
+
+
+def tints(colours: Any, strength: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return colours mixed with white, the more of them the stronger: from 0 to 1."""
+    from matplotlib.colors import to_rgb
+
+    share = (FAINT + (STRONG - FAINT) * strength)[:, None]
+    return np.asarray(1.0 - share * (1.0 - np.array([to_rgb(colour) for colour in colours])))
 
 
 def say_there_are_no_rules(ax: Any) -> None:

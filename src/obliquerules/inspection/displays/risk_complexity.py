@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import drawing
+from obliquerules.rows.given import amounts_given
 from obliquerules.rows.reading import read_inputs, read_target
 from obliquerules.rules import Model, RuleEnsemble
 
 Vector = NDArray[np.float64]
 
-# Inputs and targets.
-Data = tuple[Any, Any]
+# Inputs, targets, and the exposures or offsets.
+Data = tuple[Any, Any, Any]
 
 TRAINING, TEST = "training rows", "test rows"
 LOOKS = {
@@ -106,6 +107,8 @@ class RiskComplexityDisplay:
         *,
         X_test: Any = None,
         y_test: Any = None,
+        given: Any = None,
+        given_test: Any = None,
         ax: Any = None,
     ) -> RiskComplexityDisplay:
         """Draw the risk of each size of a fitted model.
@@ -121,6 +124,8 @@ class RiskComplexityDisplay:
             The rows that the model was fitted to.
         X_test, y_test : data frame or array of shape (n_samples, n_features), and targets, optional
             Rows that the model was not fitted to.
+        given, given_test : array of shape (n_samples,) or (n_samples, n_classes), optional
+            The exposure or the offset of each of these rows, if the model has one.
         ax : matplotlib Axes, optional
             Where to draw; without it, in a new figure.
 
@@ -129,9 +134,9 @@ class RiskComplexityDisplay:
         RiskComplexityDisplay
         """
         model = drawing.fitted_model(estimator)
-        given = _given(X, y, X_test, y_test)
+        rows = _rows((X, y, given), (X_test, y_test, given_test))
         cross_validated = _cross_validated(estimator, model)
-        risks = {name: _risks(model, model.path, *data) for name, data in given.items()}
+        risks = {name: _risks(model, model.path, *data) for name, data in rows.items()}
         if cross_validated is None and not risks:
             raise ValueError("X and y, or X_test and y_test, must be given: this model has no results of cross-validation.")
         display = cls(
@@ -139,7 +144,7 @@ class RiskComplexityDisplay:
             risks=risks,
             cross_validated=cross_validated,
             chosen=model.ensemble.complexity,
-            chosen_risk=_risk_of_the_model(model, cross_validated, given),
+            chosen_risk=_risk_of_the_model(model, cross_validated, rows),
             n_rules=len(model.ensemble),
             risk_name=model.loss.risk_name,
         )
@@ -193,25 +198,31 @@ def _cross_validated(estimator: Any, model: Model) -> CrossValidatedRisk | None:
     return CrossValidatedRisk(results["complexity"], shown(mean), shown(limit), estimator.best_complexity_)
 
 
-def _given(X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Data]:
+def _rows(training: Data, test: Data) -> dict[str, Data]:
     """Return the data that are given; raise if inputs come without targets or targets without inputs."""
-    data = {TRAINING: (X, y), TEST: (X_test, y_test)}
-    for names, (inputs, targets) in zip(("X and y", "X_test and y_test"), data.values(), strict=True):
+    data = {TRAINING: training, TEST: test}
+    for names, (inputs, targets, _) in zip(("X and y", "X_test and y_test"), data.values(), strict=True):
         if (inputs is None) != (targets is None):
             raise ValueError(f"{names} must be given together.")
-    return {name: pair for name, pair in data.items() if pair[0] is not None}
+    return {name: one for name, one in data.items() if one[0] is not None}
 
 
-def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any) -> Vector:
+def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any, given: Any) -> Vector:
     """Return the risk of each ensemble, as users know it."""
     matrix = read_inputs(model, X)
     target, weight = read_target(model, y, len(matrix)), np.ones(len(matrix))
-    return model.loss.shown_risk(np.array([model.loss.risk(target, ensemble(matrix), weight) for ensemble in ensembles]))
+    amounts = amounts_given(model, given, len(matrix))
+    # Under a log link, an exposure is an offset on the scale of scores.
+    offset = (
+        np.log(amounts) if amounts is not None and model.offset is not None and model.offset.kind == "exposure" else amounts
+    )
+    risks = [model.loss.risk(target, ensemble(matrix, offset), weight) for ensemble in ensembles]
+    return model.loss.shown_risk(np.array(risks))
 
 
-def _risk_of_the_model(model: Model, cross_validated: CrossValidatedRisk | None, given: dict[str, Data]) -> float | None:
+def _risk_of_the_model(model: Model, cross_validated: CrossValidatedRisk | None, rows: dict[str, Data]) -> float | None:
     if cross_validated is not None and model.ensemble in model.path:
         compared = cross_validated.complexity == model.ensemble.complexity
         if compared.any():
             return float(cross_validated.mean[compared][0])
-    return float(_risks(model, [model.ensemble], *list(given.values())[-1])[0]) if given else None
+    return float(_risks(model, [model.ensemble], *list(rows.values())[-1])[0]) if rows else None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.inspection.classes import difference, weights_of
 from obliquerules.inspection.displays import drawing
-from obliquerules.inspection.explanation import RowExplanation, explain, reasons_without_margins
+from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain, reasons_without_margins
+from obliquerules.rows.given import amounts_given
 from obliquerules.inspection.values import unseen_words
-from obliquerules.losses import Loss
+from obliquerules.losses import LOSSES, Loss
 from obliquerules.rows.reading import read_inputs, read_table
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN
@@ -46,14 +49,16 @@ class Bar:
 class WaterfallDisplay:
     """The score of one row as a sum: the constant, and the weight of each rule that fires.
 
-    It is recommended to use `from_estimator`.
+    With many classes, what is added up is the difference between the scores of the predicted class and of another one, by
+    default the runner-up: the log-odds of one against the other. It is recommended to use `from_estimator`.
 
     Parameters
     ----------
     explanation : RowExplanation
         One row of what ``model.explain(X)`` returns.
     loss : Loss or None
-        The loss of the model, whose link gives the scale of predictions above the scores; None for no such scale.
+        The loss of the model, whose link gives the scale of predictions above the scores; None for no such scale. With many
+        classes, the logistic one: it is between two of them.
     mean_name : str
         What the predictions on that scale are called.
 
@@ -82,7 +87,15 @@ class WaterfallDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, row: int = 0, *, all_rules: bool = False, ax: Any = None
+        cls,
+        estimator: Any,
+        X: Any,
+        row: int = 0,
+        *,
+        all_rules: bool = False,
+        versus: Any = None,
+        given: Any = None,
+        ax: Any = None,
     ) -> WaterfallDisplay:
         """Draw why a fitted model predicts what it does for one row.
 
@@ -94,6 +107,10 @@ class WaterfallDisplay:
             The position of the row in X.
         all_rules : bool, default=False
             Also list the rules that do not fire.
+        versus : object, optional
+            With many classes, the label of the one with which the predicted class is compared; by default, the runner-up.
+        given : array of shape (n_samples,) or (n_samples, n_classes), optional
+            The exposure or the offset of each row, if the model has one.
         ax : matplotlib Axes, optional
             Where to draw; without it, in a new figure, which is as high as the rules need.
 
@@ -107,19 +124,35 @@ class WaterfallDisplay:
         if not -len(rows) <= row < len(rows):
             raise ValueError(f"row must be the position of one of the {len(rows)} rows of X; got {row!r}.")
         words = unseen_words(read_table(X, model.columns).rows([row]), block.rows([row]))
-        explanation = replace(explain(model, block.rows([row]), words)[0], row=rows[row])
+        amounts = amounts_given(model, given, len(rows))
+        amount = None if amounts is None else amounts[[row]]
+        explanation = replace(explain(model, block.rows([row]), words, amount, versus=versus)[0], row=rows[row])
+        if (two := explanation.between) is not None:
+            name = f"probability of {model.class_word(two.first)} rather than {model.class_word(two.second)}"
+            return cls(explanation, LOSSES["logistic"], name).plot(ax, all_rules=all_rules)
         display = cls(explanation, model.loss, model.mean_name)
         return display.plot(ax, all_rules=all_rules)
 
     @property
     def changes(self) -> Vector:
-        """The constant, and what each rule adds: its weight, or nothing if it does not fire."""
-        return np.array([self.explanation.intercept, *(rule.contribution for rule in self.explanation.rules)])
+        """The constant with the offset, if one is given, and what each rule adds: its weight, or nothing if it does not fire.
+
+        With many classes, these are differences between two of them.
+        """
+        row = self.explanation
+        start = row.shown(row.intercept) + (0.0 if row.offset is None else row.shown(row.offset.amount))
+        return np.array([start, *(row.shown(rule.contribution) for rule in row.rules)])
 
     @property
     def ends(self) -> Vector:
-        """The score after the constant and after each rule; the last one is the score of the row, to the last bit."""
-        return np.cumsum(self.changes)
+        """The score after the constant and after each rule; the last one is the score of the row, to the last bit.
+
+        With many classes, these are differences between the scores of two of them.
+        """
+        row = self.explanation
+        start = np.array(weights_of(row.intercept)) + (0.0 if row.offset is None else np.array(weights_of(row.offset.amount)))
+        scores = np.cumsum([start, *(weights_of(rule.contribution) for rule in row.rules)], axis=0)
+        return np.array([row.shown(tuple(score)) for score in scores.tolist()])
 
     def plot(self, ax: Any = None, *, all_rules: bool = False) -> WaterfallDisplay:
         """Draw on the given axes, or in a new figure.
@@ -148,17 +181,32 @@ class WaterfallDisplay:
 
     def _bars(self, all_rules: bool) -> list[Bar]:
         row = self.explanation
-        listed = [(rule, start) for rule, start in zip(row.rules, self.ends, strict=False) if rule.fires or all_rules]
+        spoken, ends = row.spoken, self.ends.tolist()
+        listed = [rule for rule in spoken if rule.fires or all_rules]
         lines = drawing.label_lines(len(listed))
-        bars = [Bar("constant, with which every score starts", 0.0, row.intercept)]
-        for rule, start in listed:
-            label = drawing.wrapped(reasons_without_margins(rule.margins), LABEL_WIDTH, lines)
-            bars.append(Bar(label, float(start), rule.contribution, is_rule=True))
-        missed = len(row.rules) - len(listed)
+        constant = row.shown(row.intercept)
+        bars = [Bar("constant, with which every score starts", 0.0, constant)]
+        if row.offset is not None:
+            bars.append(
+                Bar(drawing.wrapped(row.offset.words(row.between), LABEL_WIDTH), constant, row.shown(row.offset.amount))
+            )
+        for rule in listed:
+            label = drawing.wrapped(self._reason(rule), LABEL_WIDTH, lines)
+            bars.append(Bar(label, ends[rule.rule], row.shown(rule.contribution), is_rule=True))
+        score, missed, silent = row.shown(row.score), len(spoken) - len(listed), len(row.rules) - len(spoken)
         if missed:
             others = "other rule does" if missed == 1 else "other rules do"
-            bars.append(Bar(f"{missed} {others} not apply", row.score, 0.0, is_rule=True))
-        return [*bars, Bar(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, row.score)]
+            bars.append(Bar(f"{missed} {others} not apply", score, 0.0, is_rule=True))
+        if silent:
+            others = "rule says" if silent == 1 else "rules say"
+            bars.append(Bar(drawing.wrapped(f"{silent} {others} nothing of the two", LABEL_WIDTH), score, 0.0, is_rule=True))
+        return [*bars, Bar(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, score)]
+
+    def _reason(self, rule: RuleContribution) -> str:
+        """Return why a rule fires and, with many classes, for which of them it speaks."""
+        two = self.explanation.between
+        reason = reasons_without_margins(rule.margins)
+        return reason if two is None else f"{reason}: {drawing.glued(two.named(rule.weight))}"
 
     def _draw_bars(self, bars: list[Bar], places: Vector) -> None:
         """Draw the bars with their numbers, and lines from each bar to the next."""
@@ -178,13 +226,16 @@ class WaterfallDisplay:
         ax.set_xlim(corners.min() - ROOM * width, corners.max() + ROOM * width)
 
     def _draw_predictions(self, loss: Loss) -> None:
-        """Draw the scale of predictions above the bars."""
+        """Draw the scale of predictions above the bars; an exposure, under a log link, shifts it."""
         low, high = self.ax_.get_xlim()
-        means = landmarks(loss, low, high)
+        exposure = self.explanation.exposure
+        shift = 0.0 if exposure is None else math.log(difference(exposure.amount))
+        means = landmarks(loss, low + shift, high + shift)
         above = self.ax_.twiny()
         above.set_xlim(low, high)
-        above.set_xticks([loss.link(mean) for mean in means], [readable(mean) for mean in means])
-        above.set_xlabel(drawing.wrapped(self.mean_name, 3.4))
+        above.set_xticks([loss.link(mean) - shift for mean in means], [readable(mean) for mean in means])
+        at = "" if exposure is None else f", {exposure.names[0]} = {readable(difference(exposure.amount))}"
+        above.set_xlabel(drawing.wrapped(f"{self.mean_name}{at}", 3.4))
         above.spines[["right", "left", "bottom"]].set_visible(False)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from obliquerules.inspection.report.groups import Grouping, conditions_of, grouped_rows
 from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.losses import Loss
-from obliquerules.rules import Block, Conjunction, Model
+from obliquerules.rules import Block, Conjunction, Model, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.moments import seconds_in
 from obliquerules.rules.numbers import rounded_to
@@ -21,13 +21,15 @@ Vector = NDArray[np.float64]
 
 # The digits of figures on all rows: in full, they would reveal something about the few rows that are in no group.
 FIGURE_DIGITS = 4
+SHARE_DECIMALS = 4
 MEDIAN_DIGITS = 3
 COVERAGE_DECIMALS = 3
 
 
 def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
     """Return all that the workbench knows about rows; no row is part of it."""
-    grouping = grouped_rows(model.ensembles, sizes, model.present, rows.X, rows.least)
+    rows = rows.under(model)
+    grouping = grouped_rows(model.ensembles, sizes, model.present, rows.X, rows.least, rows.given)
     told = conditions_of(model.ensembles[size] for size in grouping.spoken)
     shown = conditions_of(model.ensembles[size] for size in sizes)
     used = used_columns(model.ensembles[size] for size in sizes)
@@ -40,10 +42,7 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
         "groups": group_table(model.loss, rows, grouping, told),
         "predicted": [_predicted(model, rows, grouping, size) for size in sizes],
         "coverage": _coverage({str(conditions.index(condition)): condition for condition in shown}, rows, grouping, told),
-        "measures": [
-            [_short(value) for value in model.loss.measures(rows.y, ensemble(rows.X), rows.weight)]
-            for ensemble in model.ensembles
-        ],
+        "measures": [_measures(model, rows, ensemble) for ensemble in model.ensembles],
         "typical": {str(column): _typical(rows.X, column, rows.least) for column in used},
         "binary": [column for column in used if _is_binary(rows.X, column)],
     }
@@ -53,10 +52,10 @@ def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, told: Sequen
     """Return for each group its number of rows, their weight and target sum, and for the first groups which conditions hold.
 
     At the score f, the total loss of a group of weight w and target sum t is w times the loss of its mean target t / w at f,
-    plus the spread of the group, which does not depend on f.
+    plus the spread of the group, which does not depend on f. With many classes, the target sum is the weight of each of them.
     """
     group = grouping.labels
-    total, target = np.bincount(group, rows.weight), np.bincount(group, rows.weight * rows.y)
+    total, target = np.bincount(group, rows.weight), _target_sums(loss, rows, group)
     first = np.unique(group, return_index=True)[1][: grouping.told]
     holds = np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *(condition(rows.X.rows(first)) for condition in told)])
     table: dict[str, Any] = {
@@ -65,18 +64,44 @@ def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, told: Sequen
         "weight": total.tolist(),
         "target": target.tolist(),
     }
-    within = loss.spread(rows.y, (target / total)[group])
+    within = None if loss.by_class else loss.spread(rows.y, (target / total)[group])
     if within is not None:
         table["spread"] = np.bincount(group, rows.weight * within).tolist()
     return table
 
 
-def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, size: int) -> list[float | None]:
-    """Return the mean prediction of one size for each group in which the conditions that hold do not determine it."""
+def _target_sums(loss: Loss, rows: MeasuredRows, group: NDArray[np.intp]) -> Vector:
+    """Return the weighted sum of targets of each group or, with many classes, the weight of each class in it."""
+    if not loss.by_class:
+        return np.asarray(np.bincount(group, rows.weight * rows.y), dtype=np.float64)
+    n_groups = int(group.max()) + 1
+    cell = group * loss.n_classes + rows.y.astype(np.intp)
+    counts = np.asarray(np.bincount(cell, rows.weight, n_groups * loss.n_classes), dtype=np.float64)
+    return counts.reshape(n_groups, loss.n_classes)
+
+
+def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, size: int) -> list[Any]:
+    """Return the mean prediction of one size for each group in which the conditions that hold do not determine it.
+
+    With many classes, it is the probability of each of them.
+    """
     first = grouping.told if size in grouping.spoken else 0
-    mean = model.loss.inverse_link(model.ensembles[size](rows.X))
-    totals = np.bincount(grouping.labels, rows.weight * mean) / np.bincount(grouping.labels, rows.weight)
-    return [_short(float(value)) for value in totals[first:]]
+    mean, total = model.loss.inverse_link(model.ensembles[size](rows.X, rows.given)), np.bincount(grouping.labels, rows.weight)
+    if not model.has_many_classes:
+        return [_short(float(value)) for value in (np.bincount(grouping.labels, rows.weight * mean) / total)[first:]]
+    shares = np.column_stack([np.bincount(grouping.labels, rows.weight * share) / total for share in mean.T])
+    return list(shares[first:].round(SHARE_DECIMALS).tolist())
+
+
+def _measures(model: Model, rows: MeasuredRows, ensemble: RuleEnsemble) -> list[float | None]:
+    """Return the measures of an ensemble on all rows, in few digits."""
+    loss = model.loss
+    found = loss.measures(rows.y, ensemble(rows.X, rows.given), rows.weight)
+    if rows.given is not None and model.labels is None:
+        # What the offset explains is not owed to the rules.
+        risk, least = (loss.risk(rows.y, one(rows.X, rows.given), rows.weight) for one in (ensemble, model.path[0]))
+        found[1] = None if least <= 0.0 else 1.0 - risk / least
+    return [_short(value) for value in found]
 
 
 def _as_hex(pattern: NDArray[np.bool_]) -> str:

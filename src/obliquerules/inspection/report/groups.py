@@ -18,8 +18,10 @@ MOST_GROUPS = 1000
 # first size leaves, in groups that are large enough.
 KEPT_OF_ALL = 0.5
 KEPT_OF_FIRST = 0.9
-# About how many groups are made where they are made by score.
+# About how many groups are made for each score where they are made by score.
 MOST_POINTS = 20
+# And for each of many classes.
+MOST_POINTS_OF_CLASS = 10
 
 
 def conditions_of(ensembles: Iterable[RuleEnsemble]) -> tuple[Conjunction, ...]:
@@ -57,20 +59,34 @@ class Grouping:
     spoken: list[int]
 
 
-def grouped_rows(ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: Block, least: int) -> Grouping:
+def grouped_rows(
+    ensembles: Sequence[RuleEnsemble],
+    sizes: Sequence[int],
+    present: int,
+    X: Block,
+    least: int,
+    offset: NDArray[np.float64] | None = None,
+) -> Grouping:
     """Put rows, of which there are at least ``least``, in groups of at least that many, the same for all sizes.
 
     All sizes share the groups, so that nothing is revealed by subtracting the figures of one size from those of another. Each
     further condition makes the groups smaller. The sizes are tried in the order of their distance from the present one, which
     is first; a size that would leave too few rows in groups is skipped. If the present size is, groups are split by its score.
+    With an offset, conditions do not determine scores, so that all groups are made by score.
     """
-    spoken, labels = _spoken_for(ensembles, sizes, present, X, least)
-    score, rest = ensembles[present](X), labels < 0
+    spoken, labels = ([], np.full(len(X), -1)) if offset is not None else _spoken_for(ensembles, sizes, present, X, least)
+    score, rest = ensembles[present](X, offset), labels < 0
     if present not in spoken:
-        labels = _split_by_score(labels, score, max(least, -(-len(X) // MOST_POINTS)))
+        labels = _split_by_score(labels, score, _wanted(score, least), least)
     told = int(labels.max(initial=-1)) + 1
-    labels[rest] = told + chunks(score[rest], max(least, -(-int(rest.sum()) // MOST_POINTS)))
+    labels[rest] = told + chunks(score[rest], _wanted(score[rest], least), least)
     return Grouping(labels, told, spoken)
+
+
+def _wanted(score: NDArray[np.float64], least: int) -> int:
+    """Return about how many rows a group that is made by score should have."""
+    most = MOST_POINTS if score.ndim == 1 else MOST_POINTS_OF_CLASS * score.shape[1]
+    return max(least, -(-len(score) // most))
 
 
 def _spoken_for(
@@ -91,27 +107,43 @@ def _spoken_for(
     return [sizes[place] for place in sorted(spoken)], without_small_groups(labels, least)
 
 
-def _split_by_score(labels: Labels, score: NDArray[np.float64], least: int) -> Labels:
+def _split_by_score(labels: Labels, score: NDArray[np.float64], wanted: int, least: int) -> Labels:
     """Split groups into parts of at least ``least`` rows with similar scores; the rest stays as it is."""
     split, n_groups = labels.copy(), 0
     for group in range(int(labels.max(initial=-1)) + 1):
-        part = chunks(score[labels == group], least)
+        part = chunks(score[labels == group], wanted, least)
         split[labels == group] = n_groups + part
         n_groups += int(part.max()) + 1
     return split
 
 
-def chunks(score: NDArray[np.float64], least: int) -> Labels:
-    """Number rows by their score, in chunks of at least ``least`` rows; rows of the same score stay together."""
-    position, counts = np.unique(score, return_inverse=True, return_counts=True)[1:]
-    chunk, size, left = np.zeros(len(counts), dtype=np.intp), 0, len(score)
-    for index, count in enumerate(counts.tolist()):
+def chunks(score: NDArray[np.float64], wanted: int, least: int) -> Labels:
+    """Number rows by their score, in chunks of at least ``wanted`` rows; rows of the same score stay together.
+
+    With many classes, rows are sorted by the most probable class and its probability. A chunk then ends with the class, too,
+    if it has at least ``least`` rows.
+    """
+    key, leader = (score, np.zeros(len(score), dtype=np.intp)) if score.ndim == 1 else _leading(score)
+    first, position, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)[1:]
+    classes = leader[first].tolist()
+    chunk, size, left, left_of_class = np.zeros(len(counts), dtype=np.intp), 0, len(score), np.bincount(leader).tolist()
+    for index, (count, code) in enumerate(zip(counts.tolist(), classes, strict=True)):
+        same = index > 0 and classes[index - 1] == code
         # A new chunk begins when the one before is full and enough rows are left for another.
-        begins = index > 0 and size >= least and left >= least
+        enough, behind = (wanted, left_of_class[code]) if same else (least, left)
+        begins = index > 0 and size >= enough and behind >= enough
         chunk[index] = (chunk[index - 1] if index else 0) + begins
         size = count if begins else size + count
         left -= count
+        left_of_class[code] -= count
     return np.asarray(chunk[position.ravel()], dtype=np.intp)
+
+
+def _leading(score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Labels]:
+    """Return what sorts rows by their most probable class and its probability, and that class."""
+    leader = np.argmax(score, axis=1)
+    share = 1.0 / np.exp(score - score.max(axis=1, keepdims=True)).sum(axis=1)
+    return leader + share, leader
 
 
 def _refined(labels: Labels, X: Block, conditions: Iterable[Conjunction]) -> Labels:

@@ -40,12 +40,15 @@ class Head:
 
     def heading(self, model: Model) -> str:
         """Return the title, or one made of what the model predicts."""
-        words = model.mean_name
+        words = "most probable class" if model.has_many_classes else model.mean_name
         return f"{words[0].upper()}{words[1:]}, by rules" if self.title is None else self.title
 
     def lines(self, model: Model) -> list[tuple[str, str]]:
-        """Return what is said below the title, each with its name; the event is the class that scores speak of."""
-        event = None if model.labels is None else model.labels.word()
+        """Return what is said below the title, each with its name; the event is the class that scores speak of.
+
+        Of many classes, the page lists the names itself.
+        """
+        event = None if model.labels is None or model.has_many_classes else model.labels.word()
         named = {
             "Target": self.target,
             "Event": event,

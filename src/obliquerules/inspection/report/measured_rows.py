@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Block
+from obliquerules.rules import Block, Model
 
 Vector = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ class MeasuredRows:
         What they are called, such as ``"test rows"``.
     least : int
         The least number of rows in a group that is written to the file.
+    given : array of shape (n_samples,) or (n_samples, n_classes), or None
+        Their exposure or offset, if the model has one.
     """
 
     X: Block
@@ -31,11 +33,28 @@ class MeasuredRows:
     weight: Vector
     name: str
     least: int
+    given: Vector | None = None
 
     @classmethod
-    def counted(cls, X: Block, y: Vector, weight: Vector, name: str, least: int) -> MeasuredRows:
+    def counted(cls, X: Block, y: Vector, weight: Vector, name: str, least: int, given: Vector | None = None) -> MeasuredRows:
         """Return the rows that have weight; raise if there are too few."""
         has_weight = weight > 0.0
         if np.count_nonzero(has_weight) < least:
             raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(has_weight)}.")
-        return cls(X.rows(has_weight), y[has_weight], weight[has_weight], name, least)
+        kept = None if given is None else given[has_weight]
+        return cls(X.rows(has_weight), y[has_weight], weight[has_weight], name, least, kept)
+
+    def under(self, model: Model) -> MeasuredRows:
+        """Return the rows as the model scores them; raise if what it must be given is not there.
+
+        A row of exposure e counts as e rows of exposure 1, with its target spread over them: that has the same loss, but for
+        what no score can change. What is left to give is an offset.
+        """
+        kind = None if model.offset is None else model.offset.kind
+        if (kind is None) != (self.given is None):
+            raise ValueError(
+                f"The rows must come with the {kind} of each." if kind else "The model takes no exposure and no offset."
+            )
+        if kind != "exposure" or self.given is None:
+            return self
+        return replace(self, y=self.y / self.given, weight=self.weight * self.given, given=None)

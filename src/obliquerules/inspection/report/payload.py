@@ -18,7 +18,7 @@ from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
 from obliquerules.rules.bands import Cut, interval, only_column
 from obliquerules.rules.documents.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.documents.fields import header
-from obliquerules.rules.style import plain_name
+from obliquerules.rules.style import PLAIN, plain_name
 
 
 def payload(
@@ -56,8 +56,14 @@ def _words(model: Model) -> dict[str, Any]:
         "factor": model.wording.factor,
         "mean": model.mean_name,
         "target": model.target_name,
-        "labels": None if model.labels is None else [model.labels.word(0), model.labels.word(1)],
-    }
+        "labels": None if model.labels is None else [model.labels.word(code) for code in range(len(model.labels))],
+    } | _class_words(model)
+
+
+def _class_words(model: Model) -> dict[str, Any]:
+    """Return what many classes are called in a table and in the text of a rule."""
+    outputs = model.path[0].outputs
+    return {} if outputs is None else {"names": list(outputs), "outputs": [PLAIN.output(name) for name in outputs]}
 
 
 def _quoted(names: Sequence[str]) -> list[int]:

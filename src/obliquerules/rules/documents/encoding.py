@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from obliquerules.rules.edits import EditLog, EditStep
     from obliquerules.rules.ensemble import RuleEnsemble
     from obliquerules.rules.labels import Labels
-    from obliquerules.rules.model import Model
+    from obliquerules.rules.model import Model, Offset
     from obliquerules.rules.proposition import Test
     from obliquerules.rules.rule import Rule
 
@@ -142,7 +142,7 @@ def encode_origin(model: Model) -> dict[str, Any]:
     }
     given = {"names_by_hand": True} if origin.by_hand else {}
     ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
-    offset = {} if model.offset is None else {"offset": {"kind": model.offset.kind, "columns": list(model.offset.names)}}
+    offset = {} if model.offset is None else {"offset": _encode_offset(model.offset)}
     weights = {} if model.class_weights is None else {"class_weights": list(model.class_weights)}
     return (
         content
@@ -153,6 +153,11 @@ def encode_origin(model: Model) -> dict[str, Any]:
         | _encode_columns(model.path[0].columns)
         | _version(model.ensembles, with_offset=model.offset is not None)
     )
+
+
+def _encode_offset(offset: Offset) -> dict[str, Any]:
+    unit = {"unit": offset.unit} if offset.kind == "exposure" else {}
+    return {"kind": offset.kind, "columns": list(offset.names)} | unit
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:

@@ -1,8 +1,9 @@
 // One arithmetic.
 //
-// As everywhere in obliquerules: products added from left to right and compared with >=; the constant, then the weights of the
-// rules that fire, added from left to right. A missing value is NaN; a level is its position among the levels of its column, or
-// -1 if it is none of them.
+// As everywhere in obliquerules: products added from left to right and compared with >=; the constant, an offset if there is one,
+// then the weights of the rules that fire, added from left to right. A missing value is NaN; a level is its position among the
+// levels of its column, or -1 if it is none of them. With many classes, a weight, a score, a prediction and a target are lists of
+// numbers, one for each class.
 
 /** Return a condition of a rule, as the file has it, ready to be asked; pieces are its text. */
 function prepared(stored, pieces) {
@@ -48,11 +49,16 @@ function conditionHolds(condition, value) {
   return conditions[condition].every((test) => testHolds(test, value));
 }
 
+/** Add two numbers, or two lists of them. */
+function plus(one, other) {
+  return typeof one === "number" ? one + other : one.map((number, index) => number + other[index]);
+}
+
 /** Add up the weights of the rules that are on and fire. */
-function score(ensemble, off, fires) {
-  let total = ensemble.intercept;
+function score(ensemble, off, fires, offset = null) {
+  let total = offset === null ? ensemble.intercept : plus(ensemble.intercept, offset);
   ensemble.rules.forEach((rule, index) => {
-    if (!off.has(index) && fires(rule.condition)) total += rule.weight;
+    if (!off.has(index) && fires(rule.condition)) total = plus(total, rule.weight);
   });
   return total;
 }
@@ -62,10 +68,30 @@ const INVERSE_LINKS = {
   logistic: (f) => 1 / (1 + Math.exp(-f)),
   squared: (f) => f,
   poisson: (f) => Math.exp(Math.min(f, LARGEST_EXPONENT)),
+  multinomial: (f) => {
+    const highest = Math.max(...f);
+    const odds = f.map((number) => Math.exp(number - highest));
+    const total = sum(odds, (number) => number);
+    return odds.map((number) => number / total);
+  },
 };
-const LINKS = { logistic: (mean) => Math.log(mean / (1 - mean)), squared: (mean) => mean, poisson: (mean) => Math.log(mean) };
+const LINKS = {
+  logistic: (mean) => Math.log(mean / (1 - mean)),
+  squared: (mean) => mean,
+  poisson: (mean) => Math.log(mean),
+  multinomial: (shares) => shares.map((share) => Math.log(share)),
+};
 const inverseLink = INVERSE_LINKS[data.loss];
 
 function complexity(ensemble, off = new Set()) {
-  return ensemble.rules.reduce((sum, rule, index) => sum + (off.has(index) ? 0 : data.complexities[rule.condition]), 0);
+  return sum(
+    ensemble.rules.filter((_, index) => !off.has(index)),
+    ruleComplexity,
+  );
+}
+
+/** One for each weight that is not zero, and what is read in the condition; what always holds is free. */
+function ruleComplexity({ weight, condition }) {
+  const withOneWeight = data.complexities[condition];
+  return many && withOneWeight ? withOneWeight - 1 + weight.filter((one) => one !== 0).length : withOneWeight;
 }

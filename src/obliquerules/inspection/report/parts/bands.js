@@ -28,8 +28,9 @@ function bandsOf(stairs) {
   edges.slice(1).forEach((high, index) => {
     const low = edges[index];
     const holding = stairs.filter((stair) => compareCuts(stair.low, low) <= 0 && compareCuts(high, stair.high) <= 0);
-    const weight = sum(holding, (stair) => stair.weight);
-    if (bands.at(-1)?.weight === weight) bands.at(-1).high = high;
+    const weight = holding.reduce((total, stair) => plus(total, stair.weight), many ? classes.map(() => 0) : 0);
+    // Numbers, and lists of them, are the same if their texts are.
+    if (bands.length && String(bands.at(-1).weight) === String(weight)) bands.at(-1).high = high;
     else bands.push({ low, high, weight });
   });
   return bands;
@@ -51,27 +52,27 @@ function renderBands() {
 }
 
 function bandTable(column, bands) {
-  const largest = Math.max(...bands.map(({ weight }) => Math.abs(weight)), Number.MIN_VALUE);
-  const headings = [
-    element("th", { scope: "col", class: "value" }, nameElement(column), " alone"),
-    element("th", { scope: "col", class: "weight" }, "in all", ratioHeading()),
-    element("td", { class: "adds" }),
-  ];
+  const largest = Math.max(...bands.flatMap(({ weight }) => weight).map(Math.abs), Number.MIN_VALUE);
+  const codes = classes.filter((code) => bands.some(({ weight }) => weight[code] !== 0));
+  const adds = many
+    ? classHeadings(codes)
+    : [element("th", { scope: "col", class: "weight" }, "in all", ratioHeading()), element("td", { class: "adds" })];
+  const name = element("th", { scope: "col", class: "value" }, nameElement(column), " alone");
   return element(
     "table",
-    { class: "bands" },
-    element("thead", {}, element("tr", {}, ...headings)),
-    element("tbody", {}, ...bands.map((band) => bandRow(column, band, largest))),
+    { class: many ? "bands classes" : "bands" },
+    element("thead", {}, element("tr", {}, name, ...adds)),
+    element("tbody", {}, ...bands.map((band) => bandRow(column, band, largest, codes))),
   );
 }
 
-function bandRow(column, band, largest) {
-  const weight = Math.abs(band.weight) < ROUNDING * largest ? 0 : band.weight;
-  return element(
-    "tr",
-    {},
-    element("th", { scope: "row", class: "value" }, bandWords(column, band)),
-    element("td", { class: "weight" }, ...weightNodes(weight)),
-    element("td", { class: "adds" }, weightBar(weight, largest)),
-  );
+function bandRow(column, band, largest, codes) {
+  const legible = (weight) => (Math.abs(weight) < ROUNDING * largest ? 0 : weight);
+  const cells = many
+    ? classCells(band.weight.map(legible), largest, { codes })
+    : [
+        element("td", { class: "weight" }, ...weightNodes(legible(band.weight))),
+        element("td", { class: "adds" }, weightBar(legible(band.weight), largest)),
+      ];
+  return element("tr", {}, element("th", { scope: "row", class: "value" }, bandWords(column, band)), ...cells);
 }

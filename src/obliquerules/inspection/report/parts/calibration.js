@@ -11,6 +11,15 @@ function predictedGroups() {
   return (off.size ? scored : [...scored, ...others]).filter(({ predicted }) => predicted !== null);
 }
 
+/** Return groups with the prediction and target of the class in question, if there are many. */
+function inQuestion(groups) {
+  if (!many) return groups;
+  return groups.map((g) => {
+    const code = state.asked ?? calledClass(g);
+    return { ...g, predicted: g.predicted[code], target: g.target[code] };
+  });
+}
+
 /** Merge groups with the same prediction, and like ones until there are few points, of about the same weight. */
 function calibrationPoints(predicted) {
   const sorted = [...predicted].sort((a, b) => a.predicted - b.predicted);
@@ -47,24 +56,27 @@ function calibrationPoint(parts) {
 const NORMAL_QUANTILE = 1.959963984540054;
 const INTERVALS = {
   logistic: (p, n) => wilson(p, n),
+  multinomial: (p, n) => wilson(p, n),
   squared: (mean, n, parts, weight) => {
     const deviation = Math.sqrt(sum(parts, (g) => g.spread + g.weight * (g.target / g.weight - mean) ** 2) / weight);
     return [mean - deviation, mean + deviation];
   },
-  poisson: (mean, n) => {
-    const error = NORMAL_QUANTILE * Math.sqrt((dispersion() * mean) / n);
+  poisson: (mean, n, parts, weight) => {
+    const error = NORMAL_QUANTILE * Math.sqrt((dispersion() * mean) / (hasExposure ? weight : n));
     return [Math.max(0, mean - error), mean + error];
   },
 };
 const INTERVAL_WORDS = {
   logistic: "Bars are 95\u00a0% intervals.",
+  multinomial: "Bars are 95\u00a0% intervals.",
   squared: "Bars are one standard deviation of the rows.",
   poisson: "Bars are 95\u00a0% intervals of a mean count, as wide as the dispersion of the rows makes them.",
 };
 
 /** Return the deviance of a row on average, at least 1: counts vary that much more than a Poisson distribution says. */
 function dispersion() {
-  return Math.max(1, figures.measures[position()][0]);
+  const exposure = hasExposure ? sum(allGroups, (g) => g.weight) / figures.rows : 1;
+  return Math.max(1, figures.measures[position()][0] * exposure);
 }
 
 function wilson(p, n) {
@@ -78,32 +90,43 @@ function drawCalibration() {
   byId("calibration-card").hidden = !figures;
   document.querySelector(".pair").classList.toggle("single", !figures);
   if (!figures) return;
-  const points = calibrationPoints(predictedGroups());
+  renderAsked();
+  const points = calibrationPoints(inQuestion(predictedGroups()));
   byId("calibration-details").hidden = !points.length;
   byId("calibration").replaceChildren(...(points.length ? [calibrationPicture(points)] : []));
-  say(
-    "calibration-note",
-    points.length
-      ? "Each point is a group of rows with like predictions. On the dashed line, what is predicted is what happens. " +
-          INTERVAL_WORDS[data.loss]
-      : unspokenWords(),
-  );
+  say("calibration-note", points.length ? calibrationWords() : unspokenWords());
   tabulateCalibration(points);
 }
 
+function calibrationWords() {
+  const ideal =
+    many && state.asked === null ? "what is predicted is right as often as its probability says" : "what is predicted is what happens";
+  const unit = hasExposure ? ", for an exposure of 1" : "";
+  return `Each point is a group of rows with like predictions${unit}. On the dashed line, ${ideal}. ${INTERVAL_WORDS[data.loss]}`;
+}
+
+/** Offer the classes whose calibration can be shown, the predicted one first. */
+function renderAsked() {
+  byId("asked-part").hidden = !many;
+  const select = byId("asked");
+  if (!many || select.options.length) return;
+  const entries = classes.map((code) => element("option", { value: code }, className(code)));
+  select.replaceChildren(element("option", { value: "" }, "the predicted class"), ...entries);
+  select.addEventListener("change", () => {
+    state.asked = select.value === "" ? null : Number(select.value);
+    drawCalibration();
+  });
+}
+
+function axisNames() {
+  if (many && state.asked === null) return ["probability of the predicted class", "share that is right"];
+  const what = predictsShares ? "share" : hasExposure ? "rate" : "mean";
+  return [`predicted ${what}`, `observed ${what}`];
+}
+
 function calibrationPicture(points) {
-  const share = data.loss === "logistic";
-  const range = share ? [0, 1] : padded(points.flatMap(({ predicted, interval }) => [predicted, ...interval]));
-  const what = share ? "share" : "mean";
-  const picture = chart(
-    byId("calibration"),
-    300,
-    range,
-    range,
-    `predicted ${what}`,
-    `observed ${what}`,
-    share ? percentAxis : readable,
-  );
+  const range = predictsShares ? [0, 1] : padded(points.flatMap(({ predicted, interval }) => [predicted, ...interval]));
+  const picture = chart(byId("calibration"), 300, range, range, ...axisNames(), predictsShares ? percentAxis : readable);
   drawPoints(picture, points, range);
   picture.svg.setAttribute(
     "aria-label",
@@ -128,6 +151,7 @@ function drawPoints({ svg, x, y }, points, [low, high]) {
 }
 
 function unspokenWords() {
+  if (hasOffset) return "The offset differs from row to row, so there are no figures with rules switched off.";
   return figures
     ? `At this size, too few rows share a combination of rules for groups of ${figures.least} or more, ` +
         "so there are no figures with rules switched off."
@@ -135,7 +159,7 @@ function unspokenWords() {
 }
 
 function tabulateCalibration(points) {
-  const write = data.loss === "logistic" ? percent : readable;
+  const write = predictsShares ? percent : readable;
   const line = ({ rows, predicted, observed, interval }) => [
     rows,
     write(predicted),

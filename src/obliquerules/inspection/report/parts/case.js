@@ -18,12 +18,19 @@ function caseValue(column) {
 
 function renderCase() {
   const unreadable = neededColumns().filter((column) => state.unreadable.has(column));
-  say("answer-caption", withCapital(visible(data.words.mean)));
-  byId("result").classList.toggle("unscored", unreadable.length > 0);
-  byId("case-warning").replaceChildren(...listed("A number is needed for ", unreadable.map(nameElement)));
+  const lacking = lackingGiven();
+  const isScored = !unreadable.length && !lacking.length;
+  say("answer-caption", many ? "Most probable class" : withCapital(visible(data.words.mean)));
+  byId("result").classList.toggle("unscored", !isScored);
+  byId("case-warning").replaceChildren(
+    ...listed(`A${hasExposure ? " positive" : ""} number is needed for `, lacking),
+    lacking.length && unreadable.length ? " " : "",
+    ...listed("A number is needed for ", unreadable.map(nameElement)),
+  );
   byId("case-remark").replaceChildren(...remarkNodes(neededColumns().filter((column) => !unreadable.includes(column))));
-  if (unreadable.length) renderUnscored();
-  else renderScored(score(current(), switchedOff(), (condition) => conditionHolds(condition, caseValue)));
+  byId("why").hidden = !many || !isScored;
+  if (isScored) renderScored(score(current(), switchedOff(), (condition) => conditionHolds(condition, caseValue), caseOffset()));
+  else renderUnscored();
 }
 
 /** With a value that cannot be read, a case has no score. */
@@ -36,17 +43,25 @@ function renderUnscored() {
 }
 
 function renderScored(total) {
-  const prediction = inverseLink(total);
+  const prediction = predictionOf(total);
   const answer = byId("answer");
-  answer.textContent = data.loss === "logistic" ? percent(prediction) : pretty(readable(prediction));
+  answer.textContent = answerWords(prediction, total);
   answer.setAttribute("data-value", String(prediction));
   answer.setAttribute("data-score", String(total));
-  say("verdict", data.words.labels ? verdictWords(total) : "");
+  say("verdict", verdictWords(total));
   if (data.loss === "logistic") byId("answer-bar").replaceChildren(gauge(prediction));
+  if (many) renderChances(prediction, total);
   renderWaterfall(total);
 }
 
+function answerWords(prediction, total) {
+  if (many) return className(leading(total));
+  return data.loss === "logistic" ? percent(prediction) : pretty(readable(prediction));
+}
+
 function verdictWords(total) {
+  if (hasExposure) return `${pretty(readable(inverseLink(total)))} for an exposure of 1, times ${readable(state.given[0])}`;
+  if (many || !data.words.labels) return "";
   const label = data.words.labels[isPositive({ score: total }) ? 1 : 0];
   return `Predicted: ${visible(label)}, with the threshold at ${readable(100 * state.threshold)}\u00a0%`;
 }
@@ -109,26 +124,32 @@ function listed(start, nodes) {
 
 /** One line for each amount that is added, on one scale, and the total; behind them the rules that add nothing. */
 function renderWaterfall(total) {
-  const rules = current().rules.filter((_, index) => !switchedOff().has(index));
+  const amount = many ? leadOver(total) : (weight) => weight;
+  const isSaid = ({ weight }) => !many || amount(weight) !== 0;
+  const rules = current().rules.filter((rule, index) => !switchedOff().has(index) && isSaid(rule));
   const fired = rules.filter(({ condition }) => conditionHolds(condition, caseValue));
-  const ends = fired.reduce((levels, { weight }) => [...levels, levels.at(-1) + weight], [current().intercept]);
-  const place = scale(padded([0, ...ends], 0.04), 0, 100);
+  const steps = [
+    { kind: "start", size: amount(current().intercept), why: ["to start with"] },
+    ...(hasOffset ? [{ kind: "given", size: amount(caseOffset()), why: ["given as the offset"] }] : []),
+    ...fired.map(({ weight, condition }) => ({ kind: "fired", size: amount(weight), why: becauseNodes(condition) })),
+  ];
+  const ends = steps.reduce((levels, { size }) => [...levels, levels.at(-1) + size], [0]);
+  const place = scale(padded(ends, 0.04), 0, 100);
   const lines = [
-    waterfallRow("start", ends[0], stepBar(place, ends[0] < 0 ? "minus" : "plus", 0, ends[0]), ["to start with"]),
-    ...fired.map(({ weight, condition }, index) =>
-      waterfallRow(
-        "fired",
-        weight,
-        stepBar(place, weight < 0 ? "minus" : "plus", ends[index], ends[index + 1]),
-        becauseNodes(condition),
-      ),
+    ...steps.map(({ kind, size, why }, index) =>
+      waterfallRow(kind, size, stepBar(place, size < 0 ? "minus" : "plus", ends[index], ends[index + 1]), why),
     ),
-    waterfallRow("total", total, stepBar(place, "total", 0, total), [`in all, the ${visible(data.words.score)}`]),
+    waterfallRow("total", amount(total), stepBar(place, "total", 0, amount(total)), totalNodes(total)),
     ...rules
       .filter((rule) => !fired.includes(rule))
-      .map(({ weight, condition }) => waterfallRow("missed", weight, null, unmetNodes(condition))),
+      .map(({ weight, condition }) => waterfallRow("missed", amount(weight), null, unmetNodes(condition))),
   ];
   byId("waterfall").replaceChildren(waterfallHeading(), element("tbody", {}, ...lines));
+}
+
+function totalNodes(total) {
+  if (many) return leadNodes(total);
+  return [`in all, the ${visible(data.words.score)}${hasExposure ? " for an exposure of 1" : ""}`];
 }
 
 function stepBar(place, kind, from, to) {

@@ -3,6 +3,9 @@
 const data = JSON.parse(document.getElementById("payload").textContent);
 const file = JSON.parse(data.file);
 const figures = data.figures;
+const givenNames = file.offset?.columns ?? [];
+const hasExposure = file.offset?.kind === "exposure";
+const hasOffset = file.offset?.kind === "offset";
 const quoted = new Set(data.quoted);
 const special = new Map((file.columns ?? []).map((column) => [column.position, column]));
 const codes = new Map([...special].map(([position, { levels }]) => [position, new Map((levels ?? []).map((level, code) => [level, code]))]));
@@ -14,7 +17,17 @@ const ensembles = data.ensembles.map(([intercept, weights, positions]) => ({
 const allGroups = figures ? decodedGroups(figures) : [];
 const toldGroups = allGroups.filter(({ holds }) => holds);
 const restRows = sum(allGroups, ({ holds, rows }) => (holds ? 0 : rows));
-const state = { size: data.present, off: new Map(), values: startValues(), unreadable: new Set(), paper: false, threshold: 0.5 };
+const state = {
+  size: data.present,
+  off: new Map(),
+  values: startValues(),
+  unreadable: new Set(),
+  given: startGiven(),
+  paper: false,
+  threshold: 0.5,
+  asked: null, // the class whose calibration is shown; null for the predicted one
+  rival: null, // the class that the predicted one is compared with; null for the runner-up
+};
 
 /** Return the values of the case to start with, by column: medians and most frequent levels. */
 function startValues() {
@@ -22,6 +35,11 @@ function startValues() {
   // Half of the rows of a 0/1 column may be ones: a tick box has no middle.
   const value = (column, number) => (isFlag(column) ? Math.floor(number) : number);
   return new Map(typical.map(([column, number]) => [Number(column), value(Number(column), number)]));
+}
+
+/** Return the exposure or the offsets of the case to start with: an exposure of 1; an offset must be known. */
+function startGiven() {
+  return givenNames.map(() => (hasExposure ? 1 : NaN));
 }
 
 /** Return the levels of a column, null if it holds numbers. */

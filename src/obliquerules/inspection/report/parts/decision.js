@@ -47,7 +47,7 @@ function decisionFigures({ truePositive: tp, falsePositive: fp, falseNegative: f
 }
 
 function renderDecision() {
-  byId("decision-card").hidden = !(figures && data.words.labels);
+  byId("decision-card").hidden = many || !(figures && data.words.labels);
   if (byId("decision-card").hidden) return;
   const groups = predictedGroups();
   const counts = decisionCounts(groups);
@@ -70,12 +70,10 @@ function decisionTile({ name, of: value, write = percent, says }) {
 /** Say on which rows, and how many of them are decided on together. */
 function decisionBasis(groups) {
   const merged = sum(groups, (g) => (g.score === undefined ? g.rows : 0));
+  const which = hasOffset ? "Rows" : `${counted(merged, "row")} with rare combinations of conditions`;
   return (
     `On ${rowsWords()}.` +
-    (merged
-      ? ` ${counted(merged, "row")} with rare combinations of conditions are decided on in groups of like predictions, ` +
-        "so these figures are close, but not exact."
-      : "")
+    (merged ? ` ${which} are decided on in groups of like predictions, so these figures are close, but not exact.` : "")
   );
 }
 

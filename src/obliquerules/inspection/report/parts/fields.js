@@ -3,11 +3,12 @@
 function renderForm() {
   state.unreadable.clear();
   const columns = columnsOf(current().rules);
-  const fields = columns.map((column) => {
+  const asked = columns.map((column) => {
     const input = fieldOf(column);
     const wide = kindOf(column) === "time" ? "wide" : null;
     return element("label", { for: input.id, class: wide }, element("span", {}, nameElement(column), unitOf(column)), input);
   });
+  const fields = [...givenNames.map((_, index) => givenField(index)), ...asked];
   byId("case").replaceChildren(...(fields.length ? fields : ["At this size the model is a constant: no value is asked for."]));
 }
 

@@ -18,13 +18,15 @@ function measured() {
     const onAll = now && !restRows ? value : figures.measures[position()][index];
     const shown = off.size ? value : onAll;
     const text = shown === null ? "–" : pretty(measure.write(shown));
-    return { ...measure, value, before: whole && measure.of(whole), text, constant: constantMeasure(measure) };
+    return { ...measure, value, before: whole && measure.of(whole), text, constant: constantMeasure(measure, index) };
   });
 }
 
-/** Return a measure of the best constant on the same rows, null where that says nothing. */
-function constantMeasure({ of: measure, compared }) {
-  const value = compared ? measure(scoredByConstant(switchedOff().size ? toldGroups : allGroups)) : null;
+/** Return a measure of the best constant on the same rows, with an offset that of the model; null where that says nothing. */
+function constantMeasure({ of: measure, compared }, index) {
+  if (!compared) return null;
+  if (hasOffset) return switchedOff().size || ensembles[0].rules.length ? null : figures.measures[0][index];
+  const value = measure(scoredByConstant(switchedOff().size ? toldGroups : allGroups));
   return Number.isFinite(value) ? value : null;
 }
 

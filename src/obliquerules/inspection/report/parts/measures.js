@@ -10,6 +10,12 @@ const GROUP_LOSSES = {
     const entropy = g.target > 0 ? g.target * Math.log(g.target / g.weight) : 0;
     return g.spread + excess + (entropy - g.target * bounded) + excess * (f - bounded);
   },
+  multinomial: (f, g) => {
+    const highest = Math.max(...f);
+    const present = classes.filter((code) => g.target[code] > 0);
+    const total = Math.log(sum(f, (number) => Math.exp(number - highest)));
+    return g.weight * total - sum(present, (code) => g.target[code] * (f[code] - highest));
+  },
 };
 
 function sum(items, value) {
@@ -23,6 +29,18 @@ function scoredGroups(ensemble, off) {
 function meanLoss(scored) {
   const total = sum(scored, (g) => GROUP_LOSSES[data.loss](g.score, g));
   return Math.min(total, Number.MAX_VALUE) / sum(scored, (g) => g.weight);
+}
+
+/** Return the mean of targets: a number, or the share of each of many classes. */
+function targetMean(groups) {
+  const weight = sum(groups, (g) => g.weight);
+  if (many) return classes.map((code) => sum(groups, (g) => g.target[code]) / weight);
+  return sum(groups, (g) => g.target) / weight;
+}
+
+/** Return the share of rows that are not of the class that they are called. */
+function classErrorRate(scored) {
+  return sum(scored, (g) => g.weight - g.target[calledClass(g)]) / sum(scored, (g) => g.weight);
 }
 
 function errorRate(scored) {
@@ -43,7 +61,7 @@ function areaUnderCurve(scored) {
 
 /** Return groups of rows as the best constant scores them. */
 function scoredByConstant(groups) {
-  const mean = sum(groups, (g) => g.target) / sum(groups, (g) => g.weight);
+  const mean = targetMean(groups);
   return groups.map((g) => ({ ...g, score: LINKS[data.loss](mean) }));
 }
 
@@ -77,5 +95,9 @@ const MEASURES = {
   poisson: [
     { name: "mean Poisson deviance", short: "mean deviance", of: (scored) => 2 * meanLoss(scored), write: readable, compared: true },
     { name: "deviance explained", of: explained, write: percent },
+  ],
+  multinomial: [
+    { name: "log loss", of: meanLoss, write: readable, compared: true },
+    { name: "errors", of: classErrorRate, write: percent, compared: true },
   ],
 }[data.loss];

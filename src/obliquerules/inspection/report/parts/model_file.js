@@ -11,6 +11,13 @@ function withoutOff(ensemble, off) {
   return { intercept: ensemble.intercept, rules: ensemble.rules.filter((_, index) => !off.has(index)) };
 }
 
+/** Write what a rule adds, of many classes to those that it speaks for. */
+function plainWeight(weight) {
+  if (!many) return signed(weight);
+  const spoken = classes.filter((code) => weight[code] !== 0);
+  return spoken.map((code) => `${data.words.outputs[code]} ${signed(weight[code])}`).join(", ") || signed(0);
+}
+
 /** Return one step of the edit log for each rule that is off, in the words of the library. */
 function editSteps(ensemble, off) {
   const dropped = new Set();
@@ -24,7 +31,7 @@ function editSteps(ensemble, off) {
         action: "drop",
         rule,
         new: null,
-        description: `drop rule ${rule}: ${signed(weight)} if ${plainCondition(condition)}`,
+        description: `drop rule ${rule}: ${plainWeight(weight)} if ${plainCondition(condition)}`,
         complexity: [complexity(ensemble, dropped), complexity(ensemble, after)],
         loss: [meanLoss(scoredGroups(ensemble, dropped)), meanLoss(scoredGroups(ensemble, after))],
       };

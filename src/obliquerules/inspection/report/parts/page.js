@@ -3,7 +3,7 @@
 function renderWords() {
   say("estimator", file.estimator);
   byId("about-model").replaceChildren(
-    ...data.about.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, text))),
+    ...aboutLines().map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", { dir: "auto" }, text))),
   );
   say(
     "lead",
@@ -19,12 +19,28 @@ function renderWords() {
   );
   say(
     "rules-note",
-    `The ${visible(data.words.score)} ${data.words.plural ? "are" : "is"} the sum of what these add. ` +
-      "Switch a rule off to see what the model is without it; the other weights stay as they are.",
+    `${scoreWords()} Switch a rule off to see what the model is without it; the other weights stay as they are.`,
   );
-  if (data.words.labels) say("decision-note", decisionNote());
+  if (data.words.labels && !many) say("decision-note", decisionNote());
   say("take-note", "The file holds this model at this size, without the rules that are off. In Python, load_model reads it.");
   say("about", aboutWords());
+}
+
+function aboutLines() {
+  return many ? [["Classes", classes.map(classWords).join(", ")], ...data.about] : data.about;
+}
+
+/** Say what the numbers of the rules add up to. */
+function scoreWords() {
+  const offset = hasOffset ? ", and the offset" : "";
+  if (many) {
+    return (
+      `The score of each class is the sum of its numbers over the rules that hold${offset}. The class with the highest score ` +
+      "is the most probable. Where there is no number, a rule says nothing of the class."
+    );
+  }
+  const unit = hasExposure ? " for an exposure of 1" : "";
+  return `The ${visible(data.words.score)}${unit} ${data.words.plural ? "are" : "is"} the sum of what these add${offset}.`;
 }
 
 function startWords() {
@@ -47,10 +63,17 @@ function aboutWords() {
     `${exact} Figures come from one table that counts ${allRowsWords()} by the conditions that hold. ` +
     "No row is in this file.";
   const small = figures.least > 1 ? ` No group in the table has fewer than ${figures.least} rows.` : "";
-  return `${basis}${small} ${restRows ? restWords() : "Figures are exact with any rules switched off."}`;
+  const exposed = hasExposure ? " A row counts by its exposure, so that figures are of rates, for an exposure of 1." : "";
+  return `${basis}${small}${exposed} ${restRows ? restWords() : "Figures are exact with any rules switched off."}`;
 }
 
 function restWords() {
+  if (hasOffset) {
+    return (
+      "Because the offset differs from row to row, rows are in groups with like predictions. The figures at the top are of all " +
+      "rows, in four digits; there are none with rules switched off."
+    );
+  }
   const kept = (figures.rows - restRows).toLocaleString("en-GB");
   return (
     `To protect ${counted(restRows, "row")} with rare combinations of conditions, they are merged into groups with ` +
@@ -64,8 +87,10 @@ function render({ form = false, focus = null } = {}) {
   renderFigures();
   redraw();
   renderDecision();
+  renderConfusion();
   renderRules();
   renderBands();
+  arrangeClasses();
   if (form) renderForm();
   renderCase();
   if (focus) byId(focus).focus();
@@ -88,9 +113,11 @@ function start() {
     render({ focus: "rules-heading" });
   });
   byId("case").addEventListener("submit", (event) => event.preventDefault());
+  byId("rival").addEventListener("change", (event) => chooseRival(event.target.value));
   byId("download").addEventListener("click", download);
   byId("print").addEventListener("click", () => window.print());
   window.addEventListener("resize", redraw);
+  NARROW.addEventListener("change", arrangeClasses);
   for (const [event, paper] of [
     ["beforeprint", true],
     ["afterprint", false],

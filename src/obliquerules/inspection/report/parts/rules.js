@@ -2,26 +2,27 @@
 
 function renderRules() {
   const ensemble = current();
-  const largest = Math.max(...ensemble.rules.map(({ weight }) => Math.abs(weight)), Number.MIN_VALUE);
-  const headings = [
-    ["switch", "on"],
-    ["weight", "adds"],
-    ["adds", ""],
-    ["condition", "if"],
-  ];
-  if (figures) headings.push(["covers", "holds for"]);
-  if (purityIsKnown()) headings.push(["purity", visible(data.words.target)]);
-  const head = element(
-    "tr",
-    {},
-    ...headings.map(([kind, text]) =>
-      text ? element("th", { class: kind, scope: "col" }, text, kind === "weight" ? ratioHeading() : null) : element("td", { class: kind }),
-    ),
-  );
+  const largest = Math.max(...ensemble.rules.flatMap(({ weight }) => weight).map(Math.abs), Number.MIN_VALUE);
+  const heading = (kind, ...nodes) => element("th", { class: kind, scope: "col" }, ...nodes);
+  const adds = many ? classHeadings() : [heading("weight", "adds", ratioHeading()), element("td", { class: "adds" })];
+  const head = [heading("switch", "on"), ...adds, heading("condition", "if")];
+  if (figures) head.push(heading("covers", "holds for"));
+  if (purityIsKnown()) head.push(heading("purity", purityWords()));
   const constant = ruleRow({ weight: ensemble.intercept, condition: null }, -1, largest);
   const lines = ensemble.rules.map((rule, index) => ruleRow(rule, index, largest));
-  byId("rules").replaceChildren(element("thead", {}, head), element("tbody", {}, constant, ...lines));
+  const table = byId("rules");
+  table.classList.toggle("classes", many);
+  table.replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, constant, ...lines));
   byId("all-on").hidden = !switchedOff().size;
+}
+
+/** Return the cells with what a rule adds; of the constants, zeros are shown, too. */
+function weightCells(weight, isConstant, largest) {
+  if (many) return classCells(weight, largest, { zeros: isConstant });
+  return [
+    element("td", { class: "weight" }, ...(isConstant ? [pretty(signed(weight))] : weightNodes(weight))),
+    element("td", { class: "adds" }, isConstant ? "" : weightBar(weight, largest)),
+  ];
 }
 
 /** Name what stands below a weight. */
@@ -34,8 +35,7 @@ function ruleRow(rule, index, largest) {
   const id = index < 0 ? "constant" : `rule-${index}`;
   const cells = [
     element("td", { class: "switch" }, ...(index < 0 ? [] : [ruleSwitch(index, id, off)])),
-    element("td", { class: "weight" }, ...(index < 0 ? [pretty(signed(rule.weight))] : weightNodes(rule.weight))),
-    element("td", { class: "adds" }, index < 0 ? "" : weightBar(rule.weight, largest)),
+    ...weightCells(rule.weight, index < 0, largest),
     element(
       "th",
       { class: "condition", scope: "row", id: `${id}-if` },
@@ -75,16 +75,21 @@ function purityIsKnown() {
   return groupsHere() && !restRows;
 }
 
-/** The mean target of the rows for which a rule holds. */
+function purityWords() {
+  if (many) return "most of them are";
+  return hasExposure ? `${visible(data.words.target)} for an exposure of 1` : visible(data.words.target);
+}
+
+/** The mean target of the rows for which a rule holds or, of many classes, the most frequent one. */
 function purityCell({ condition }) {
   const covered = groupsHere().filter((group) => condition === null || group.holds.has(condition));
-  const mean = covered.length ? sum(covered, (g) => g.target) / sum(covered, (g) => g.weight) : null;
-  const write = data.loss === "logistic" ? percent : readable;
-  return element(
-    "td",
-    { class: "purity", "data-target": visible(data.words.target) },
-    mean === null ? "–" : pretty(write(mean)),
-  );
+  const mean = covered.length ? targetMean(covered) : null;
+  return element("td", { class: "purity", "data-target": purityWords() }, ...(mean === null ? ["–"] : purityNodes(mean)));
+}
+
+function purityNodes(mean) {
+  if (many) return [classElement(leading(mean)), element("small", {}, percent(Math.max(...mean)))];
+  return [pretty((predictsShares ? percent : readable)(mean))];
 }
 
 function toggle(index) {

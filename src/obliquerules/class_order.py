@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.method import Task
+from obliquerules.method import Growth, Method, Task
 from obliquerules.rows.sample import hash_rows
 from obliquerules.rules import Labels, Rule, RuleEnsemble
+
+Learning = TypeVar("Learning", bound=Method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +43,15 @@ class ClassOrder:
         place[sorted(range(len(sums)), key=lambda output: sums[output])] = np.arange(len(sums))
         return cls(place)
 
+    def of_classes(self, values: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+        """Return what there is one of for each class, in this order."""
+        return None if values is None else tuple(values[output] for output in np.argsort(self.place))
+
     def ordered(self, task: Task) -> Task:
         """Return the task with its classes in this order."""
         labels = task.labels
         if labels is not None:
-            labels = Labels(tuple(labels.values[output] for output in np.argsort(self.place)), labels.dtype)
+            labels = Labels(self.of_classes(labels.values) or (), labels.dtype)
         offset = None if task.offset is None else task.offset[:, np.argsort(self.place)]
         return replace(task, y=self.place[task.y.astype(np.intp)].astype(np.float64), labels=labels, offset=offset)
 
@@ -53,3 +61,12 @@ class ClassOrder:
         constant = [ensemble.intercepts[one] for one in self.place]
         outputs = None if ensemble.outputs is None else [ensemble.outputs[one] for one in self.place]
         return RuleEnsemble(rules, constant, ensemble.columns, outputs)
+
+
+def grow_in_class_order(method: Learning, task: Task, grow: Callable[[Learning, Task], Growth]) -> Growth:
+    """Let a method learn from a task, with many classes in the order that does not depend on their labels."""
+    if not task.loss.by_class:
+        return grow(method, task)
+    order = ClassOrder.of(task)
+    growth = grow(replace(method, class_weights=order.of_classes(method.class_weights)), order.ordered(task))
+    return replace(growth, path=tuple(order.restored(ensemble) for ensemble in growth.path))

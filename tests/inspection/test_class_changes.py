@@ -1,0 +1,232 @@
+"""Closest changes of many classes, and with an exposure or offset: as wanted, and brute force finds nothing closer."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
+from obliquerules.inspection.change_bounds import bounds_for
+from obliquerules.inspection.change_request import wish_for
+from obliquerules.inspection.change_room import Room
+from obliquerules.inspection.closest_change import closest_change
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Model
+from obliquerules.rules.model import Offset
+
+from ..estimators.fitted import fitted
+from .many import NAMES, class_model, irises, ten
+from .test_closest_change import brute_force, random_ensemble, random_room
+
+# What may be wanted of three classes.
+REQUESTS = {
+    "another": {},
+    "first": {"to": "red"},
+    "last": {"to": "blue"},
+    "likely": {"to": "green", "above": 0.6},
+    "unlikely": {"to": "green", "below": 0.2},
+}
+
+
+def random_class_ensemble(rng, n_columns, n_rules, whole):
+    """Return rules with weights for some classes; whole numbers make scores tie."""
+    rules = []
+    for rule in random_ensemble(rng, n_columns, n_rules, whole):
+        drawn = rng.integers(-2, 3, 3).astype(float) if whole else 2.0 * rng.normal(size=3)
+        rules.append(Rule(drawn * (rng.random(3) < 0.7), rule.condition))
+    start = rng.integers(-1, 2, 3).astype(float) if whole else rng.normal(size=3)
+    return RuleEnsemble(rules, start, None, NAMES)
+
+
+def request(model, x, above=None, below=None, to=None, given=None):
+    return wish_for(model, x[None, :], above, below, to, given)
+
+
+def search(model, room, wish, **options):
+    return closest_change(model, room, wish, room.x[None, :], tolerance=0.0, max_steps=10_000, **options)
+
+
+@pytest.mark.parametrize("wanted", REQUESTS)
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+def test_nothing_is_closer_by_brute_force(n_columns, whole, wanted):
+    rng = np.random.default_rng(n_columns)
+    outcomes = {"impossible": 0, "changed": 0}
+    for _ in range(12):
+        ensemble, room = random_class_ensemble(rng, n_columns, 3, whole), random_room(rng, n_columns, whole)
+        model = class_model(ensemble)
+        wish = request(model, room.x, **REQUESTS[wanted])
+        result, expected = search(model, room, wish), brute_force(ensemble, room, wish, rng)
+        assert result.proven
+        assert result.distance == pytest.approx(expected, rel=2e-5, abs=2e-5)
+        if result.row is None:
+            outcomes["impossible"] += 1
+            continue
+        row = np.array([result.row])
+        outcomes["changed"] += result.distance > 0.0
+        assert wish.met(ensemble(row))[0]
+        assert model.predict(row)[0] == result.after
+        assert result.distance == pytest.approx(room.distance(row[0]))
+        assert result.bound <= result.distance <= result.bound * (1 + 1e-4) + 1e-4
+    assert outcomes["impossible"] + outcomes["changed"] > 0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_another_class_is_the_closest_of_the_others(whole):
+    rng = np.random.default_rng(5)
+    for _ in range(15):
+        ensemble, room = random_class_ensemble(rng, 2, 4, whole), random_room(rng, 2, whole)
+        model = class_model(ensemble)
+        now = model.predict(room.x[None, :])[0]
+        any_other = search(model, room, request(model, room.x))
+        each = [search(model, room, request(model, room.x, to=name)) for name in NAMES if name != now]
+        assert any_other.before == now != any_other.after
+        assert any_other.distance == pytest.approx(min(one.distance for one in each), abs=3e-6)
+        assert search(model, room, request(model, room.x, to=now)).distance == 0.0
+
+
+weights = st.sampled_from([-2.0, -1.0, -0.3, -0.1, 0.0, 0.0, 0.1, 0.2, 0.3, 1.0, 2.0])
+tables = st.lists(st.tuples(weights, weights, weights), min_size=2, max_size=6)
+
+
+@given(tables, st.data())
+def test_bounds_enclose_what_rules_can_do(table, data):
+    """Weights such as 0.1 + 0.2 and 0.3 tie but for rounding: the scores of the model decide, added from left to right."""
+    never = Conjunction([Proposition([0], [1.0], 0.0)])
+    ensemble = RuleEnsemble([Rule(row, never) for row in table[1:]], table[0], None, NAMES)
+    fires = data.draw(st.lists(st.sampled_from([True, False, None]), min_size=len(table) - 1, max_size=len(table) - 1))
+    above = {"to": data.draw(st.sampled_from(NAMES)), "above": data.draw(st.sampled_from([0.2, 1 / 3, 0.5, 0.9]))}
+    wish = request(class_model(ensemble), np.zeros(1), **data.draw(st.sampled_from([*REQUESTS.values(), above])))
+    met = []
+    for case in itertools.product(*([fired] if fired is not None else [True, False] for fired in fires)):
+        scores = list(table[0])
+        for row, fired in zip(table[1:], case, strict=True):
+            scores = [score + (weight if fired else 0.0) for score, weight in zip(scores, row, strict=True)]
+        met.append(bool(wish.met(np.array([scores]))[0]))
+    bounds = bounds_for(wish, ensemble)
+    assert bounds.possible(fires) or not any(met)
+    assert all(met) or not bounds.certain(fires)
+    if None not in fires:
+        assert bounds.possible(fires) == bounds.certain(fires) == met[0]
+
+
+def test_of_equal_scores_the_first_class_wins():
+    rules = [Rule([0.0, 0.0, 1.0], Conjunction([Proposition([0], [1.0], 3.0)]))]
+    room = Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
+    for intercept, after in ([1.0, 0.0, 0.0], None), ([0.9, 0.0, 0.0], "blue"), ([0.0, 0.0, -1.0], None):
+        model = class_model(RuleEnsemble(rules, intercept, None, NAMES))
+        result = search(model, room, request(model, room.x))
+        assert (result.after, result.proven) == (after, True)
+    assert str(result) == "The prediction is 'red'. No change within the given ranges makes it another class."
+
+
+# As a method
+
+
+@pytest.mark.parametrize("data", [irises, ten])
+def test_a_fitted_model_can_be_asked(data):
+    model, X, _ = data()
+    for row in range(0, len(X), len(X) // 8):
+        before = model.predict(X.iloc[[row]])[0]
+        result = model.closest_change(X.iloc[row], X)
+        assert result.proven
+        assert result.before == before != result.after
+        assert model.predict(pd.DataFrame([result.row], columns=X.columns))[0] == result.after
+        assert f"To make it another class ({result.after!r}), change" in str(result)
+        for label in model.classes_:
+            to = model.closest_change(X.iloc[row], X, to=label)
+            assert to.proven
+            assert to.row is None or to.after == label
+            assert to.distance >= (0.0 if label == before else result.distance * (1 - 1e-5))
+
+
+def test_a_probability_of_a_class_can_be_asked_for():
+    model, X, _ = irises()
+    result = model.closest_change(X.iloc[70], X, to="setosa", above=0.8)
+    row = pd.DataFrame([result.row], columns=X.columns)
+    assert model.predict_proba(row)[0, 0] > 0.8
+    assert "one with a probability of 'setosa' greater than 0.8" in str(result)
+    low = model.closest_change(X.iloc[70], X, to="versicolor", below=0.1)
+    assert model.predict_proba(pd.DataFrame([low.row], columns=X.columns))[0, 1] < 0.1
+
+
+def test_one_of_two_classes_can_be_named():
+    model, X, _ = fitted("classifier")
+    now = str(model.predict(X[:1])[0])
+    other = "yes" if now == "no" else "no"
+    assert model.closest_change(X.iloc[0], X, to=other) == model.closest_change(X.iloc[0], X)
+    assert str(model.closest_change(X.iloc[0], X, to=now)).endswith(f"it is {now!r} already.")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"to": "rose"}, "to must be one of the classes, 'setosa', 'versicolor', 'virginica'; got 'rose'"),
+        ({"above": 0.5}, "With many classes, above and below are about the probability of one of them: name it with to"),
+        ({"to": "setosa", "above": 0.5, "below": 0.6}, "one of them must be given"),
+    ],
+)
+def test_bad_requests(options, complaint):
+    model, X, _ = irises()
+    with pytest.raises(ValueError, match=complaint):
+        model.closest_change(X.iloc[0], X, **options)
+
+
+def test_a_class_cannot_be_asked_of_a_regressor_nor_beside_a_bound_of_two():
+    model, X, _ = fitted("squared")
+    with pytest.raises(ValueError, match="to names a class, and a regressor has none"):
+        model.closest_change(X.iloc[0], X, to="yes")
+    model, X, _ = fitted("classifier")
+    with pytest.raises(ValueError, match="above and below are about the probability of 'yes'; to cannot be given as well"):
+        model.closest_change(X.iloc[0], X, to="yes", above=0.5)
+
+
+# With an exposure or offset
+
+
+def test_an_offset_is_part_of_the_score():
+    rng = np.random.default_rng(3)
+    changed = 0
+    for _ in range(15):
+        ensemble, room, offset = random_class_ensemble(rng, 2, 3, False), random_room(rng, 2, False), rng.normal(size=(1, 3))
+        model = replace(class_model(ensemble), offset=Offset("offset", NAMES))
+        wish = request(model, room.x, given=offset)
+        result = search(model, room, wish, given=offset)
+        shifted = ensemble.with_rules(ensemble.rules, np.array(ensemble.intercept) + offset[0])
+        assert result == search(class_model(shifted), room, request(class_model(shifted), room.x))
+        assert result.before == model.predict(room.x[None, :], offset)[0]
+        if result.row is not None:
+            changed += 1
+            assert result.after == model.predict(np.array([result.row]), offset)[0] != result.before
+    assert changed > 0
+
+
+def test_an_exposure_multiplies_what_is_bounded():
+    counts = Model.of(RuleEnsemble.parse("+1 if x0 >= 2\n+1 if x0 >= 5"), LOSSES["poisson"])
+    exposed, years = replace(counts, offset=Offset("exposure", ("years",))), np.array([2.0])
+    room = Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
+    result = search(exposed, room, request(exposed, room.x, above=5.0, given=years), given=years)
+    assert (result.row, result.before, result.after) == ((2.0,), 2.0, 2.0 * math.e)
+    assert search(counts, room, request(counts, room.x, above=5.0)).row == (5.0,)
+    assert search(exposed, room, request(exposed, room.x, above=5.0)).row == (5.0,)  # of an exposure of 1
+
+
+def test_levels_and_missing_values_may_change_the_class():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"colour": rng.choice(["red", "green", "blue", "teal"], 300), "age": rng.normal(50, 15, 300).round()})
+    X.loc[rng.random(300) < 0.2, "age"] = np.nan
+    y = np.where(X["colour"].isin(["red", "blue"]), "warm", np.where(X["age"] >= 50, "old", "other"))
+    model = LLTBoostClassifier(max_rules=4, random_state=0).fit(X, y)
+    for row in range(12):
+        result = model.closest_change(X.iloc[row], X, fill=["age"])
+        assert result.proven
+        assert result.before == model.predict(X.iloc[[row]])[0] == y[row]
+        assert model.predict(pd.DataFrame([result.row], columns=X.columns))[0] == result.after != result.before
+        # Another level counts as one, and of four levels there is always one that changes the class.
+        assert 0.0 < result.distance <= 1.0
+        assert {change.variable for change in result} <= {"colour", "age"}
