@@ -91,9 +91,8 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     remark_on_missing(model, rows.rows([options.row]))
     x = rows.rows([options.row])
     given = given_to(model, data, [options.row])
-    at: dict[str, Any] = {} if given is None else {"given": given}
-    to = {} if options.to is None else {"to": class_of(model, options.to, "--to")}
-    wish = wish_for(model, x, options.above, options.below, **to, **at)
+    to = None if options.to is None else class_of(model, options.to, "--to")
+    wish = wish_for(model, x, options.above, options.below, to, given)
     room = room_for(
         model,
         x.matrix[0],
@@ -107,7 +106,7 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     )
     words = {column: word for (_, column), word in unseen_levels(model, data, x, options.row).items()}
     limits: dict[str, Any] = {"tolerance": options.tolerance, "max_steps": options.max_steps}
-    return closest_change(model, room, wish, rows, words=words, **limits, **at)
+    return closest_change(model, room, wish, rows, words=words, given=given, **limits)
 
 
 def _values(model: Model, option: str, given: Mapping[str, str]) -> Mapping[str | int, Any]:

@@ -41,20 +41,20 @@ def main(arguments: Sequence[str]) -> None:
     first, last = (0, len(data.block)) if options.row is None else (options.row, options.row + 1)
     X, given = inputs(model, data, slice(first, last)), given_to(model, data, slice(first, last))
     remark_on_missing(model, X)
-    explanation = explain(model, X, unseen_levels(model, data, X, first), given, **_compared(model, options))
+    explanation = explain(model, X, unseen_levels(model, data, X, first), given, versus=_versus(model, options))
     if options.json:
         write_json([record | {"row": record["row"] + first} for record in explanation.to_dicts()])
     else:
         write_result("\n\n".join(f"Row {row.row + first}. {row}" for row in explanation) + "\n")
 
 
-def _compared(model: Model, options: argparse.Namespace) -> dict[str, Any]:
+def _versus(model: Model, options: argparse.Namespace) -> Any:
     """Return the class with which the predicted one is compared, if the user named one."""
     if options.versus is None:
-        return {}
+        return None
     if not model.has_many_classes:
         raise ValueError("--versus is for models of more than two classes.")
-    return {"versus": class_of(model, options.versus, "--versus")}
+    return class_of(model, options.versus, "--versus")
 
 
 def check_row(row: int, data: DataFile) -> None:

@@ -82,5 +82,4 @@ def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
     remark_on_missing(model, X)
     y, weight = read_outcomes(model, target_values(model, data, rows, options), weights(data, rows, options), len(X))
     given = given_to(model, data, rows, needed=True)
-    at = {} if given is None else {"given": given}
-    return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, **at)
+    return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, given)
