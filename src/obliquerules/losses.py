@@ -18,14 +18,21 @@ Vector = NDArray[np.float64]
 LARGEST_EXPONENT = 600.0
 # Log-odds or log-rate of a constant model whose best constant is infinite: a mean this close to its bound is as good as there.
 SMALLEST_MEAN = 1e-12
+# The smallest target of a loss with nothing to hold the score of smaller ones: its logarithm is above -LARGEST_EXPONENT.
+SMALLEST_POSITIVE = 1e-250
 
 
 class Loss(ABC):
-    """A loss of the exponential family under its canonical link.
+    """A loss that is convex in the score and linear in the target.
 
-    With score f, prediction mu(f) and target y, the loss is A(f) - y f + B(y), so its gradient in f is mu(f) - y and its
-    hessian is mu'(f). Because y enters linearly, rows with the same score may be replaced by one row with their mean target
-    and summed weight: gradients, hessians and minimisers stay the same.
+    With score f and target y, the loss is a(f) + y b(f) + B(y). Because y enters linearly, rows with the same score may be
+    replaced by one row with their mean target and summed weight: gradients, hessians and minimisers stay the same, and firing
+    patterns are exact. The best score of rows depends on their mean target only: it is the one whose prediction mu(f) is that
+    mean. (Absolute errors and quantiles are not linear in y, so there are no such losses here.)
+
+    Under the canonical link of the exponential family the loss is A(f) - y f + B(y), the gradient in f is mu(f) - y and the
+    hessian is mu'(f), whatever the target. Under other links, as of the gamma and Tweedie losses, the hessian depends on the
+    target, too; `hessian` then gives the expected one, that of a target at its prediction, unless it is told the target.
 
     All methods work element by element and return finite numbers for any finite score. The formulas are compiled, in
     ``kernels/losses.h``, where the loss has the number ``family``; a loss without one overrides the methods that use it.
@@ -44,6 +51,9 @@ class Loss(ABC):
         What leads from a score to a prediction: ``"identity"``, ``"logistic"`` or ``"exponential"``.
     positive_only : bool
         Whether targets must not be negative.
+    power : float
+        The variance of a target is proportional to this power of its mean: 1 for counts, 2 for the gamma loss; 0 for a constant
+        variance, and for classes, where it has no meaning.
     by_class : bool
         Whether there are many classes, with a score for each. Scores then have shape (n, n_classes), and so have predictions,
         gradients and hessians; targets are the numbers of classes or, in the same shape, the share of each class.
@@ -51,6 +61,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     family: ClassVar[int]
+    power: float = 0.0
     link_name: ClassVar[str]
     positive_only: ClassVar[bool] = False
     by_class: ClassVar[bool] = False
@@ -62,19 +73,30 @@ class Loss(ABC):
 
     def value(self, y: Vector, score: Vector) -> Vector:
         """Return the loss of each score."""
-        return _by_row(formulas.value, self.family, y, score)
+        return self._by_row(formulas.value, y, score)
 
     def inverse_link(self, score: Vector) -> Vector:
         """Return the prediction mu(f)."""
-        return _by_row(formulas.inverse_link, self.family, score)
+        return self._by_row(formulas.inverse_link, score)
 
     def gradient(self, y: Vector, score: Vector) -> Vector:
-        """Return the derivative of the loss in the score, mu(f) - y."""
-        return _by_row(formulas.gradient, self.family, y, score)
+        """Return the derivative of the loss in the score."""
+        return self._by_row(formulas.gradient, y, score)
 
-    def hessian(self, score: Vector) -> Vector:
-        """Return the second derivative of the loss in the score, mu'(f)."""
-        return _by_row(formulas.hessian, self.family, score)
+    def hessian(self, score: Vector, y: Vector | None = None) -> Vector:
+        """Return the second derivative of the loss in the score: of a given target or, without one, the expected one.
+
+        The expected one is never less than zero, and does not jump from row to row: it is what rules are grown by.
+        """
+        if y is None:
+            return self._by_row(formulas.expected_hessian, score)
+        return self._by_row(formulas.hessian, y, score)
+
+    def _by_row(self, formula: Callable[..., Vector], *arrays: Vector) -> Vector:
+        """Apply a formula to numbers of any shape, broadcast against each other."""
+        broadcast = np.broadcast_arrays(*arrays)
+        flat = (np.ascontiguousarray(array, dtype=np.float64).ravel() for array in broadcast)
+        return formula(self.family, *flat, power=self.power).reshape(broadcast[0].shape)
 
     @abstractmethod
     def link(self, mean: float) -> float:
@@ -104,16 +126,6 @@ class Loss(ABC):
         """
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
-    def exposed(self, y: Vector, weight: Vector, exposure: Vector) -> tuple[Vector, Vector]:
-        """Return targets and weights with which the loss is the same without the exposure; raise if there is no log link."""
-        if self.link_name != "exponential":
-            raise ValueError("exposure needs a log link, such as that of loss='poisson'.")
-        return y / exposure, weight * exposure
-
-    def shifted(self, y: Vector, weight: Vector, offset: Vector) -> tuple[Vector, Vector] | None:
-        """Return targets and weights with which the loss is the same without the offset; None if there are no such ones."""
-        return self.exposed(y, weight, np.exp(offset)) if self.link_name == "exponential" else None
-
     def strata(self, y: Vector) -> NDArray[np.intp]:
         """Return the group of each row, of which every fold and bootstrap sample has a share: one, unless there are classes."""
         return np.zeros(len(y), dtype=np.intp)
@@ -137,6 +149,20 @@ class Loss(ABC):
         with np.errstate(over="ignore"):
             return float(np.average(self.value(y, score), weights=weight))
 
+    def exposed(self, y: Vector, weight: Vector, exposure: Vector) -> tuple[Vector, Vector]:  # noqa: ARG002
+        """Return the targets and weights of rows of exposure 1 that lose what the given rows do, but for a constant.
+
+        The prediction of a row of exposure e is e exp(f).
+        """
+        raise ValueError("exposure needs a log link: loss='poisson', 'gamma' or 'tweedie'.")
+
+    def shifted(self, y: Vector, weight: Vector, offset: Vector) -> tuple[Vector, Vector] | None:  # noqa: ARG002
+        """Return the targets and weights of rows without an offset that lose what the given rows do, but for a constant.
+
+        The offset is added to the score of a row. None if there are no such rows: classes need the offset itself.
+        """
+        return None
+
     def complaint(self, y: Vector) -> str | None:
         """Say what makes ``y`` an impossible target for this loss; None if nothing does."""
         return None if np.isfinite(y).all() else "has missing or infinite values"
@@ -152,8 +178,8 @@ class SquaredLoss(Loss):
     risk_name = "root mean squared error"
 
     def profile_deviance(self, total: float, n: float) -> float:
-        # Of a normal distribution whose variance is fitted too; a perfect fit counts as one at the limit of rounding.
-        return n * float(np.log(max(2.0 * total / n, np.finfo(np.float64).tiny)))
+        # Of a normal distribution whose variance is fitted too.
+        return _with_free_dispersion(total, n)
 
     def link(self, mean: float) -> float:
         return mean
@@ -245,7 +271,7 @@ class MultinomialLoss(Loss):
     def gradient(self, y: Vector, score: Vector) -> Vector:
         return self.inverse_link(score) - self._shares(y)
 
-    def hessian(self, score: Vector) -> Vector:
+    def hessian(self, score: Vector, y: Vector | None = None) -> Vector:  # noqa: ARG002  # the same for every target
         """Return the second derivative of the loss in the score of each class alone."""
         mean = self.inverse_link(score)
         return mean * (1.0 - mean)
@@ -279,14 +305,42 @@ class MultinomialLoss(Loss):
         return super().complaint(y) or (None if ((y >= 0.0) & (y == np.floor(y))).all() else "has values that are no classes")
 
 
-class PoissonLoss(Loss):
+class LogLinkLoss(Loss):
+    """Half the deviance of targets whose variance is proportional to a power p of their mean, which is exp(f).
+
+    The gradient is (mu - y) mu^(1-p), so a row of exposure e and weight w loses what a row of target y / e and weight
+    w e^(2-p) does without an exposure.
+    """
+
+    link_name = "exponential"
+    positive_only = True
+    score_name = None
+
+    def link(self, mean: float) -> float:
+        return float(np.log(max(mean, np.finfo(np.float64).tiny)))
+
+    def profile_deviance(self, total: float, n: float) -> float:
+        # Extended quasi-likelihood, which is exact but for a constant if the dispersion is small.
+        return _with_free_dispersion(total, n)
+
+    def spread(self, y: Vector, mean: Vector) -> Vector | None:
+        # At the score of the mean target, the mean itself costs nothing. If it is zero, so are the targets.
+        positive = mean > 0.0
+        return np.where(positive, self.value(y, np.log(np.where(positive, mean, 1.0))), 0.0)
+
+    def exposed(self, y: Vector, weight: Vector, exposure: Vector) -> tuple[Vector, Vector]:
+        return y / exposure, weight * exposure ** (2.0 - self.power)
+
+    def shifted(self, y: Vector, weight: Vector, offset: Vector) -> tuple[Vector, Vector] | None:
+        return self.exposed(y, weight, np.exp(offset))
+
+
+class PoissonLoss(LogLinkLoss):
     """exp(f) - y f + (y log y - y), for counts and rates: half the Poisson deviance, with a log link."""
 
     name = "poisson"
     family = formulas.FAMILIES["poisson"]
-    link_name = "exponential"
-    positive_only = True
-    score_name = None
+    power = 1.0
     factor_name = "expected count"
     mean_name = "expected count"
     risk_name = "mean Poisson deviance"
@@ -295,9 +349,6 @@ class PoissonLoss(Loss):
         # Extended quasi-likelihood: counts vary more than a Poisson distribution says, hardly ever less.
         dispersion = max(1.0, 2.0 * total / n)
         return 2.0 * total / dispersion + n * float(np.log(dispersion))
-
-    def link(self, mean: float) -> float:
-        return float(np.log(max(mean, np.finfo(np.float64).tiny)))
 
     def spread(self, y: Vector, mean: Vector) -> Vector | None:
         return np.asarray(xlogy(y, y) - xlogy(y, mean), dtype=np.float64)
@@ -311,9 +362,63 @@ class PoissonLoss(Loss):
         return complaint
 
 
+class GammaLoss(LogLinkLoss):
+    """f + y exp(-f) - (log y + 1), for costs and other positive amounts: half the gamma deviance, with a log link."""
+
+    name = "gamma"
+    family = formulas.FAMILIES["tweedie"]
+    power = 2.0
+    factor_name = "expected value"
+    mean_name = "expected value"
+    risk_name = "mean gamma deviance"
+
+    def complaint(self, y: Vector) -> str | None:
+        complaint = super().complaint(y)
+        if complaint is None and (y <= 0.0).any():
+            return "has values that are not positive"
+        if complaint is None and (y < SMALLEST_POSITIVE).any():
+            return f"has positive values below {SMALLEST_POSITIVE:g}"
+        return complaint
+
+
+class TweedieLoss(LogLinkLoss):
+    """exp((2-p) f) / (2-p) + y exp((1-p) f) / (p-1) - y^(2-p) / ((2-p) (p-1)), for amounts of which many are zero.
+
+    Half the Tweedie deviance, with a log link. Between the powers 1 and 2, targets are sums of a random number of random
+    amounts, such as the claims of a year: zero where there is none.
+
+    Parameters
+    ----------
+    power : float
+        p, strictly between 1 and 2.
+    """
+
+    name = "tweedie"
+    family = formulas.FAMILIES["tweedie"]
+    factor_name = "expected value"
+    mean_name = "expected value"
+    risk_name = "mean Tweedie deviance"
+
+    def __init__(self, power: float = 1.5) -> None:
+        self.power = power
+
+    def complaint(self, y: Vector) -> str | None:
+        complaint = super().complaint(y)
+        if complaint is None and (y < 0.0).any():
+            return "has negative values"
+        if complaint is None and not (y > 0.0).any():
+            return "has nothing but zeros, so there is no expected value to learn"
+        return complaint
+
+
 def _inside(mean: float) -> float:
     """Return a mean between 0 and 1 that has finite log-odds."""
     return min(max(mean, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
+
+
+def _with_free_dispersion(total: float, n: float) -> float:
+    """Return -2 log likelihood at the most likely dispersion; a perfect fit counts as one at the limit of rounding."""
+    return n * float(np.log(max(2.0 * total / n, np.finfo(np.float64).tiny)))
 
 
 def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
@@ -325,15 +430,10 @@ def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
     return None if pairs == 0.0 else float((positive * (below + 0.5 * negative)).sum() / pairs)
 
 
-def _by_row(function: Callable[..., Vector], family: int, *arrays: Vector) -> Vector:
-    """Apply a formula to numbers of any shape, broadcast against each other."""
-    broadcast = np.broadcast_arrays(*arrays)
-    flat = (np.ascontiguousarray(array, dtype=np.float64).ravel() for array in broadcast)
-    return function(family, *flat).reshape(broadcast[0].shape)
-
-
-# The losses of one score, by name.
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (SquaredLoss(), LogisticLoss(), PoissonLoss())}
+# The losses of one score, by name; the Tweedie loss with its default power.
+LOSSES: dict[str, Loss] = {
+    loss.name: loss for loss in (SquaredLoss(), LogisticLoss(), PoissonLoss(), GammaLoss(), TweedieLoss())
+}
 
 
 def class_loss(n_classes: int) -> Loss:
@@ -343,7 +443,7 @@ def class_loss(n_classes: int) -> Loss:
 
 # What a regressor offers as its ``loss``: all but the one of classifiers.
 REGRESSION_LOSSES = tuple(name for name in LOSSES if name != "logistic")
-# The loss of each link.
+# A loss of each link, by which predictions follow from scores.
 LOSS_OF_LINK: dict[str, Loss] = {loss.link_name: loss for loss in LOSSES.values()}
 # Losses of targets that must not be negative.
 POSITIVE_ONLY = tuple(name for name, loss in LOSSES.items() if loss.positive_only)

@@ -30,6 +30,12 @@ def check_real(name: str, value: Any, least: float, below: float = math.inf) -> 
         raise ValueError(f"{name} must be a finite number{'' if math.isinf(least) else bounds}; got {reprlib.repr(value)}.")
 
 
+def check_between(name: str, value: Any, above: float, below: float) -> None:
+    """Raise unless the value is a number strictly between two others."""
+    if not above < _as_double(value) < below:
+        raise ValueError(f"{name} must be a number above {above:g} and below {below:g}; got {reprlib.repr(value)}.")
+
+
 def _as_double(value: Any) -> float:
     """Return a number as a double: infinity for a whole number beyond all doubles, NaN for what is not a number."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
@@ -149,6 +155,11 @@ def whole(default: int, meaning: str, least: int = 1) -> Any:
 def real(default: float, meaning: str, least: float = 0.0, below: float = math.inf) -> Any:
     """Declare a finite number."""
     return declared(default, "float", meaning, lambda name, value: check_real(name, value, least, below))
+
+
+def real_between(default: float, meaning: str, above: float, below: float) -> Any:
+    """Declare a number strictly between two others."""
+    return declared(default, "float", meaning, lambda name, value: check_between(name, value, above, below))
 
 
 def real_or_none(default: float | None, meaning: str, least: float = 0.0) -> Any:

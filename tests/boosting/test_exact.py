@@ -29,8 +29,10 @@ def problem(objective, loss, seed, n=None, d=None):
     X = np.asfortranarray(rng.integers(0, int(rng.integers(2, 6)), size=(n, d)).astype(float))
     if seed % 5 == 0:
         X[:, -1] = 3.5
-    y = {"squared": rng.normal(size=n), "logistic": rng.integers(0, 2, n), "poisson": rng.poisson(2.0, n)}[loss].astype(float)
+    y = {"squared": rng.normal(size=n), "logistic": rng.integers(0, 2, n), "poisson": rng.poisson(2.0, n)}
+    y = (y[loss] if loss in y else y["poisson"]).astype(float)
     y[0] = 1.0 - y[1:].min()  # two classes, and not all counts zero
+    y += loss == "gamma"
     weight = np.ones(n) if seed % 2 else rng.integers(1, 4, n).astype(float)
     held_out = rng.random(n) < (0.2 if seed % 7 == 0 else 0.0)
     return Problem(Block.of_matrix(X), y, weight, LOSSES[loss], float(rng.choice([0.01, 1.0, 20.0])), held_out, objective)

@@ -25,7 +25,11 @@ def problem(loss="squared", seed=0, n=150, ridge=1.0):
         "squared": score + rng.normal(scale=0.3, size=n),
         "logistic": (rng.random(n) < 1.0 / (1.0 + np.exp(-score))).astype(float),
         "poisson": rng.poisson(np.exp(0.5 * score)).astype(float),
-    }[loss]
+    }
+    if loss in ("gamma", "tweedie"):
+        amount = rng.gamma(2.0, np.exp(0.5 * score))
+        y |= {"gamma": amount, "tweedie": y["poisson"] * amount}
+    y = y[loss]
     return Problem(Block.of_matrix(X), y, rng.uniform(0.5, 2.0, size=n), LOSSES[loss], ridge, np.zeros(n, dtype=bool))
 
 

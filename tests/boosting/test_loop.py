@@ -16,7 +16,7 @@ from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block
 
 SELECTION = ValidationSelection(validation_tolerance=-0.01, objective_tolerance=0.01)
-LOSS_NAMES = ("squared", "logistic", "poisson")
+LOSS_NAMES = ("squared", "logistic", "poisson", "gamma", "tweedie")
 INPUTS = ("normal", "whole numbers", "badly scaled")
 every_loss = pytest.mark.parametrize("name", LOSS_NAMES)
 every_input = pytest.mark.parametrize("inputs", INPUTS)
@@ -29,6 +29,8 @@ def rows(name, inputs="normal", seed=0, n=200):
     signal = 2.0 * (Z[:, 0] + Z[:, 1] > 0.5) - 1.5 * (Z[:, 2] > 0.0) * (Z[:, 0] - Z[:, 3] > 0.0)
     y = {"squared": signal + 0.3 * rng.normal(size=n), "logistic": rng.random(n) < expit(2.0 * signal)}
     y["poisson"] = rng.poisson(np.exp(0.5 * signal))
+    if name in ("gamma", "tweedie"):
+        y |= {"gamma": rng.gamma(2.0, np.exp(0.5 * signal)), "tweedie": y["poisson"] * rng.gamma(2.0, 1.0, n)}
     X = Z * np.array([1e-4, 1.0, 1e3, 1e6]) + np.array([5.0, 0.0, -1e5, 1e6]) if inputs == "badly scaled" else Z
     return X, y[name].astype(float), rng.exponential(size=n)
 

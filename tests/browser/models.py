@@ -16,7 +16,7 @@ from obliquerules.rules.model import Offset
 
 from ..inspection.report.mixed import learned, made_up
 
-KINDS = ("logistic", "squared", "poisson")
+KINDS = ("logistic", "squared", "poisson", "gamma", "tweedie")
 HOSTILE = (
     "<script>alert(1)</script>",
     "</script><img src=x onerror=alert(1)>",
@@ -38,7 +38,10 @@ def fitted(kind):
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     if kind == "squared":
         return LLTBoostRegressorCV(max_rules=6, random_state=0).fit(X, y), X, y
-    return LLTBoostRegressor(loss="poisson", max_rules=5, random_state=0).fit(X, y // 10), X, y // 10
+    if kind == "poisson":
+        return LLTBoostRegressor(loss="poisson", max_rules=5, random_state=0).fit(X, y // 10), X, y // 10
+    y = y if kind == "gamma" else np.maximum(y - 80.0, 0.0)
+    return LLTBoostRegressor(loss=kind, tweedie_power=1.4, max_rules=5, random_state=0).fit(X, y), X, y
 
 
 def holding(ensemble, loss):

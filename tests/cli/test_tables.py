@@ -166,3 +166,6 @@ def test_amounts_in_whole_numbers_are_no_counts_unless_the_user_says_so(tmp_path
     assert load_model(tmp_path / "squared.json").loss == "squared"
     run(*fit, "counts.json", "--task", "counts", cwd=tmp_path)
     assert load_model(tmp_path / "counts.json").loss == "poisson"
+    run(*fit, "claims.json", "--loss", "tweedie", "--set", "tweedie_power=1.7", cwd=tmp_path)
+    claims = load_model(tmp_path / "claims.json")
+    assert (claims.loss, claims.tweedie_power) == ("tweedie", 1.7)

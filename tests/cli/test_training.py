@@ -24,6 +24,7 @@ DEFAULTS = {
     "categorical": (),
     "drop_rows": False,
     "task": None,
+    "loss": None,
     "positive": None,
     "class_weight": (),
 }
@@ -78,7 +79,11 @@ ROLES = [(row % 5, 1, 0.5, -1, f"g{row % 2}", kind) for row, kind in enumerate(K
         ({"weight": "o"}, "The weight 'o' must not be negative; it is -1 in row 0 of "),
         ({"weight": "g"}, "The weight 'g' must hold numbers; it holds text."),
         ({"exposure": "w", "offset": ("o",)}, "--exposure and --offset cannot be used together: add the logarithm"),
-        ({"exposure": "w"}, "--exposure is for counts; the task is classification, because it holds text with 3 different"),
+        ({"exposure": "w"}, "--exposure is for counts and amounts; the task is classification, because it holds text with 3"),
+        (
+            {"exposure": "w", "target": "a", "loss": "squared"},
+            "--exposure needs a loss with a log link: --loss poisson, gamma or ",
+        ),
         ({"exposure": "o", "target": "a"}, "The exposure 'o' must be positive; it is -1 in row 0 of "),
         ({"exposure": "w", "target": "o"}, "The target 'o' has one value only"),
         ({"offset": ("o",)}, "--offset must name 3 columns, one for each class: 'u', 'v', 'w'; got 'o'."),
@@ -123,6 +128,18 @@ def test_numbers_with_a_stray_text_are_no_classes_unless_the_user_says_so(tmp_pa
     assert chosen(tmp_path, "a y", rows, task="classification").target.n_classes == 8
     with pytest.raises(ValueError, match=r"holds 3 different numbers with decimals .0.5, 1.5, 2.5., which are no classes"):
         chosen(tmp_path, "a y", [(row % 5, row % 3 + 0.5) for row in range(12)], task="classification")
+
+
+@pytest.mark.parametrize(("loss", "task"), [("squared", "regression"), ("poisson", "counts"), ("gamma", "regression")])
+def test_a_loss_that_the_user_names_tells_the_task(tmp_path, loss, task):
+    data = chosen(tmp_path, "a y", zip(range(4), [1, 2, 2, 1], strict=True), loss=loss)
+    assert (data.target.task, data.target.why, data.target.loss, data.y.dtype.kind) == (task, "you said so", loss, "f")
+
+
+@pytest.mark.parametrize(("loss", "task"), [("gamma", "classification"), ("poisson", "classification"), ("tweedie", "counts")])
+def test_a_loss_that_is_not_for_the_task_is_refused(tmp_path, loss, task):
+    with pytest.raises(ValueError, match=f"--loss {loss} cannot be used with --task {task}"):
+        chosen(tmp_path, "a y", zip(range(3), [1, 2, 4], strict=True), loss=loss, task=task)
 
 
 def test_text_has_no_mean(tmp_path):
@@ -326,6 +343,10 @@ def test_methods_that_cannot_do_a_task_say_so():
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_its_parameters_listed(method):
     assert f"--method {method}\n  max_rules=10" in parameter_table()
+
+
+def test_parameters_of_regressors_alone_are_listed_too():
+    assert parameter_table().count("  tweedie_power=1.5 ") == 3
 
 
 def test_settings_are_numbers_words_or_text():

@@ -67,6 +67,8 @@ VALUES = [
         "LTRNetRegressor",
         "DRNetClassifier",
         "poisson",
+        "gamma",
+        "tweedie",
         "squared",
         "logistic",
         "1.0",

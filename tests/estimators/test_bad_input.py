@@ -230,11 +230,15 @@ def test_parameters(model: Any, name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("value", ["absolute", "logistic", None, 1, ["squared"]], ids=str)
 def test_loss(value: Any) -> None:
-    refuses(clone(REGRESSOR).set_params(loss=value), "^loss must be one of 'squared', 'poisson'", *good())
+    refuses(clone(REGRESSOR).set_params(loss=value), "^loss must be one of 'squared', 'poisson', 'gamma', 'tweedie'", *good())
 
 
 def test_every_parameter_is_tried() -> None:
-    assert set(CLASSIFIER.get_params()) - {"positive"} == set(BAD_PARAMETERS) == set(REGRESSOR.get_params()) - {"loss"}
+    assert (
+        set(CLASSIFIER.get_params()) - {"positive"}
+        == set(BAD_PARAMETERS)
+        == set(REGRESSOR.get_params()) - {"loss", "tweedie_power"}
+    )
 
 
 # Predicting

@@ -31,6 +31,8 @@ ESTIMATORS = [
     TGBClassifier(),
     TGBRegressor(),
     TGBRegressor(loss="poisson"),
+    TGBRegressor(loss="gamma"),
+    LLTBoostRegressor(loss="tweedie"),
     TGBClassifierCV(max_rules=2, max_propositions=1, cv=3),
     TGBRegressorCV(max_rules=2, max_propositions=1, cv=3),
     TGBClassifier(objective="gradient", selection="information"),

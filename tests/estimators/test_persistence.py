@@ -101,7 +101,7 @@ def test_classifier_comes_back_exactly(tmp_path: Path, kind: str, drawn: st.Data
     assert hasattr(loaded, "feature_names_in_") == named
 
 
-@pytest.mark.parametrize("loss", ["squared", "poisson"])
+@pytest.mark.parametrize("loss", ["squared", "poisson", "tweedie"])
 @same_directory
 @given(seed=st.integers(0, 2**32 - 1), magnitude=st.integers(-20, 20))
 def test_regressor_comes_back_exactly(tmp_path: Path, loss: str, seed: int, magnitude: int) -> None:

@@ -38,4 +38,5 @@ MODELS = {
     "constant": (CONSTANT, LOSSES["logistic"]),
     "large scores": (LARGE_SCORES, LOSSES["logistic"]),
     "large rates": (LARGE_SCORES, LOSSES["poisson"]),
+    "large amounts": (LARGE_SCORES, LOSSES["gamma"]),
 }

@@ -7,7 +7,7 @@ import numpy as np
 from obliquerules.kernels.axis_rules import DirectedObjective, RuleSearch, best_cuts
 from obliquerules.kernels.class_weights import ClassWeightFinder
 from obliquerules.kernels.l1_path import PathFollower
-from obliquerules.kernels.losses import FAMILIES, gradient, hessian, inverse_link, value
+from obliquerules.kernels.losses import FAMILIES, expected_hessian, gradient, hessian, inverse_link, value
 from obliquerules.kernels.rule_weights import WeightFinder
 
 ROWS, COLUMNS, PATTERNS = 40, 3, 4
@@ -36,6 +36,10 @@ def weights_arguments():
 def find_weights(start, **arguments):
     weights, before, after = WeightFinder(**arguments).run(start)
     return weights.tolist(), before, after
+
+
+def tweedie_weights_arguments():
+    return {**weights_arguments(), "family": FAMILIES["tweedie"], "power": 1.5}
 
 
 def class_weights_arguments():
@@ -97,6 +101,10 @@ def loss_arguments():
     return {"family": FAMILIES["poisson"], "y": rng.poisson(2.0, ROWS).astype(float), "score": rng.normal(size=ROWS)}
 
 
+def tweedie_arguments():
+    return {**loss_arguments(), "family": FAMILIES["tweedie"], "power": 1.5}
+
+
 def score_arguments():
     return {name: value for name, value in loss_arguments().items() if name != "y"}
 
@@ -109,9 +117,14 @@ CALLS = {
     "value": (listed(value), loss_arguments),
     "gradient": (listed(gradient), loss_arguments),
     "inverse_link": (listed(inverse_link), score_arguments),
-    "hessian": (listed(hessian), score_arguments),
+    "hessian": (listed(hessian), loss_arguments),
+    "expected_hessian": (listed(expected_hessian), score_arguments),
+    "value, Tweedie": (listed(value), tweedie_arguments),
+    "gradient, Tweedie": (listed(gradient), tweedie_arguments),
+    "hessian, Tweedie": (listed(hessian), tweedie_arguments),
     "PathFollower": (follow, path_arguments),
     "WeightFinder": (find_weights, weights_arguments),
+    "WeightFinder, Tweedie": (find_weights, tweedie_weights_arguments),
     "ClassWeightFinder": (find_class_weights, class_weights_arguments),
     "DirectedObjective": (judge, objective_arguments),
     "best_cuts": (cut, cuts_arguments),

@@ -5,15 +5,19 @@ import pytest
 
 from obliquerules.kernels.axis_rules import DirectedObjective, RuleSearch
 from obliquerules.kernels.l1_path import PathFollower
+from obliquerules.kernels.losses import FAMILIES
 from obliquerules.kernels.rule_weights import WeightFinder
 
 from .calls import CALLS, DOORS, PATTERNS, ROWS, path_arguments, search, search_arguments, weights_arguments, with_array
 
+FORMULAS = ("value", "gradient", "inverse_link", "hessian", "expected_hessian")
 every_door = pytest.mark.parametrize(("kernel", "name"), DOORS)
 # How many rows an array has instead of those it should have: (a share of them, and what is added).
 LENGTHS = {"none": (0, 0), "one": (0, 1), "one less": (1, -1), "one more": (1, 1)}
 # Keys that are taken are a set of any size, what a basis must have follows from the patterns, and a single array fits itself.
-WITH_ROWS = [door for door in DOORS if door[1] not in {"taken", "basis"} and door[0] not in {"inverse_link", "hessian"}]
+WITH_ROWS = [
+    door for door in DOORS if door[1] not in {"taken", "basis"} and door[0] not in {"inverse_link", "expected_hessian"}
+]
 INDICES = [door for door in DOORS if door[1] in {"order", "group", "pattern", "ranking", "column", "output"}]
 
 
@@ -134,14 +138,19 @@ def test_no_number_does_harm(kernel, name, value):
         ("PathFollower", {"floor_ratio": 0.0}),
         ("PathFollower", {"floor_ratio": 1.0}),
         ("PathFollower", {"floor_ratio": np.nan}),
-        ("WeightFinder", {"family": 3}),
+        ("WeightFinder", {"family": 4}),
         ("WeightFinder", {"family": -1}),
         ("WeightFinder", {"ridge": -1.0}),
         ("WeightFinder", {"ridge": np.nan}),
         ("WeightFinder", {"ridge": np.inf}),
         ("ClassWeightFinder", {"ridge": np.full(12, -1.0)}),
         ("ClassWeightFinder", {"ridge": np.full(12, np.nan)}),
-        *((formula, {"family": family}) for formula in ("value", "gradient", "inverse_link", "hessian") for family in (-1, 3)),
+        *((formula, {"family": family}) for formula in FORMULAS for family in (-1, 4)),
+        *(
+            (kernel, {"family": FAMILIES["tweedie"], "power": power})
+            for kernel in (*FORMULAS, "WeightFinder")
+            for power in (0.0, 1.0, 2.5, -1.5, np.nan, np.inf)
+        ),
         ("RuleSearch", {"limit": 0}),
         ("RuleSearch", {"limit": -1}),
     ],

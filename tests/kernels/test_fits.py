@@ -21,6 +21,9 @@ ESTIMATORS = {
     "lltboost": lambda rng: LLTBoostClassifier(max_rules=3, ridge=ridge(rng), random_state=0),
     "lltboost, validation": lambda _: LLTBoostClassifier(max_rules=3, selection="validation", random_state=0),
     "lltboost, counts": lambda rng: LLTBoostRegressor(max_rules=3, loss="poisson", ridge=ridge(rng), random_state=0),
+    "lltboost, amounts": lambda rng: LLTBoostRegressor(
+        max_rules=3, loss="tweedie", tweedie_power=float(rng.uniform(1.01, 1.99)), ridge=ridge(rng), random_state=0
+    ),
     "tgb": lambda rng: TGBClassifier(max_rules=3, ridge=ridge(rng)),
     "tgb, exact": lambda rng: TGBRegressor(
         max_rules=2, search="exact", max_nodes=50, objective=objective(rng), ridge=ridge(rng)

@@ -24,6 +24,8 @@ def problem(loss: str, n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarr
         "logistic": (X[:, 0] > 0.3) * 1.0,
         "poisson": random.poisson(3.0, n) * 1.0,
         "multinomial": np.digitize(X[:, 0] + 0.5 * X[:, 1], [-0.8, 0.1, 1.0]) * 1.0,
+        "gamma": np.exp(2.0 + X[:, 0]),
+        "tweedie": (X[:, 0] > 0.3) * np.exp(2.0 + X[:, 1]),
     }
     return X, targets[loss], random.uniform(0.5, 2.0, n)
 
@@ -219,11 +221,11 @@ def test_a_huge_penalty_leaves_nothing(loss: str) -> None:
     assert not parameters["rule_weights"].any()
 
 
-@pytest.mark.parametrize("loss", ["squared", "poisson"])
+@pytest.mark.parametrize("loss", ["squared", "poisson", "gamma", "tweedie"])
 def test_extreme_targets_and_inputs_stay_finite(loss: str) -> None:
     X, _, weight = problem(loss)
     X[0, 0] = 1e30
-    y = np.zeros(len(X))
+    y = np.full(len(X), 1e-60 if loss == "gamma" else 0.0)
     y[0] = 1e60
     units = Units.of(y, weight, LOSSES[loss])
     inputs = X.astype(np.float32)

@@ -58,7 +58,8 @@ def models(draw, numbers=ordinary):
         path.append(path[-1].with_rules([*path[-1], rule], draw(numbers)))
     labels = draw(st.none() | label_pairs.map(Labels.of))
     loss = "logistic" if labels is not None else draw(st.sampled_from(REGRESSION_LOSSES))
-    origin = Origin("TGBRegressor" if labels is None else "TGBClassifier", (("loss", loss),), draw(st.integers(0, 9)), True)
+    parameters = (("loss", loss), *((("tweedie_power", LOSSES[loss].power),) if loss == "tweedie" else ()))
+    origin = Origin("TGBRegressor" if labels is None else "TGBClassifier", parameters, draw(st.integers(0, 9)), True)
     return Model(tuple(path), draw(st.integers(0, len(path) - 1)), LOSSES[loss], labels, None, origin)
 
 

@@ -168,6 +168,11 @@ def test_a_regressor_gives_expected_values():
     assert counts.predict(ROWS).tolist() == np.exp([1.5, -0.5]).tolist()
     assert counts.headline(1.5) == "Predicted: 4.482"
     assert counts.target_name == "mean of y"
+    for name in ("gamma", "tweedie"):
+        amounts = Model.of(OLD, LOSSES[name])
+        assert amounts.predict(ROWS).tolist() == counts.predict(ROWS).tolist()
+        assert amounts.mean_name == "expected value"
+        assert amounts.to_text("sentences") == counts.to_text("sentences").replace("expected count", "expected value")
 
 
 def test_columns_without_names_are_called_by_their_number():

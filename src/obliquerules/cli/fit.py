@@ -12,7 +12,7 @@ from obliquerules.cli.methods import METHODS, build, check_method, estimator_cla
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import add_roles
 from obliquerules.cli.speech import add_json, command_parser, remark, say, spoken, write_json, write_result
-from obliquerules.cli.target import COUNTS, add_target
+from obliquerules.cli.target import add_target
 from obliquerules.cli.training import TrainingData, add_training, training_data
 from obliquerules.cli.understood import column_records
 from obliquerules.rules.text import rule_lines
@@ -96,7 +96,7 @@ def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, An
             f"--cv {options.cv} needs a group for each fold; '{options.groups}' has {data.roles['groups'].n_groups}."
         )
     given = {
-        "loss": "poisson" if data.target.task == COUNTS else None,
+        "loss": data.target.loss,
         "positive": data.target.positive,
         "class_weight": data.target.class_weight,
         "cv": options.cv,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 METHODS = {"lltboost": "LLTBoost", "tgb": "TGB", "ltrnet": "LTRNet", "drnet": "DRNet"}
 # Parameters that have an option of their own.
 OPTIONS = {
-    "loss": "--task",
+    "loss": "--loss",
     "positive": "--positive",
     "class_weight": "--class-weight",
     "random_state": "--random-state",
@@ -103,12 +103,19 @@ def parameter_table() -> str:
     """Return all methods with their parameters, defaults and what they mean."""
     parts = []
     for method in METHODS:
-        kind = estimator_class(method, CLASSIFICATION, False)
-        declared = [(name, *kind.parameters[name]) for name in _settable(kind)]
-        cells = [(f"{name}={default}", _first_sentence(parameter.meaning)) for name, default, parameter in declared]
+        declared = {name: kind.parameters[name] for kind in _kinds(method) for name in _settable(kind)}
+        cells = [(f"{name}={default}", _first_sentence(one.meaning)) for name, (default, one) in declared.items()]
         width = max(len(setting) for setting, _ in cells)
         parts.append("\n".join([f"--method {method}", *(f"  {setting:{width}}  {meaning}" for setting, meaning in cells)]))
     return "\n\n".join(parts) + "\n"
+
+
+def _kinds(method: str) -> list[type[RuleModel]]:
+    """Return the estimators of a method, for classes and, if there is one, for numbers."""
+    from obliquerules.estimators.loading import ESTIMATORS
+
+    names = (METHODS[method] + task for task in ("Classifier", "Regressor"))
+    return [ESTIMATORS[name] for name in names if name in ESTIMATORS]
 
 
 def _first_sentence(meaning: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from obliquerules.cli.counts import against_counts
 from obliquerules.cli.data import Listed
 from obliquerules.cli.roles import numbers
+from obliquerules.losses import LOSSES, REGRESSION_LOSSES
 from obliquerules.rows.cells import doubtful
 from obliquerules.rows.files import DataFile
 from obliquerules.rows.levels import as_labels, as_numbers, kind_of, number_in
@@ -44,6 +45,8 @@ class Target:
         The kind of target, and how it was inferred.
     y : array
         Labels of classes, or numbers.
+    loss : str or None
+        The loss of numbers, unless it is that of their task.
     positive : object
         Of two classes, the one that scores are about, if the user named one.
     class_weight : dict, str or None
@@ -54,6 +57,7 @@ class Target:
     task: str
     why: str
     y: NDArray[Any]
+    loss: str | None = None
     positive: Any = None
     class_weight: Any = None
 
@@ -100,6 +104,12 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     """Let a command be told what a target is."""
     parser.add_argument("--task", choices=TASKS, help="the kind of target (default: inferred from its values)")
     parser.add_argument(
+        "--loss",
+        choices=REGRESSION_LOSSES,
+        help="the loss of numbers: gamma for positive amounts, tweedie for amounts of which many are zero "
+        "(default: squared, and poisson for counts)",
+    )
+    parser.add_argument(
         "--positive", metavar="CLASS", help="of two classes, the one that scores are about (default: the one sorted last)"
     )
     parser.add_argument(
@@ -119,25 +129,42 @@ def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Names
     distinct = sorted(set(labels.tolist()))
     if len(distinct) == 1:
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
-    inferred, why = _inferred(column, values[rows], distinct, options)
-    task, why = (inferred, why) if options.task is None else (options.task, "you said so")
-    if options.exposure is not None and task != COUNTS:
-        raise ValueError(f"--exposure is for counts; the task is {task}, because {why}.")
+    asked_for = _asked_for(options)
+    task, why = _inferred(column, values[rows], distinct, options) if asked_for is None else (asked_for, "you said so")
     if task == CLASSIFICATION:
+        if options.exposure is not None:
+            raise ValueError(f"--exposure is for counts and amounts; the task is {task}, because {why}.")
         _check_classes(data, column, values[rows], distinct, said=options.task is not None)
         classes = Labels.of(labels).values
-        return Target(
-            column.name, task, why, labels, _positive(options.positive, classes), _class_weight(options.class_weight, classes)
-        )
+        positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
+        return Target(column.name, task, why, labels, positive=positive, class_weight=class_weight)
+    return _of_numbers(task, why, numbers(data, options.target, "target")[rows], options)
+
+
+def _asked_for(options: argparse.Namespace) -> str | None:
+    """Return the task that the user named, or whose loss the user named; None if there is none."""
+    if options.loss is None:
+        return None if options.task is None else str(options.task)
+    task = COUNTS if options.loss == "poisson" else REGRESSION
+    if options.task not in (None, REGRESSION, task):
+        raise ValueError(f"--loss {options.loss} cannot be used with --task {options.task}.")
+    return options.task or task
+
+
+def _of_numbers(task: str, why: str, y: NDArray[np.float64], options: argparse.Namespace) -> Target:
+    """Return a target of numbers; raise if an option is not for them."""
     for option, given in (("--positive", options.positive), ("--class-weight", options.class_weight)):
         if given:
             raise ValueError(f"{option} cannot be used: the task is {task}, which has no classes.")
-    y = numbers(data, options.target, "target")[rows]
+    loss = options.loss or ("poisson" if task == COUNTS else None)
+    if options.exposure is not None and (loss is None or LOSSES[loss].link_name != "exponential"):
+        linked = [name for name in REGRESSION_LOSSES if LOSSES[name].link_name == "exponential"]
+        raise ValueError(f"--exposure needs a loss with a log link: --loss {', '.join(linked[:-1])} or {linked[-1]}.")
     if task == COUNTS and y.min() < 0.0:
         raise ValueError(
-            f"The target '{column.name}' must not be negative to be taken for counts; it goes down to {y.min():g}."
+            f"The target '{options.target}' must not be negative to be taken for counts; its least is {y.min():g}."
         )
-    return Target(column.name, task, why, y)
+    return Target(options.target, task, why, y, loss)
 
 
 def _check_no_dates(column: Column) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -88,6 +88,9 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         if unknown:
             raise ValueError(f"class_weight has the class {unknown[0]!r}, which y does not have: {list(labels.values)}.")
         return tuple(float(self.class_weight.get(label, 1.0)) for label in labels.values)
+
+    def _without_effect(self) -> Collection[str]:
+        return {name for name in ("positive", "class_weight") if getattr(self, name) is None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

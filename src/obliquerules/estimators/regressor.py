@@ -1,8 +1,8 @@
-"""RuleRegressor: an estimator for numbers and counts."""
+"""RuleRegressor: an estimator for numbers, counts and amounts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from obliquerules.estimators.rule_model import RuleModel, Vector
-from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss
-from obliquerules.parameters import check_declared, option
+from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss, TweedieLoss
+from obliquerules.parameters import check_declared, option, real_between
 from obliquerules.rows.reading import read_numbers
 from obliquerules.rules import Labels
 
@@ -22,7 +22,17 @@ class RegressionTarget:
     """The parameters that concern a numeric target."""
 
     loss: str = option(
-        "squared", REGRESSION_LOSSES, '``"squared"`` for a real target, ``"poisson"`` (log link) for counts and rates.'
+        "squared",
+        REGRESSION_LOSSES,
+        '``"squared"`` for a real target; with a log link ``"poisson"`` for counts and rates, ``"gamma"`` for positive amounts '
+        'such as costs, ``"tweedie"`` for amounts of which many are zero, such as the claims of a year.',
+    )
+    tweedie_power: float = real_between(
+        1.5,
+        'For ``loss="tweedie"``: the power of the mean to which the variance is proportional, strictly between 1, as for '
+        "counts, and 2, as for the gamma loss.",
+        1.0,
+        2.0,
     )
 
     def __post_init__(self) -> None:
@@ -30,13 +40,18 @@ class RegressionTarget:
 
 
 class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
-    """An estimator for numbers: a mean under the squared loss, an expected count under the Poisson loss."""
+    """An estimator for numbers: a mean under the squared loss, an expected count or amount under losses with a log link."""
 
     target_class = RegressionTarget
     loss: str
+    tweedie_power: float
 
     def _loss(self) -> Loss:
-        return LOSSES[RegressionTarget(self.loss).loss]
+        target = RegressionTarget(self.loss, self.tweedie_power)
+        return TweedieLoss(float(target.tweedie_power)) if target.loss == TweedieLoss.name else LOSSES[target.loss]
+
+    def _without_effect(self) -> Collection[str]:
+        return () if self.loss == TweedieLoss.name else ("tweedie_power",)
 
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:
         target = read_numbers(y)

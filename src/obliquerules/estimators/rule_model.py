@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -130,6 +129,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the loss; raise if its parameter is not valid."""
         raise AttributeError(f"{type(self).__name__} does not say which loss it has.")
 
+    def _without_effect(self) -> Collection[str]:
+        """Return the parameters that change nothing: left out of files, so that releases that do not know them read these."""
+        return ()
+
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:  # noqa: ARG002
         """Return the targets as numbers for the loss, and the labels if they are classes; raise if they cannot be learned."""
         raise AttributeError(f"{type(self).__name__} does not say what its targets are.")
@@ -212,9 +215,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return what a model file says about the fit, with the values that it has found for parameters."""
         given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers.
-        parameters = tuple((name, None if name == "n_jobs" else plain(value)) for name, value in given.items())
-        # Left out where they are not given, so that releases that do not know them read the file.
-        parameters = tuple(one for one in parameters if one not in {("positive", None), ("class_weight", None)})
+        parameters = tuple(
+            (name, None if name == "n_jobs" else plain(value))
+            for name, value in given.items()
+            if name not in self._without_effect()
+        )
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
     def _training_data(self, X: Any, y: Any, names: Sequence[str] | None, ordered: Sequence[str]) -> tuple[Block, NDArray[Any]]:
@@ -806,12 +811,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             raise ValueError("X and y must be given together.")
         if given[0] is None:
             return None
-        block, rows = self._rows(*given)
-        if rows.offset is not None:
-            raise ValueError("A classifier with an offset cannot be measured in a report; leave X and y out.")
-        # In exposures of 1, of which the scores of the model are.
-        unit = math.exp(rows.shift)
-        return MeasuredRows.counted(block, rows.y / unit, rows.weight * unit, name, least)
+        X, y, sample_weight, exposure, offset = given
+        block = self._read(X)
+        amounts = read_given_to(self.model_, exposure, offset, len(block))
+        return MeasuredRows.counted(block, *read_outcomes(self.model_, y, sample_weight, len(block)), name, least, amounts)
 
 
 @all_or_nothing

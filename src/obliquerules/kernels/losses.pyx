@@ -5,22 +5,23 @@ import numpy as np
 
 include "losses.pxi"
 
-FAMILIES = {"squared": SQUARED, "logistic": LOGISTIC, "poisson": POISSON}
+# The gamma loss is the Tweedie loss of power 2.
+FAMILIES = {"squared": SQUARED, "logistic": LOGISTIC, "poisson": POISSON, "tweedie": TWEEDIE}
 
 
-def value(int family, const double[::1] y not None, const double[::1] score not None):
+def value(int family, const double[::1] y not None, const double[::1] score not None, double power=0.0):
     """Return the loss of each score."""
-    cdef double[::1] out = room(family, y, score)
+    cdef double[::1] out = room(family, power, y, score)
     cdef Py_ssize_t i
     with nogil:
         for i in range(out.shape[0]):
-            out[i] = loss_value(family, y[i], score[i])
+            out[i] = loss_value(family, power, y[i], score[i])
     return np.asarray(out)
 
 
-def inverse_link(int family, const double[::1] score not None):
+def inverse_link(int family, const double[::1] score not None, double power=0.0):
     """Return the prediction of each score."""
-    cdef double[::1] out = room(family, score, score)
+    cdef double[::1] out = room(family, power, score, score)
     cdef Py_ssize_t i
     with nogil:
         for i in range(out.shape[0]):
@@ -28,29 +29,39 @@ def inverse_link(int family, const double[::1] score not None):
     return np.asarray(out)
 
 
-def gradient(int family, const double[::1] y not None, const double[::1] score not None):
+def gradient(int family, const double[::1] y not None, const double[::1] score not None, double power=0.0):
     """Return the first derivative of the loss in each score."""
-    cdef double[::1] out = room(family, y, score)
+    cdef double[::1] out = room(family, power, y, score)
     cdef Py_ssize_t i
     with nogil:
         for i in range(out.shape[0]):
-            out[i] = loss_gradient(family, y[i], score[i])
+            out[i] = loss_gradient(family, power, y[i], score[i])
     return np.asarray(out)
 
 
-def hessian(int family, const double[::1] score not None):
+def hessian(int family, const double[::1] y not None, const double[::1] score not None, double power=0.0):
     """Return the second derivative of the loss in each score."""
-    cdef double[::1] out = room(family, score, score)
+    cdef double[::1] out = room(family, power, y, score)
     cdef Py_ssize_t i
     with nogil:
         for i in range(out.shape[0]):
-            out[i] = loss_hessian(family, score[i])
+            out[i] = loss_hessian(family, power, y[i], score[i])
     return np.asarray(out)
 
 
-cdef room(int family, const double[::1] y, const double[::1] score):
+def expected_hessian(int family, const double[::1] score not None, double power=0.0):
+    """Return the second derivative of the loss in each score where the target is the prediction."""
+    cdef double[::1] out = room(family, power, score, score)
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = loss_expected_hessian(family, power, score[i])
+    return np.asarray(out)
+
+
+cdef room(int family, double power, const double[::1] y, const double[::1] score):
     """Check what came to the door, and return an array for the result."""
-    checked_family(family)
+    checked_family(family, power)
     if y.shape[0] != score.shape[0]:
         raise ValueError(f"y must have one entry for each score; got {y.shape[0]} for {score.shape[0]} scores.")
     return np.empty(score.shape[0])

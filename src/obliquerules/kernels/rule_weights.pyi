@@ -10,5 +10,6 @@ class WeightFinder:
         offset: NDArray[np.float64],
         family: int,
         ridge: float,
+        power: float = 0.0,
     ) -> None: ...
     def run(self, start: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]: ...

@@ -65,7 +65,7 @@ cdef class WeightFinder:
     cdef const double[:, ::1] design
     cdef const double[::1] y, row_weight, offset
     cdef int family
-    cdef double ridge, present_ridge
+    cdef double ridge, present_ridge, power
     cdef Py_ssize_t n, m
     cdef double[::1] weights, candidate, gradient, step, newton_end
     cdef double[::1] mass, scale        # of each column: sum of c_i x_ij^2, and the unit of its weight while a system is solved
@@ -81,13 +81,14 @@ cdef class WeightFinder:
         const double[::1] offset not None,
         int family,
         double ridge,
+        double power=0.0,
     ):
         self.design, self.y, self.row_weight, self.offset = design, y, row_weight, offset
-        self.family, self.ridge = family, ridge
+        self.family, self.ridge, self.power = family, ridge, power
         self.n, self.m = design.shape[0], design.shape[1]
         if self.m == 0 or not y.shape[0] == row_weight.shape[0] == offset.shape[0] == self.n:
             raise ValueError("All arrays must have the same number of rows, and design at least one column.")
-        checked_family(family)
+        checked_family(family, power)
         if not 0.0 <= ridge <= DBL_MAX:
             raise ValueError(f"ridge must be finite and not negative; got {ridge}.")
         self.weights, self.candidate, self.gradient, self.step, self.mass, self.scale, self.newton_end = np.zeros(
@@ -100,7 +101,7 @@ cdef class WeightFinder:
         cdef double score, total = 0.0, square = 0.0
         for i in range(self.n):
             score = self.offset[i] + dot(&self.design[i, 0], &weights[0], self.m)
-            total += self.row_weight[i] * loss_value(self.family, self.y[i], score)
+            total += self.row_weight[i] * loss_value(self.family, self.power, self.y[i], score)
         ask_for_signals(&self.work, <double> self.n * (10 + self.m))
         for i in range(1, self.m):
             square += weights[i] * weights[i]
@@ -115,9 +116,9 @@ cdef class WeightFinder:
         self.hessian[:, :] = 0.0
         for i in range(self.n):
             score = self.offset[i] + dot(&self.design[i, 0], &self.weights[0], self.m)
-            self.size += self.row_weight[i] * size_of_terms(self.family, self.y[i], score)
-            slope = self.row_weight[i] * loss_gradient(self.family, self.y[i], score)
-            curvature = self.row_weight[i] * loss_hessian(self.family, score)
+            self.size += self.row_weight[i] * size_of_terms(self.family, self.power, self.y[i], score)
+            slope = self.row_weight[i] * loss_gradient(self.family, self.power, self.y[i], score)
+            curvature = self.row_weight[i] * loss_hessian(self.family, self.power, self.y[i], score)
             for j in range(self.m):
                 if self.design[i, j] != 0.0:
                     self.gradient[j] += slope * self.design[i, j]
@@ -212,7 +213,7 @@ cdef class WeightFinder:
         cdef Py_ssize_t i
         cdef double total = 0.0
         for i in range(self.n):
-            total += self.row_weight[i] * loss_gradient(self.family, self.y[i], self.offset[i] + constant)
+            total += self.row_weight[i] * loss_gradient(self.family, self.power, self.y[i], self.offset[i] + constant)
         ask_for_signals(&self.work, <double> self.n * 10)
         return total
 

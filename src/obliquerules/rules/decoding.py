@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, class_loss
+from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, TweedieLoss, class_loss
 from obliquerules.rules.columns import Column, Columns, Level, Range
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
@@ -205,7 +205,15 @@ def _decode_loss(parameters: Field, labels: Labels | None) -> Loss:
     loss = parameters.get("loss")
     if loss.text() not in REGRESSION_LOSSES:
         loss.fail(f"one of {', '.join(REGRESSION_LOSSES)}")
-    return LOSSES[loss.text()]
+    return TweedieLoss(_decode_power(parameters)) if loss.value == TweedieLoss.name else LOSSES[loss.text()]
+
+
+def _decode_power(parameters: Field) -> float:
+    """Return the power of the Tweedie loss, without which the loss is not known."""
+    field = parameters.get("tweedie_power")
+    if not 1.0 < field.number() < 2.0:
+        field.fail("a number above 1 and below 2")
+    return field.number()
 
 
 def _decode_members(

@@ -67,7 +67,7 @@ def _minimised(
     """Return the weights of all columns, and the objective before and after."""
     arrays = (design, y, row_weight, offset, start)
     design, y, row_weight, offset, start = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
-    return WeightFinder(design, y, row_weight, offset, loss.family, ridge).run(start)
+    return WeightFinder(design, y, row_weight, offset, loss.family, ridge, loss.power).run(start)
 
 
 def weights_of_patterns(

@@ -10,6 +10,7 @@ from sklearn.metrics import (
     log_loss,
     mean_poisson_deviance,
     mean_squared_error,
+    mean_tweedie_deviance,
     r2_score,
     roc_auc_score,
     zero_one_loss,
@@ -22,7 +23,7 @@ from obliquerules.rows.reading import read_target
 from .counting import group_scores, holding, mean_loss
 from .reading import payload
 
-KINDS = ("classifier", "squared", "poisson")
+KINDS = ("classifier", "squared", "poisson", "tweedie")
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -33,7 +34,9 @@ def data(kind, n_rows=300):
     score = 2.0 * (X["age"] + X["mass"] >= 0.2) - 1.5 * (X["pulse"] >= 0.5) + 0.3 * rng.normal(size=n_rows)
     if kind == "classifier":
         return X, np.where(score > 0.5, "yes", "no")
-    return X, (score.to_numpy() if kind == "squared" else rng.poisson(np.exp(score)).astype(float))
+    if kind == "squared":
+        return X, score.to_numpy()
+    return X, rng.poisson(np.exp(score)) * (rng.gamma(2.0, 1.0, n_rows) if kind == "tweedie" else 1.0)
 
 
 @functools.cache
@@ -66,6 +69,12 @@ def test_measures_are_those_of_scikit_learn(weighted):
     expected = [mean_poisson_deviance(count, rate, sample_weight=weight)]
     expected.append(d2_tweedie_score(count, rate, sample_weight=weight, power=1))
     assert LOSSES["poisson"].measures(count, score, weight) == pytest.approx(expected, rel=1e-12)
+    for name, power in (("gamma", 2.0), ("tweedie", 1.5)):
+        amount = count * rng.gamma(2.0, 1.0, 90) + (name == "gamma")
+        expected = [
+            measure(amount, rate, sample_weight=weight, power=power) for measure in (mean_tweedie_deviance, d2_tweedie_score)
+        ]
+        assert LOSSES[name].measures(amount, score, weight) == pytest.approx(expected, rel=1e-9)
 
 
 def test_what_is_not_defined_is_none():

@@ -47,8 +47,8 @@ class MeasuredRows:
     def under(self, model: Model) -> MeasuredRows:
         """Return the rows as the model scores them; raise if what it must be given is not there.
 
-        A row of exposure e counts as e rows of exposure 1, with its target spread over them: that has the same loss, but for
-        what no score can change. What is left to give is an offset.
+        Rows with an exposure become rows of exposure 1 with the same loss, but for what no score can change: of counts, a row
+        of exposure e counts as e rows, with its target spread over them. What is left to give is an offset.
         """
         kind = None if model.offset is None else model.offset.kind
         if (kind is None) != (self.given is None):
@@ -57,4 +57,5 @@ class MeasuredRows:
             )
         if kind != "exposure" or self.given is None:
             return self
-        return replace(self, y=self.y / self.given, weight=self.weight * self.given, given=None)
+        y, weight = model.loss.exposed(self.y, self.weight, self.given)
+        return replace(self, y=y, weight=weight, given=None)

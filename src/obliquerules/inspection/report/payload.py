@@ -14,6 +14,7 @@ from obliquerules.inspection.report.groups import conditions_of, spread_sizes
 from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
 from obliquerules.inspection.report.pieces import Texts
+from obliquerules.losses import TweedieLoss
 from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
 from obliquerules.rules.bands import Cut, interval, only_column
 from obliquerules.rules.documents.encoding import encode_edits, encode_origin, encode_rule
@@ -32,6 +33,7 @@ def payload(
         "title": head.heading(model),
         "about": head.lines(model),
         "loss": model.loss.name,
+        **({"power": model.loss.power} if isinstance(model.loss, TweedieLoss) else {}),
         "words": _words(model),
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
         "quoted": _quoted(model.feature_names),

@@ -64,10 +64,13 @@ function score(ensemble, off, fires, offset = null) {
 }
 
 const LARGEST_EXPONENT = 600;
+const exponential = (f) => Math.exp(Math.min(f, LARGEST_EXPONENT));
 const INVERSE_LINKS = {
   logistic: (f) => 1 / (1 + Math.exp(-f)),
   squared: (f) => f,
-  poisson: (f) => Math.exp(Math.min(f, LARGEST_EXPONENT)),
+  poisson: exponential,
+  gamma: exponential,
+  tweedie: exponential,
   multinomial: (f) => {
     const highest = Math.max(...f);
     const odds = f.map((number) => Math.exp(number - highest));
@@ -78,9 +81,13 @@ const INVERSE_LINKS = {
 const LINKS = {
   logistic: (mean) => Math.log(mean / (1 - mean)),
   squared: (mean) => mean,
-  poisson: (mean) => Math.log(mean),
+  poisson: Math.log,
+  gamma: Math.log,
+  tweedie: Math.log,
   multinomial: (shares) => shares.map((share) => Math.log(share)),
 };
+/** The power of the mean to which the variance of a target is proportional. */
+const POWERS = { poisson: 1, gamma: 2, tweedie: data.power };
 const inverseLink = INVERSE_LINKS[data.loss];
 
 function complexity(ensemble, off = new Set()) {

@@ -54,6 +54,11 @@ function calibrationPoint(parts) {
 }
 
 const NORMAL_QUANTILE = 1.959963984540054;
+function intervalOfMean(mean, n, parts, weight) {
+  const error = NORMAL_QUANTILE * Math.sqrt((dispersion() * mean ** POWERS[data.loss]) / (hasExposure ? weight : n));
+  return [Math.max(0, mean - error), mean + error];
+}
+
 const INTERVALS = {
   logistic: (p, n) => wilson(p, n),
   multinomial: (p, n) => wilson(p, n),
@@ -61,22 +66,24 @@ const INTERVALS = {
     const deviation = Math.sqrt(sum(parts, (g) => g.spread + g.weight * (g.target / g.weight - mean) ** 2) / weight);
     return [mean - deviation, mean + deviation];
   },
-  poisson: (mean, n, parts, weight) => {
-    const error = NORMAL_QUANTILE * Math.sqrt((dispersion() * mean) / (hasExposure ? weight : n));
-    return [Math.max(0, mean - error), mean + error];
-  },
+  poisson: intervalOfMean,
+  gamma: intervalOfMean,
+  tweedie: intervalOfMean,
 };
+const INTERVAL_OF_MEAN = "Bars are 95\u00a0% intervals of a mean, as wide as the dispersion of the rows makes them.";
 const INTERVAL_WORDS = {
   logistic: "Bars are 95\u00a0% intervals.",
   multinomial: "Bars are 95\u00a0% intervals.",
   squared: "Bars are one standard deviation of the rows.",
   poisson: "Bars are 95\u00a0% intervals of a mean count, as wide as the dispersion of the rows makes them.",
+  gamma: INTERVAL_OF_MEAN,
+  tweedie: INTERVAL_OF_MEAN,
 };
 
-/** Return the deviance of a row on average, at least 1: counts vary that much more than a Poisson distribution says. */
+/** Return the deviance of a row on average; for counts at least 1: they vary that much more than a Poisson distribution says. */
 function dispersion() {
   const exposure = hasExposure ? sum(allGroups, (g) => g.weight) / figures.rows : 1;
-  return Math.max(1, figures.measures[position()][0] * exposure);
+  return Math.max(data.loss === "poisson" ? 1 : 0, figures.measures[position()][0] * exposure);
 }
 
 function wilson(p, n) {

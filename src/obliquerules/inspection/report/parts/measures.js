@@ -1,5 +1,22 @@
 // Measures, exact from the groups of rows.
 
+/** Return exp(s) (exp(c u) - exp(c v)) / c, or exp(s) (u - v) where c is 0, without cancelling. */
+function exponentialGap(s, c, u, v) {
+  if (c === 0) return Math.exp(s) * (u - v);
+  const size = (Math.exp(s + Math.max(c * u, c * v)) * -Math.expm1(-Math.abs(c * (u - v)))) / Math.abs(c);
+  return u >= v ? size : -size;
+}
+
+/** The gamma and Tweedie losses of one row of the mean target, as in kernels/losses.h. */
+function tweedieLoss(power, f, mean) {
+  const [above, below, best] = [Math.min(f, LARGEST_EXPONENT), Math.max(f, -LARGEST_EXPONENT), Math.log(mean)];
+  const rising = exponentialGap(0, 2 - power, above, best) + Math.exp((2 - power) * above) * (f - above);
+  if (mean <= 0) return rising;
+  return rising - exponentialGap(best, 1 - power, below, best) - mean * Math.exp((1 - power) * below) * (f - below);
+}
+
+const groupTweedieLoss = (f, g) => g.spread + g.weight * tweedieLoss(POWERS[data.loss], f, g.target / g.weight);
+
 /** The loss of a group whose rows all have the score f. */
 const GROUP_LOSSES = {
   logistic: (f, g) => g.weight * (Math.max(f, 0) + Math.log1p(Math.exp(-Math.abs(f)))) - g.target * f,
@@ -16,6 +33,8 @@ const GROUP_LOSSES = {
     const total = Math.log(sum(f, (number) => Math.exp(number - highest)));
     return g.weight * total - sum(present, (code) => g.target[code] * (f[code] - highest));
   },
+  gamma: groupTweedieLoss,
+  tweedie: groupTweedieLoss,
 };
 
 function sum(items, value) {
@@ -82,6 +101,13 @@ function mergedByScore(scored) {
   return merged;
 }
 
+function devianceMeasures(name) {
+  return [
+    { name, short: "mean deviance", of: (scored) => 2 * meanLoss(scored), write: readable, compared: true },
+    { name: "deviance explained", of: explained, write: percent },
+  ];
+}
+
 const MEASURES = {
   logistic: [
     { name: "log loss", of: meanLoss, write: readable, compared: true },
@@ -92,10 +118,9 @@ const MEASURES = {
     { name: "root mean squared error", short: "RMSE", of: (scored) => Math.sqrt(2 * meanLoss(scored)), write: readable, compared: true },
     { name: "variance explained", short: "R²", of: explained, write: percent },
   ],
-  poisson: [
-    { name: "mean Poisson deviance", short: "mean deviance", of: (scored) => 2 * meanLoss(scored), write: readable, compared: true },
-    { name: "deviance explained", of: explained, write: percent },
-  ],
+  poisson: devianceMeasures("mean Poisson deviance"),
+  gamma: devianceMeasures("mean gamma deviance"),
+  tweedie: devianceMeasures("mean Tweedie deviance"),
   multinomial: [
     { name: "log loss", of: meanLoss, write: readable, compared: true },
     { name: "errors", of: classErrorRate, write: percent, compared: true },
