@@ -70,9 +70,9 @@ class Task:
     def on(self, rows: NDArray[Any], weight: Vector | None = None) -> Task:
         """Return the task on some of the rows, with new weights if they are given."""
         kept = self.weight[rows] if weight is None else weight
-        beside = {"offset": self.offset, "groups": self.groups}
-        sliced = {name: None if values is None else values[rows] for name, values in beside.items()}
-        return dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept, **sliced)
+        offset = None if self.offset is None else self.offset[rows]
+        groups = None if self.groups is None else self.groups[rows]
+        return dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept, offset=offset, groups=groups)
 
     def report(self, progress: str) -> None:
         """Report progress on standard error."""

@@ -134,5 +134,5 @@ def _propositions(draw, columns):
 def _near(draw, column):
     """Draw a number in the range of a column, often a whole one."""
     low, high = KINDS.get(column.kind, (-50.0, 50.0))
-    number = draw(st.floats(low, high))
+    number = draw(st.floats(low, high).filter(lambda number: number == 0.0 or abs(number) > 1e-3))
     return float(round(number)) if draw(st.booleans()) else number

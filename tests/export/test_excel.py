@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from obliquerules import RuleEnsemble
+from obliquerules import Conjunction, Rule, RuleEnsemble
 from obliquerules.export.excel import ExcelLanguage
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
 from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Labels, Model
+from obliquerules.rules import Column, Labels, Membership, Model
 
 from ..rules.strategies import any_finite
 from .models import EXTREME, HOSTILE, NAMED, ORDINARY
@@ -86,6 +86,12 @@ def test_names_and_labels_stay_what_they_are(tmp_path):
     assert [cell.value for cell in row_of(content, 1)][:3] == HOSTILE
     assert [row_of(content, row, 2)[1].value for row in (7, 8)] == list(labels.values)
     assert zipfile.ZipFile(BytesIO(content)).testzip() is None
+
+
+def test_levels_of_control_characters_are_compared_as_they_are():
+    levels = ("\x1f", "_x001F_", "a")
+    ensemble = RuleEnsemble([Rule(1.5, Conjunction([Membership(0, levels[:1])]))], 0.5, [Column("l", levels), "age"])
+    assert export(Model.of(ensemble, LOSS), "excel", office=False).verification.rows > 0
 
 
 def test_a_class_that_does_not_belong_to_the_score_is_refused():

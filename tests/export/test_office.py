@@ -15,6 +15,7 @@ from obliquerules.export.workbook import Cell, Sheet, read_cells, write_workbook
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
+from .classes import MODELS
 from .mixed import MIXED, mixed_rows
 
 pytestmark = pytest.mark.skipif(find_office() is None, reason="LibreOffice is not installed")
@@ -44,6 +45,13 @@ def test_libreoffice_recalculates_what_the_model_gives_on_a_thousand_rows(task):
 def test_libreoffice_scores_levels_dates_and_missing_values_as_the_model_does():
     target, source = find_target("excel"), Source(Model.of(MIXED, LOSSES["logistic"]), contributions=True)
     rows = target.comparable(source, mixed_rows(source, 2000))
+    compare(source, rows, target.run(target.write(source), source, rows))
+
+
+@pytest.mark.parametrize("model", ["3 classes", "10 classes", "exposure", "offset of log-odds"])
+def test_libreoffice_gives_classes_and_predictions_with_an_exposure_or_an_offset(model):
+    target, source = find_target("excel"), Source(MODELS[model], contributions=True)
+    rows = target.comparable(source, mixed_rows(source, 1000))
     compare(source, rows, target.run(target.write(source), source, rows))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.export.language import UNSCORABLE, TextLanguage
+from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.values import level_values, unseen_level
@@ -25,7 +25,7 @@ from obliquerules.rules.proposition import Test
 
 FLAGS = ("-std=c99", "-O2")
 
-TEMPLATE = """\
+HEAD = """\
 /* A rule model in C99; link with -lm.
  *
  * Each function takes the values of one row, NAN where a value is missing:
@@ -33,8 +33,7 @@ TEMPLATE = """\
 {columns}
  *{codes}
  * {prefix}scorable returns 1 if the row can be scored, and 0 if {unscorable}.
- * {prefix}score returns the score, and {prefix}predict the prediction that belongs to it.
- * {prefix}contributions writes what each of the {n_rules} rules adds to the score.
+{functions}
  * All numbers are NAN for a row that cannot be scored.
  */
 #ifndef {guard}
@@ -65,19 +64,25 @@ static inline double {prefix}product(double weight, double value)
 
 static inline void {prefix}contributions(const double *x, double *contributions)
 {{
+{declared}\
     if (!{prefix}scorable(x)) {{
-        for (int rule = 0; rule < {n_rules}; rule++)
+        for (int rule = 0; rule < {n_parts}; rule++)
             contributions[rule] = NAN;
         return;
     }}
 {contributions}}}
+"""
 
+SCORE_FUNCTIONS = """\
+ * {prefix}score returns the score, and {prefix}predict the prediction that belongs to it.
+ * {prefix}contributions writes what each of the {n_parts} rules adds to the score."""
+SCORE = """
 static inline double {prefix}score(const double *x)
 {{
     double contributions[{size}];
     double total = {prefix}scorable(x) ? {constant} : NAN;
     {prefix}contributions(x, contributions);
-    for (int rule = 0; rule < {n_rules}; rule++)
+    for (int rule = 0; rule < {n_parts}; rule++)
         total += contributions[rule];
     return total;
 }}
@@ -86,6 +91,57 @@ static inline double {prefix}predict(const double *x)
 {{
     const double f = {prefix}score(x);
     return {prediction};
+}}
+
+#endif
+"""
+
+CLASS_FUNCTIONS = """\
+ * {prefix}scores writes the scores of the {n_scores} classes.
+ * {prefix}class returns the position of the class with the highest score, of equal ones the first, and -1 for a row that
+ * cannot be scored. {prefix}label returns the label of a class, and {prefix}probability the probability of that class.
+ * {prefix}contributions writes what rules add to the scores of the classes that they speak for, {n_parts} numbers:
+ *
+{parts}
+ *"""
+CLASSES = """
+static inline void {prefix}scores(const double *x, double *scores)
+{{
+    double contributions[{size}];
+    if (!{prefix}scorable(x)) {{
+        for (int k = 0; k < {n_scores}; k++)
+            scores[k] = NAN;
+        return;
+    }}
+    {prefix}contributions(x, contributions);
+{scores}}}
+
+static inline int {prefix}class(const double *x)
+{{
+    double f[{n_scores}];
+    double highest;
+    if (!{prefix}scorable(x))
+        return -1;
+    {prefix}scores(x, f);
+    highest = {highest};
+    return {label};
+}}
+
+static inline {label_type}{prefix}label(int position)
+{{
+    static {array_type}labels[{n_scores}] = {{{labels}}};
+    return position < 0 ? {no_label} : labels[position];
+}}
+
+static inline double {prefix}probability(const double *x)
+{{
+    double f[{n_scores}];
+    double highest;
+    if (!{prefix}scorable(x))
+        return NAN;
+    {prefix}scores(x, f);
+    highest = {highest};
+    return {probability};
 }}
 
 #endif
@@ -109,17 +165,29 @@ CODES = """
 PROGRAM = """\
 #include <stdio.h>
 #include "model.h"
-{texts}int main(void)
+{texts}{code}int main(void)
 {{
     double x[{width}], outputs[{size}];
     while (fread(x, sizeof(double), {width}, stdin) == {width}) {{
 {coded}\
-        outputs[0] = {prefix}score(x);
-        outputs[1] = {prefix}predict(x);
-        {contributions}
+{outputs}\
         fwrite(outputs, sizeof(double), {size}, stdout);
     }}
     return 0;
+}}
+"""
+
+
+# Returns the number of the class that has the label of a position.
+CODE = """\
+#include <string.h>
+static double code(int position)
+{{
+    static {array_type}labels[] = {{{labels}}};
+    for (int k = 0; position >= 0 && k < {n_scores}; k++)
+        if ({same})
+            return k;
+    return position < 0 ? NAN : -1.0;
 }}
 """
 
@@ -152,6 +220,7 @@ class CLanguage(TextLanguage):
     def scorable(self, source: Source) -> str | None:
         """Return a test with each number on its own line."""
         tests = [self.within(self.column(source, column), source.largest_input) for column in source.summed]
+        tests += [self.usable_given(source, column) for column in source.given]
         return "\n        && ".join(tests) or None
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
@@ -183,10 +252,25 @@ class CLanguage(TextLanguage):
         """Return the bounded score; not with fmin and fmax, which replace NAN."""
         return f"({score} < {low} ? {low} : {score} > {high} ? {high} : {score})"
 
+    def highest(self, numbers: Sequence[str]) -> str:
+        """Return calls of fmax, which takes two numbers."""
+        highest = numbers[0]
+        for number in numbers[1:]:
+            highest = f"fmax({highest}, {number})"
+        return highest
+
+    def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
+        """Return the position of the label as a conditional expression, which looks at one score after the other."""
+        tests = [f"{score} >= {highest} ? {position} :" for position, score in enumerate(scores)]
+        return " ".join([*tests[:-1], str(len(labels) - 1)])
+
 
 @dataclass(frozen=True)
 class CTarget(Target):
     """A C99 header with the functions score, predict and contributions.
+
+    With many classes they are scores, class, label, probability and contributions. The exposure or the offset, if the model has
+    one, comes after the columns of X.
 
     Parameters
     ----------
@@ -203,28 +287,25 @@ class CTarget(Target):
 
     def write(self, source: Source) -> str:
         """Return the text of the header."""
-        language, n_rules = CLanguage(self.prefix), len(source.ensemble)
-        texts = text_columns(source)
-        return TEMPLATE.format(
+        language, texts = CLanguage(self.prefix), text_columns(source)
+        names = {"prefix": self.prefix, "n_parts": len(source.parts), "n_scores": source.n_scores}
+        functions = CLASS_FUNCTIONS if source.has_many_classes else SCORE_FUNCTIONS
+        head = HEAD.format(
             columns="\n".join(
                 f" *   x[{column}]  {_safe(source.name(column))}{_unit(source, column)}" for column in source.columns
             ),
             codes=CODES.format(columns="\n".join(_example(self.prefix, source, column) for column in texts)) if texts else "",
-            string="\n#include <string.h>" if texts else "",
+            string="\n#include <string.h>" if texts else "\n#include <stddef.h>" if source.has_many_classes else "",
             coders="".join(_coder(self.prefix, source, column) for column in texts),
-            prefix=self.prefix,
             guard=f"{self.prefix.upper()}H",
-            unscorable=UNSCORABLE.format(limit=language.number(source.largest_input)),
+            unscorable=unscorable(source, language.number),
+            functions=functions.format(parts="\n".join(_parts(source)), **names),
             scorable=language.scorable(source) or "1",
-            contributions="".join(
-                f"{_comment(source, rule)}    contributions[{index}] = {language.contribution(source, rule)};\n"
-                for index, rule in enumerate(source.ensemble)
-            ),
-            constant=language.number(source.ensemble.intercept),
-            n_rules=n_rules,
-            size=max(n_rules, 1),
-            prediction=language.prediction(source, "f"),
+            declared="    int holds;\n" if any(map(_speaks_for_several, source.ensemble)) else "",
+            contributions="".join(_contributions(language, source)),
+            **names,
         )
+        return head + (_classes(language, source, names) if source.has_many_classes else _score(language, source, names))
 
     def engine(self) -> tuple[str, str]:
         """Return the compiler called cc, and its version."""
@@ -241,14 +322,13 @@ class CTarget(Target):
     def run_with(self, flags: Sequence[str], product: str, source: Source, X: Matrix) -> Matrix:
         """Do the same with other compiler options."""
         size, width = len(source.output_names()), max(source.n_columns, 1)
-        call = f"{self.prefix}contributions(x, outputs + 2);" if source.contributions else ""
         texts = text_columns(source)
         program = PROGRAM.format(
             width=width,
             size=size,
-            prefix=self.prefix,
-            contributions=call,
+            outputs="".join(f"        {line}\n" for line in _calls(self.prefix, source)),
             texts="".join(_texts(source, column) for column in texts),
+            code=_code(self.prefix, source) if source.has_many_classes else "",
             coded="".join(_coded(self.prefix, column) for column in texts),
         )
         X = _with_texts(source, X)
@@ -329,6 +409,9 @@ UNITS = {"date": " (days since 1970-01-01)", "time": " (seconds since 1970-01-01
 
 def _unit(source: Source, column: int) -> str:
     """Return what the numbers of a column mean, where its name does not say it."""
+    if column in source.given:
+        what = f" of class {_safe(source.ensemble.outputs[column - source.n_features])}" if source.ensemble.outputs else ""
+        return " (multiplies the prediction)" if source.has_exposure else f" (added to the score{what})"
     if source.column(column).is_truth:
         return " (0 or 1)"
     return " (a level, as below)" if source.kind(column) == "text" else UNITS.get(source.column(column).kind, "")
@@ -340,6 +423,95 @@ def _comment(source: Source, rule: Rule) -> str:
     if source.ensemble.columns is None or all(source.column(column).is_number for column in columns):
         return ""
     return f"    /* {_safe(rule.condition.describe(source.ensemble.columns))} */\n"
+
+
+# ---- what rules add, and scores
+
+
+def _speaks_for_several(rule: Rule) -> bool:
+    """Say whether a condition is looked at for several classes."""
+    return len(rule.spoken_for) > 1 and bool(rule.condition.propositions)
+
+
+def _contributions(language: CLanguage, source: Source) -> Iterator[str]:
+    """Yield what computes the contributions of each rule."""
+    place = 0
+    for rule in source.ensemble:
+        yield _comment(source, rule)
+        terms = language.contributions(source, rule)
+        if _speaks_for_several(rule):
+            yield f"    holds = {language.condition(source, rule)};\n"
+            terms = [language.choice("holds", rule.weights[output]) for output in rule.spoken_for]
+        for term in terms:
+            yield f"    contributions[{place}] = {term};\n"
+            place += 1
+
+
+def _parts(source: Source) -> Iterator[str]:
+    """Yield what each contribution is, for the comment at the top."""
+    names = source.ensemble.outputs or ()
+    for place, (rule, output) in enumerate(source.parts if names else ()):
+        yield f" *   contributions[{place}]  rule {rule}, class {_safe(names[output])}"
+
+
+def _score(language: CLanguage, source: Source, names: dict[str, Any]) -> str:
+    """Return the functions of a model of one score."""
+    return SCORE.format(
+        size=max(len(source.parts), 1),
+        constant=language.starts(source)[0],
+        prediction=language.prediction(source, "f"),
+        **names,
+    )
+
+
+def _classes(language: CLanguage, source: Source, names: dict[str, Any]) -> str:
+    """Return the functions of a model of many classes."""
+    scores = language.scores(source, [f"contributions[{place}]" for place in range(len(source.parts))])
+    named = [f"f[{output}]" for output in range(source.n_scores)]
+    return CLASSES.format(
+        size=max(len(source.parts), 1),
+        scores="".join(f"    scores[{output}] = {score};\n" for output, score in enumerate(scores)),
+        highest=language.highest(named),
+        label=language.first_label(source.labels, named, "highest"),
+        no_label=NO_LABEL[source.label_kind],
+        probability=language.probability(source, named, "highest"),
+        **_labels(source),
+        **names,
+    )
+
+
+# The types of labels, and what there is in place of one.
+LABEL_TYPES = {"text": "const char *", "integer": "long long ", "double": "double "}
+NO_LABEL = {"text": "NULL", "integer": "0", "double": "NAN"}
+
+
+def _labels(source: Source) -> dict[str, str]:
+    """Return what declares an array of labels."""
+    kind = source.label_kind
+    labels = [literal(one) if kind == "text" else f"{one}LL" if kind == "integer" else repr(one) for one in source.labels]
+    array_type = "const char *const " if kind == "text" else f"const {LABEL_TYPES[kind]}"
+    return {"label_type": LABEL_TYPES[kind], "array_type": array_type, "labels": ", ".join(labels)}
+
+
+def _code(prefix: str, source: Source) -> str:
+    """Return the function that looks up labels, for the program that compares."""
+    label = f"{prefix}label(position)"
+    same = f"strcmp({label}, labels[k]) == 0" if source.label_kind == "text" else f"{label} == labels[k]"
+    return CODE.format(same=same, n_scores=source.n_scores, **_labels(source))
+
+
+def _calls(prefix: str, source: Source) -> Iterator[str]:
+    """Yield what fills in the outputs of a row that is compared: in place of a class there is its position."""
+    if source.has_many_classes:
+        place = source.n_scores
+        yield f"{prefix}scores(x, outputs);"
+        yield f"outputs[{place}] = code({prefix}class(x));"
+        yield f"outputs[{place + 1}] = {prefix}probability(x);"
+    else:
+        yield f"outputs[0] = {prefix}score(x);"
+        yield f"outputs[1] = {prefix}predict(x);"
+    if source.contributions:
+        yield f"{prefix}contributions(x, outputs + {source.link_position + 1});"
 
 
 # ---- the texts of the rows that are compared

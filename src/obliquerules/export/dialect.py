@@ -74,11 +74,15 @@ class Dialect(TextLanguage):
         The seconds since the beginning of 1970 at a date or time and, if the database has durations, of a duration.
     has_durations : bool
         Whether a column can hold durations; otherwise they are numbers of days.
+    fence, last_fence : str
+        What stands at the end of subqueries and of the query itself, so that the database computes the columns of a subquery
+        once, not wherever they are used.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     exp = "EXP"
+    largest = "GREATEST"
     double: ClassVar[str] = "DOUBLE PRECISION"
     case_sensitive: ClassVar[bool] = False
     most_columns: ClassVar[int] = 1500
@@ -92,6 +96,8 @@ class Dialect(TextLanguage):
     nan_is_largest: ClassVar[bool] = False
     seconds: ClassVar[str]
     has_durations: ClassVar[bool] = False
+    fence: ClassVar[str] = ""
+    last_fence: ClassVar[str] = ""
 
     def quote(self, name: str) -> str:
         """Return a quoted identifier; raise if the name cannot be one."""
@@ -152,7 +158,14 @@ class Dialect(TextLanguage):
         """Return whether a row can be scored, with each number on its own line; None if every row can."""
         whole = ("boolean", "integer", *TEMPORAL) if source.largest_input > LARGEST_WHOLE else TEMPORAL
         numbers = [column for column in source.summed if self.stored(source, column) not in whole]
-        return "\n        AND ".join(self.usable(source, column) for column in numbers) or None
+        tests = [self.usable(source, column) for column in numbers]
+        tests += [self.usable_given(source, column) for column in source.given]
+        return "\n        AND ".join(tests) or None
+
+    def usable_given(self, source: Source, column: int) -> str:
+        """Return whether an exposure or an offset can be computed with; null if it is."""
+        value, limit = self.column(source, column), source.largest_given
+        return self.positive(value, limit) if source.has_exposure else self.within(value, limit)
 
     # ---- missing values, levels and dates
 
@@ -248,9 +261,20 @@ class Dialect(TextLanguage):
         """Return a CASE expression."""
         return f"CASE WHEN {condition} THEN {self.constant(weight)} ELSE {self.number(0.0)} END"
 
-    def score(self, constant: float, contributions: Sequence[str]) -> str:
+    def score(self, start: str, contributions: Sequence[str]) -> str:
         """Return the sum, with each rule on its own line."""
-        return "\n        + ".join([self.constant(constant), *contributions])
+        return "\n        + ".join([start, *contributions])
+
+    def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
+        """Return a CASE expression, which looks at one score after the other; null if they are."""
+        tests = [f"WHEN {score} THEN {self.label(label)}" for label, score in zip(labels, scores, strict=True)]
+        return "\n    ".join([f"CASE {highest}", *tests]) + "\n  END"
+
+    def label(self, label: Any) -> str:
+        """Return the label of a class."""
+        if isinstance(label, str):
+            return self.text_literal(label)
+        return self.constant(label) if isinstance(label, float) else str(int(label))
 
     def bounded(self, score: str, low: float, high: float) -> str:
         """Return the bounded score as a CASE expression, which all databases have."""

@@ -19,6 +19,7 @@ from obliquerules.export.source import LARGEST, Source
 from obliquerules.export.target import Matrix
 from obliquerules.export.values import TEMPORAL
 from obliquerules.export.verification import CannotVerifyError
+from obliquerules.losses import LARGEST_EXPONENT
 
 SMALLEST_NORMAL = 2.0**-1022
 # Where products may vanish, smaller inputs are not scored by PostgreSQL.
@@ -80,6 +81,9 @@ class SQLite(Dialect):
 
     name = "sqlite"
     title = "SQLite"
+    largest = "MAX"
+    # A subquery that has a limit is not merged with a query that has one.
+    fence = last_fence = "LIMIT -1"
     double = "REAL"
     placeholder = "?"
     version_query = "SELECT sqlite_version()"
@@ -127,6 +131,10 @@ class SQLite(Dialect):
         """Return a comparison; the last digit of the limit does not matter."""
         return f"{column} BETWEEN {-limit!r} AND {limit!r}".replace("e+", "e")
 
+    def positive(self, column: str, limit: float) -> str:
+        """Return two comparisons."""
+        return f"{column} > 0.0 AND {column} <= {limit!r}".replace("e+", "e")
+
     def connect(self) -> Any:
         """Return a database in memory."""
         import sqlite3
@@ -170,6 +178,7 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
     nan_is_largest = True
     seconds = "extract(epoch FROM {})::float8"
     has_durations = True
+    fence = "OFFSET 0"
 
     def quote(self, name: str) -> str:
         """Return a quoted identifier; raise if it is so long that PostgreSQL would truncate it."""
@@ -205,6 +214,19 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         usable = f"abs({value}) BETWEEN {self.number(least)} AND {self.number(source.largest_input)}"
         return self.either([self.missing(source, column), f"{value} = 0", usable])
 
+    def usable_given(self, source: Source, column: int) -> str:
+        """Return the same of an exposure or an offset, which no weight multiplies, but an exposure the prediction."""
+        least, value = self._least_exposure(source), self.column(source, column)
+        if least == 0.0:
+            return super().usable_given(source, column)
+        return f"{value} BETWEEN {self.number(least)} AND {self.number(source.largest_given)}"
+
+    def _least_exposure(self, source: Source) -> float:
+        """Return the size that an exposure must have, so that no prediction can vanish."""
+        if not source.has_exposure or source.kind(source.given[0]) in ("boolean", "integer"):
+            return 0.0
+        return max(SMALLEST_INPUT, 2.0 * smallest_factor(math.exp(-min(source.largest_score, LARGEST_EXPONENT))))
+
     def _least(self, source: Source, column: int) -> float:
         """Return the size that an input must have, unless it is 0: zero if no product with it can vanish."""
         if source.kind(column) in ("boolean", "integer", *TEMPORAL):
@@ -223,6 +245,8 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         scored = source.scorable(X)
         for column in source.summed:
             scored &= (X[:, column] == 0.0) | ~(np.abs(X[:, column]) < self._least(source, column))
+        if source.has_exposure:
+            scored &= ~(X[:, source.given[0]] < self._least_exposure(source))
         return scored
 
     def array(self, values: list[Any]) -> str:

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.verification import CannotVerifyError
-from obliquerules.losses import LOSS_OF_LINK
+from obliquerules.losses import LOSS_OF_LINK, class_loss
 from obliquerules.rules import Model
-from obliquerules.rules.decoding import decode_content
-from obliquerules.rules.documents.encoding import ensemble_content
-from obliquerules.rules.documents.fields import document_text, parse_document
+from obliquerules.rules.decoding import decode_content, decode_labels, decode_offset
+from obliquerules.rules.documents.encoding import encode_labels, encode_offset, ensemble_content
+from obliquerules.rules.documents.fields import Field, document_text, parse_document
+from obliquerules.rules.text import LATEX
 
 
 def model_document(source: Source) -> str:
-    """Return a JSON document with the rules and the link."""
-    return document_text(ensemble_content(source.ensemble) | {"link": source.link})
+    """Return a JSON document with the rules and the link and, if there are any, the labels of many classes and the offset."""
+    model = source.model
+    content = ensemble_content(source.ensemble, with_offset=model.offset is not None) | {"link": source.link}
+    if model.labels is not None and source.has_many_classes:
+        content["classes"] = encode_labels(model.labels)
+    return document_text(content | encode_offset(model.offset))
+
+
+def document_model(document: Field) -> Model:
+    """Return the model that such a document describes."""
+    ensemble, link, classes = decode_content(document), document.get("link").text(), document.get("classes", None)
+    loss = class_loss(len(ensemble.outputs)) if ensemble.outputs is not None else LOSS_OF_LINK[link]
+    labels = None if classes.value is None else decode_labels(classes)
+    return replace(Model.of(ensemble, loss, labels), offset=decode_offset(document.get("offset", None), loss, ensemble))
 
 
 @dataclass(frozen=True)
@@ -38,8 +53,23 @@ class JsonTarget(Target):
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Read the document and evaluate it."""
         document = parse_document(product.encode("utf-8"), "the export")
-        loss = LOSS_OF_LINK[document.get("link").text()]
-        return Source(Model.of(decode_content(document), loss), source.contributions).outputs(X)
+        found = Source(document_model(document), source.contributions)
+        outputs = found.outputs(X)
+        if (place := source.class_position) is not None:
+            codes = outputs[:, place].tolist()
+            outputs[:, place] = source.codes(None if math.isnan(code) else found.labels[int(code)] for code in codes)
+        return outputs
+
+
+def _notes(source: Source) -> Iterator[str]:
+    """Yield the last lines of a table in LaTeX: what a prediction takes besides the rules."""
+    if source.given:
+        yield "    \\hline\n"
+    for output, column in enumerate(source.given):
+        name, word = LATEX.name(source.name(column)), source.ensemble.output_name(output)
+        score = "the score" if word is None else f"the score of {LATEX.output(word)}"
+        said = f"{name} multiplies the prediction" if source.has_exposure else f"{name} is added to {score}"
+        yield f"    \\multicolumn{{{source.n_scores + 2}}}{{l}}{{{said}}} \\\\\n"
 
 
 @dataclass(frozen=True)
@@ -57,7 +87,8 @@ class LatexTarget(Target):
 
     def write(self, source: Source) -> str:
         """Return the tabular."""
-        return source.ensemble.to_text("latex", exact=self.exact) + "\n"
+        table = source.ensemble.to_text("latex", exact=self.exact) + "\n"
+        return table.replace("\\end{tabular}", "".join(_notes(source)) + "\\end{tabular}")
 
     def engine(self) -> tuple[str, str]:
         """Raise, because LaTeX computes nothing."""

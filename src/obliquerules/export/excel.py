@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import datetime
 import platform
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.export.formulas import EMPTY, FIRST_ROW, compiled, evaluated, moved
-from obliquerules.export.language import UNSCORABLE, TextLanguage
+from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.office import find_office, office_version, recalculated
 from obliquerules.export.source import Source
 from obliquerules.export.target import Export, Matrix, Target
@@ -26,6 +28,7 @@ from obliquerules.export.workbook import (
     Sheet,
     Value,
     letters,
+    position,
     read_cells,
     write_workbook,
 )
@@ -56,6 +59,9 @@ ABOUT = (
     "The columns of rules say what each rule adds to the score; the weights and conditions are in the sheet Rules.",
     "Excel compares with 15 digits: a row that is closer to a threshold may fall on its other side.",
 )
+ABOUT_CLASSES = "The class is the one with the highest score, of equal ones the first; the probability is that of this class."
+ABOUT_EXPOSURE = "The column '{name}' is the exposure, which multiplies the prediction; the score is that of an exposure of 1."
+ABOUT_OFFSET = "The column '{name}' is an offset, which is added to the score."
 
 
 class ExcelLanguage(TextLanguage):
@@ -68,10 +74,11 @@ class ExcelLanguage(TextLanguage):
     """
 
     exp = "EXP"
+    largest = "MAX"
 
     def __init__(self, source: Source) -> None:
         self._letters = {column: letters(position) for position, column in enumerate(source.columns)}
-        self._first_long = long_row(source)
+        self._first_long, self._first_label = long_row(source), class_row(source)
         self.long: list[float] = []
 
     def number(self, value: float) -> str:
@@ -101,7 +108,15 @@ class ExcelLanguage(TextLanguage):
         limit, runs = f"{source.largest_input:.0E}", self._runs(source)
         usable = "+".join(f'COUNTIFS({cells},">=-{limit}",{cells},"<={limit}")' for cells in runs)
         filled = "+".join(f"COUNTA({cells})" for cells in runs)
-        return f"IF({usable}={filled},COUNTA({self.inputs}),0)" if runs else f"COUNTA({self.inputs})"
+        tests = [f"{usable}={filled}"] if runs else []
+        tests += [self.usable_given(source, column) for column in source.given]
+        return f"IF({self.both(tests)},COUNTA({self.inputs}),0)" if tests else f"COUNTA({self.inputs})"
+
+    def usable_given(self, source: Source, column: int) -> str:
+        """Return whether a cell holds a number that an exposure or an offset can be."""
+        place, limit = source.columns.index(column), f"{source.largest_given:.0E}"
+        cell, least = _range(place, place), ">0" if source.has_exposure else f">=-{limit}"
+        return f'COUNTIFS({cell},"{least}",{cell},"<={limit}")=1'
 
     def _runs(self, source: Source) -> list[str]:
         """Return the ranges of cells that must hold numbers."""
@@ -162,14 +177,26 @@ class ExcelLanguage(TextLanguage):
         """Return the bounded score, by MIN and MAX."""
         return f"MIN(MAX({score},{self.number(low)}),{self.number(high)})"
 
+    def highest(self, numbers: Sequence[str]) -> str:
+        """Return a call of MAX."""
+        return f"MAX({','.join(numbers)})"
+
+    def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
+        """Return the label from the sheet Rules; MATCH finds the first score that is the highest."""
+        first = self._first_label
+        found = f"MATCH({highest},${scores[0]}:${scores[-1]},0)"
+        return f"INDEX(Rules!$B${first}:$B${first + len(labels) - 1},{found})"
+
 
 @dataclass(frozen=True)
 class ExcelTarget(Target):
     """An .xlsx workbook that scores rows, in a sheet with a column for each input and each rule, the score and the prediction.
 
-    For a classifier there is a column for the class, too. The sheet Rules has the weights, which the formulas refer to, and the
-    conditions. An empty cell is a missing value, dates and times are cells with dates and times, and durations are in days. An
-    empty row stays empty, and a row with a number beyond 1e300 says "cannot score".
+    For a classifier there is a column for the class, too. With many classes there is a column for each score, and for what each
+    rule adds to it, for the class and for its probability. The exposure or the offset, if the model has one, is an input. The
+    sheet Rules has the weights, which the formulas refer to, and the conditions. An empty cell is a missing value, dates and
+    times are cells with dates and times, and durations are in days. An empty row stays empty, and a row with a number beyond
+    1e300 says "cannot score".
 
     Excel and LibreOffice compare sums with 15 digits, so a row closer than that to a threshold may fall on its other side. The
     verification evaluates the formulas in Python, with exact comparisons. If LibreOffice is installed, it recalculates the
@@ -179,7 +206,8 @@ class ExcelTarget(Target):
     ----------
     rows : data frame or array of shape (n_rows, n_features), optional
         Rows to put into the sheet, with their scores, above a hundred empty ones. No other row is in the file.
-        In place of a level that the model does not have, there is "never seen".
+        In place of a level that the model does not have, there is "never seen". If the model has an exposure or an offset, it
+        may be a further column of a data frame; without it, these rows cannot be scored until it is filled in.
     office : bool, default=True
         Whether LibreOffice verifies the workbook, too, if it is installed; it takes some seconds.
     """
@@ -206,7 +234,13 @@ class ExcelTarget(Target):
         """Return the rows to put into the sheet."""
         if self.rows is None:
             return np.empty((0, source.n_columns))
-        return read(self.rows, source.model.columns, source.n_columns, reader="An export to Excel").matrix
+        inputs, given = self.rows, []
+        for column in source.given:
+            inputs, values = _without(inputs, source.name(column))
+            given.append(values)
+        rows = read(inputs, source.model.columns, source.n_features, reader="An export to Excel").matrix
+        unknown = np.full(len(rows), np.nan)
+        return np.column_stack([rows, *[unknown if values is None else values for values in given]])
 
     # ---- verification ----
 
@@ -233,6 +267,14 @@ class ExcelTarget(Target):
             far = X[_far_from_thresholds(source, X)][:MOST_OFFICE_ROWS]
             compare(source, far, _by_office(program, source, far, formulas, rules))
         return _by_python(source, X, formulas, rules)
+
+
+def _without(rows: Any, name: str) -> tuple[Any, Matrix | None]:
+    """Return a data frame without a column, and its values; None for them, and anything else as it is, if it has none."""
+    frame = nw.from_native(rows, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or name not in frame.columns:
+        return rows, None
+    return nw.to_native(frame.drop(name)), frame[name].cast(nw.Float64).to_numpy()
 
 
 def _filled_rows(source: Source, X: Matrix) -> NDArray[np.bool_]:
@@ -268,9 +310,9 @@ def check_number(value: float) -> None:
 # ---- the sheet Rules: headings, the constant, the rules, the classes, long numbers ----
 
 
-def weight_cell(rule: int) -> str:
-    """Return the cell that holds the weight of a rule; the constant has the number -1."""
-    return f"Rules!$B${FIRST_ROW + 1 + rule}"
+def weight_cell(rule: int, output: int = 0) -> str:
+    """Return the cell that holds the weight of a rule for a score; the constant has the number -1."""
+    return f"Rules!${letters(1 + output)}${FIRST_ROW + 1 + rule}"
 
 
 def class_row(source: Source) -> int:
@@ -280,24 +322,44 @@ def class_row(source: Source) -> int:
 
 def long_row(source: Source) -> int:
     """Return the row of the first number with more than 15 digits."""
+    if source.has_many_classes:
+        return class_row(source) + 1 + source.n_scores
     return class_row(source) + (3 if source.model.labels is not None else 0)
 
 
 def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
-    """Return the sheet with the weights and the conditions."""
-    lines: list[tuple[Value, ...]] = [("constant", source.ensemble.intercept, "always")]
+    """Return the sheet with the weights, in a column for each score, and the conditions."""
+    names, width = source.ensemble.outputs or ("weight",), source.n_scores
+    lines: list[tuple[Value, ...]] = [("constant", *source.ensemble.intercepts, "always")]
     for index, rule in enumerate(source.ensemble):
-        lines.append((f"rule_{index}", rule.weight, rule.condition.describe(source.ensemble.columns or source.names)))
-    if source.model.labels is not None:
-        first, second = map(_as_value, source.model.labels.decode([0, 1]).tolist())
-        lines += [(), ("class", first, "if the score is not above 0"), ("class", second, "if the score is above 0")]
+        weights = [rule.weights[output] if output in rule.spoken_for else None for output in range(width)]
+        lines.append(
+            (f"rule_{index}", *weights, rule.condition.describe(source.ensemble.columns or source.names[: source.n_features]))
+        )
+    lines += [_padded(line, width) for line in _class_lines(source)]
     if long:
-        lines += [()] + [("number", value, "with more digits than a formula can hold") for value in long]
+        lines += [()] + [_padded(("number", value, "with more digits than a formula can hold"), width) for value in long]
     for line in lines:
-        if len(line) > 1 and isinstance(line[1], float):
-            check_number(line[1])
-    headings = tuple(Cell(text, style="heading") for text in ("rule", "weight", "condition"))
-    return Sheet("Rules", (headings, *[tuple(map(Cell, line)) for line in lines]), (12.0, 22.0, 80.0))
+        for value in line:
+            if isinstance(value, float):
+                check_number(value)
+    headings = tuple(Cell(text, style="heading") for text in ("rule", *names, "condition"))
+    return Sheet("Rules", (headings, *[tuple(map(Cell, line)) for line in lines]), (12.0, *[22.0] * width, 80.0))
+
+
+def _class_lines(source: Source) -> list[tuple[Value, ...]]:
+    """Return an empty line and the labels of classes, if there are any."""
+    if source.has_many_classes:
+        return [(), *[("class", _as_value(label), "if its score is the first that is the highest") for label in source.labels]]
+    if source.model.labels is None:
+        return []
+    first, second = map(_as_value, source.model.labels.decode([0, 1]).tolist())
+    return [(), ("class", first, "if the score is not above 0"), ("class", second, "if the score is above 0")]
+
+
+def _padded(line: tuple[Value, ...], width: int) -> tuple[Value, ...]:
+    """Return a line whose text stands below the conditions."""
+    return (*line[:2], *[None] * (width - 1), *line[2:]) if line else ()
 
 
 def _as_value(label: Any) -> Value:
@@ -306,8 +368,10 @@ def _as_value(label: Any) -> Value:
 
 def about_sheet(source: Source) -> Sheet:
     """Return the sheet that says how to use the workbook."""
-    because = UNSCORABLE.format(limit=f"{source.largest_input:.0E}")
-    lines = tuple((Cell(line.format(unscorable=because)),) for line in ABOUT)
+    texts = [line.format(unscorable=unscorable(source, "{:.0E}".format)) for line in ABOUT]
+    texts += [ABOUT_CLASSES] if source.has_many_classes else []
+    about = ABOUT_EXPOSURE if source.has_exposure else ABOUT_OFFSET
+    lines = [(Cell(line),) for line in (*texts, *[about.format(name=source.name(column)) for column in source.given])]
     return Sheet("About", ((Cell("How to use this workbook", style="heading"),), *lines), (120.0,))
 
 
@@ -316,31 +380,59 @@ def about_sheet(source: Source) -> Sheet:
 
 def headings(source: Source) -> list[str]:
     """Return the headings of the sheet Score."""
-    rules = [f"rule_{index}" for index in range(len(source.ensemble))]
-    outputs = ["score", source.model.mean_name, *(["class"] if source.model.labels is not None else [])]
+    names = source.with_contributions().output_names()
+    outputs, rules = names[: source.link_position + 1], names[source.link_position + 1 :]
+    if not source.has_many_classes:
+        outputs = ("score", source.model.mean_name, *(["class"] if source.model.labels is not None else []))
     return [*source.used_names, f"given of {len(source.columns)}", *rules, *outputs]
 
 
 def row_formulas(source: Source) -> tuple[list[str], list[float]]:
     """Return the formulas of the first row, and the numbers that they take from the sheet Rules."""
-    language, n_inputs = ExcelLanguage(source), len(source.columns)
-    given, *rules, score = [f"{letters(n_inputs + index)}{FIRST_ROW}" for index in range(len(source.ensemble) + 2)]
+    language, n_inputs, n_parts = ExcelLanguage(source), len(source.columns), len(source.parts)
+    places = [f"{letters(n_inputs + index)}{FIRST_ROW}" for index in range(1 + n_parts + source.n_scores)]
+    given, rules, scores = places[0], places[1 : 1 + n_parts], places[1 + n_parts :]
     missing = f'IF(COUNTA({language.inputs})=0,"","{CANNOT_SCORE}")' if n_inputs else '""'
     can_score = f"${given}>0" if n_inputs else f"${given}=0"
-    scored = [(_rule_formula(language, source, index), '""') for index in range(len(source.ensemble))]
-    scored += [("+".join([weight_cell(-1), *rules]), missing), (language.prediction(source, score), score)]
-    if source.model.labels is not None:
-        row = class_row(source)
-        scored.append((f"IF({score}>0,Rules!$B${row + 1},Rules!$B${row})", score))
+    scored = [(formula, '""') for formula in _rule_formulas(language, source, rules)]
+    otherwise = [missing, *[scores[0]] * (source.n_scores - 1)]
+    scored += zip(_score_formulas(language, source, rules), otherwise, strict=True)
+    scored += [(formula, scores[0]) for formula in _said_formulas(language, source, scores)]
     formulas = [f"IF({can_score},{formula},{otherwise})" for formula, otherwise in scored]
     _check_length(formulas)
     return [language.count_given(source), *formulas], language.long
 
 
-def _rule_formula(language: ExcelLanguage, source: Source, index: int) -> str:
-    """Return what a rule adds to the score of a row that can be scored."""
-    tests = [language.test(source, test) for test in source.ensemble[index].condition]
-    return f"IF({language.both(tests)},{weight_cell(index)},0)" if tests else weight_cell(index)
+def _rule_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]) -> Iterator[str]:
+    """Yield what each rule adds to each score that it changes, for a row that can be scored."""
+    fired: dict[int, str] = {}
+    for (index, output), cell in zip(source.parts, cells, strict=True):
+        holds, weight = language.condition(source, source.ensemble[index]), weight_cell(index, output)
+        # No weight of a class is zero, so what the rule adds to the first of them tells whether it fires.
+        holds = f"{fired[index]}<>0" if index in fired and holds is not None else holds
+        fired.setdefault(index, cell)
+        yield weight if holds is None else f"IF({holds},{weight},0)"
+
+
+def _score_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]) -> Iterator[str]:
+    """Yield each score: its constant, the offset if there is one, and what rules add to it."""
+    for output in range(source.n_scores):
+        added = [cell for (_, one), cell in zip(source.parts, cells, strict=True) if one == output]
+        offset = [] if source.has_exposure else [language.cell(column) for column in source.given[output : output + 1]]
+        yield "+".join([weight_cell(-1, output), *offset, *added])
+
+
+def _said_formulas(language: ExcelLanguage, source: Source, scores: Sequence[str]) -> Iterator[str]:
+    """Yield what the scores say: the prediction and, if there are classes, the class; of many, its probability."""
+    if source.has_many_classes:
+        highest = f"MAX(${scores[0]}:${scores[-1]})"
+        yield language.first_label(source.labels, scores, highest)
+        yield language.probability(source, scores, highest)
+        return
+    yield language.prediction(source, scores[0])
+    if source.model.labels is not None:
+        row = class_row(source)
+        yield f"IF({scores[0]}>0,Rules!$B${row + 1},Rules!$B${row})"
 
 
 def _check_length(formulas: Sequence[str]) -> None:
@@ -369,18 +461,20 @@ def _column_values(source: Source, index: int, X: Matrix) -> list[Value]:
 
 def row_values(source: Source, X: Matrix) -> NDArray[np.object_]:
     """Return what the cells of some rows hold: None for an empty one."""
-    n_inputs, n_rules = len(source.columns), len(source.ensemble)
+    n_inputs, n_parts, n_said = len(source.columns), len(source.parts), source.link_position + 1
     values = np.full((len(X), len(headings(source))), "", dtype=object)
     values[:, :n_inputs] = np.array(cell_values(source, X), dtype=object).reshape(len(X), n_inputs)
     given = np.array([sum(value is not None for value in row) for row in values[:, :n_inputs]], dtype=np.int64)
-    scorable, last = source.scorable(X), values[:, n_inputs + 1 + n_rules :]
+    scorable, last = source.scorable(X), values[:, n_inputs + 1 + n_parts :]
     last[~scorable & (given > 0)] = CANNOT_SCORE
     values[:, n_inputs] = np.where(scorable, given, 0)
     scorable &= (given > 0) | (n_inputs == 0)
     outputs = source.with_contributions().outputs(X[scorable])
-    values[scorable, n_inputs + 1 : n_inputs + 1 + n_rules] = outputs[:, 2:]
-    last[scorable, :2] = outputs[:, :2]
-    if source.model.labels is not None:
+    values[scorable, n_inputs + 1 : n_inputs + 1 + n_parts] = outputs[:, n_said:]
+    last[scorable, :n_said] = outputs[:, :n_said]
+    if source.has_many_classes:
+        last[scorable, source.n_scores] = [source.labels[int(code)] for code in outputs[:, source.n_scores]]
+    elif source.model.labels is not None:
         last[scorable, 2] = source.model.decisions(outputs[:, 0]).tolist()
     return values
 
@@ -432,21 +526,29 @@ def _by_office(program: str, source: Source, X: Matrix, formulas: dict[str, str]
 
 def _copied(rules: dict[str, Cell]) -> Iterator[tuple[Cell, ...]]:
     """Yield the rows of the sheet Rules again."""
-    for number in range(1, 1 + max(int(place[1:]) for place in rules)):
-        yield tuple(rules.get(f"{letter}{number}", Cell()) for letter in "ABC")
+    places = [re.fullmatch(r"([A-Z]+)(\d+)", place) for place in rules]
+    names = sorted({place[1] for place in places if place}, key=position)
+    for number in range(1, 1 + max(int(place[2]) for place in places if place)):
+        yield tuple(rules.get(f"{letter}{number}", Cell()) for letter in names)
 
 
 def _outputs(source: Source, computed: list[list[Any]]) -> Matrix:
-    """Return score, prediction and contributions from the columns of the sheet: given, rules, score and prediction.
+    """Return the outputs from the columns of the sheet: given, rules, scores, prediction and class, or class and probability.
 
     A row with a class that does not belong to its score is not scored.
     """
-    size = len(source.ensemble)
-    numbers = [[np.nan if isinstance(value, str) else value for value in row[1 : size + 3]] for row in computed]
-    table = np.array(numbers, dtype=np.float64).reshape(len(computed), size + 2)
-    if source.model.labels is not None:
+    size, n_said = len(source.parts), source.link_position + 1
+    if (place := source.class_position) is not None:
+        labels = [None if isinstance(row[1 + size], str) else row[1 + size + place] for row in computed]
+        codes = source.codes(labels).tolist()
+        computed = [
+            [*row[: 1 + size + place], code, *row[2 + size + place :]] for row, code in zip(computed, codes, strict=True)
+        ]
+    numbers = [[np.nan if isinstance(value, str) else value for value in row[1 : 1 + size + n_said]] for row in computed]
+    table = np.array(numbers, dtype=np.float64).reshape(len(computed), size + n_said)
+    if source.model.labels is not None and not source.has_many_classes:
         table[[row[-1] != given for row, given in zip(computed, _classes(source, table[:, size]), strict=True)]] = np.nan
-    return table[:, [size, size + 1, *(range(size) if source.contributions else ())]]
+    return np.hstack([table[:, size:], table[:, : size if source.contributions else 0]])
 
 
 def _classes(source: Source, score: Matrix) -> list[Value]:
@@ -456,7 +558,7 @@ def _classes(source: Source, score: Matrix) -> list[Value]:
 
 
 def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
-    """Return which rows LibreOffice cannot put on the wrong side of a threshold."""
+    """Return which rows LibreOffice cannot put on the wrong side of a threshold, or into another class."""
     block, scorable = source.block(X), source.scorable(X)
     close = np.zeros(len(X), dtype=np.bool_)
     for proposition in source.propositions:
@@ -464,4 +566,7 @@ def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
             sizes = np.abs(np.column_stack(proposition.terms(block))) @ np.abs(proposition.weights) + abs(proposition.threshold)
             # Where a number is missing, nothing is close.
             close |= np.abs(proposition.project(block) - proposition.threshold) <= OFFICE_TOLERANCE * sizes
+    if source.has_many_classes:
+        leading = np.sort(source.model.scores(block, source.given_values(X)), axis=1)[:, -2:]
+        close |= np.ptp(leading, axis=1) <= OFFICE_TOLERANCE * np.abs(leading).max(axis=1)
     return ~(scorable & close)

@@ -46,15 +46,21 @@ def _as_python(part: str) -> str:
     >>> _as_python("IF(Rules!$B$2=1,SUM($Y2:$AA2),D2 >= 3)")
     'IF(Rules_B2==1,SUM((Y2,Z2,AA2)),D2 >= 3)'
     """
-    text = re.sub(r"(\w+)!\$([A-Z]+)\$(\d+)", r"\1_\2\3", part)
+    text = re.sub(r"(\w+)!\$([A-Z]+)\$(\d+):\$\2\$(\d+)", lambda found: _cells_below(*found.groups()), part)
+    text = re.sub(r"(\w+)!\$([A-Z]+)\$(\d+)", r"\1_\2\3", text)
     text = re.sub(rf"\$([A-Z]+){FIRST_ROW}:\$([A-Z]+){FIRST_ROW}", lambda found: _cells(*found.groups()), text)
-    return re.sub(r"(?<![<>])=", "==", text.replace("$", ""))
+    return re.sub(r"(?<![<>])=", "==", text.replace("$", "")).replace("<>", "!=")
 
 
 def _cells(first: str, last: str) -> str:
     """Return the cells of a range of the first row."""
     inside = "".join(f"{letters(column)}{FIRST_ROW}," for column in range(position(first), position(last) + 1))
     return f"({inside.rstrip(',') if first != last else inside})"
+
+
+def _cells_below(sheet: str, column: str, first: str, last: str) -> str:
+    """Return the cells of a range within a column of another sheet."""
+    return f"({','.join(f'{sheet}_{column}{row}' for row in range(int(first), int(last) + 1))})"
 
 
 class _LazyChoices(ast.NodeTransformer):
@@ -88,8 +94,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _count_between(values: Sequence[Any], low: str, _: Sequence[Any], high: str) -> int:
-    """Return how many values meet the criteria ``">=..."`` and ``"<=..."``."""
-    return sum(_is_number(value) and float(low[2:]) <= value <= float(high[2:]) for value in values)
+    """Return how many values meet the criteria ``">=..."`` or ``">..."``, and ``"<=..."``."""
+    least, inclusive = float(low.lstrip(">=")), low.startswith(">=")
+    return sum(
+        _is_number(value) and (least < value or (inclusive and least == value)) and value <= float(high[2:]) for value in values
+    )
 
 
 def _text(value: Any) -> str:
@@ -109,7 +118,9 @@ FUNCTIONS: dict[str, Any] = {
     "EXACT": lambda left, right: _text(left) == _text(right),
     "EXP": math.exp,
     "FALSE": False,
+    "INDEX": lambda values, number: values[number - 1],
     "ISBLANK": lambda value: isinstance(value, Blank),
+    "MATCH": lambda value, values, _: 1 + values.index(value),
     "MAX": max,
     "MIN": min,
     "NOT": lambda condition: not condition,

@@ -19,6 +19,7 @@ from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
 from obliquerules.export.values import TEMPORAL, moment_arrays, threshold_moment
 from obliquerules.export.verification import CannotVerifyError, compare
+from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules.columns import Level
 from obliquerules.rules.moments import DAY, EPOCH
 from obliquerules.rules.proposition import Proposition
@@ -112,6 +113,41 @@ class FrameLanguage(Language[nw.Expr]):
         """Return the link."""
         return score.exp()
 
+    def positive(self, column: nw.Expr, limit: float) -> nw.Expr:
+        """Return two comparisons."""
+        return (column > 0.0) & (column <= limit)
+
+    def times(self, left: nw.Expr, right: nw.Expr) -> nw.Expr:
+        """Return the product."""
+        return left * right
+
+    def reciprocal(self, total: nw.Expr) -> nw.Expr:
+        """Return the quotient."""
+        return self.number(1.0) / total
+
+    def difference(self, left: nw.Expr, right: nw.Expr) -> nw.Expr:
+        """Return the difference."""
+        return left - right
+
+    def highest(self, numbers: Sequence[nw.Expr]) -> nw.Expr:
+        """Return the largest number of each row."""
+        return nw.max_horizontal(*numbers)
+
+    def below(self, source: Source, score: nw.Expr, highest: nw.Expr) -> nw.Expr:
+        """Return a difference, bounded by conditional expressions, which keep nulls."""
+        difference = self.difference(score, highest)
+        far = 2.0 * source.largest_score > LARGEST_EXPONENT
+        return self.bounded(difference, -LARGEST_EXPONENT, LARGEST_EXPONENT) if far else difference
+
+    def first_label(self, labels: Sequence[Any], scores: Sequence[nw.Expr], highest: nw.Expr) -> nw.Expr:
+        """Return conditional expressions, which look at one score after the other; null if they are."""
+        types: dict[type, Any] = {str: nw.String, int: nw.Int64, float: nw.Float64}
+        written = [nw.lit(label, dtype=types[type(label)]) for label in labels]
+        found: nw.Expr = nw.when(scores[-1] >= highest).then(written[-1])
+        for label, score in zip(written[-2::-1], scores[-2::-1], strict=True):
+            found = nw.when(score >= highest).then(label).otherwise(found)
+        return found
+
     def only_where(self, condition: nw.Expr | None, term: nw.Expr) -> nw.Expr:
         """Return a term where the condition holds, else null."""
         return term if condition is None else nw.when(condition).then(term)
@@ -137,20 +173,24 @@ class FrameScorer:
 
     Attributes
     ----------
-    expressions : tuple of narwhals.Expr
-        One for each output, in the order of ``names``.
+    stages : tuple of mappings from str to narwhals.Expr
+        The outputs by name, those of each stage computed from the columns of the stages before it, so that scores are computed
+        once. A later stage may replace an output.
     names : tuple of str
         The names of the outputs.
     inputs : tuple of str
         The names of the columns that are read.
     moments : tuple of str
         Those of them that hold dates, times or durations.
+    whole : tuple of str
+        The outputs that are whole numbers or null, which pandas keeps in a type of its own.
     """
 
-    expressions: tuple[nw.Expr, ...] = field(repr=False)
+    stages: tuple[Mapping[str, nw.Expr], ...] = field(repr=False)
     names: tuple[str, ...]
     inputs: tuple[str, ...] = field(repr=False)
     moments: tuple[str, ...] = field(default=(), repr=False)
+    whole: tuple[str, ...] = field(default=(), repr=False)
 
     def __call__(self, frame: Any) -> Any:
         """Return a frame, eager or lazy, with the outputs as further columns; raise if it has one of them already."""
@@ -159,8 +199,13 @@ class FrameScorer:
         self._check(schema.names(), ignore_case=given.implementation not in CASE_SENSITIVE)
         for name in self.moments:
             self._check_moments(name, schema[name], given.implementation.is_pandas_like())
-        outputs = [expression.alias(name) for expression, name in zip(self.expressions, self.names, strict=True)]
-        return nw.to_native(given.with_columns(*outputs))
+        scored = given
+        for stage in self.stages:
+            scored = scored.with_columns(*[expression.alias(name) for name, expression in stage.items()])
+        if len(self.stages) > 1:
+            scored = scored.select(*schema.names(), *self.names)
+        native, by_pandas = nw.to_native(scored), given.implementation.is_pandas_like() or given.implementation.is_dask()
+        return native.astype(dict.fromkeys(self.whole, "Int64")) if self.whole and by_pandas else native
 
     def _check_moments(self, name: str, dtype: Any, in_pandas: bool) -> None:
         """Raise if a column does not hold dates, times or durations that can be compared."""
@@ -206,13 +251,17 @@ class FrameTarget(Target):
         source.check_distinct(source.names)
         source.check_distinct(source.used_names, ignore_case=True)
         language, names = FrameLanguage(), source.output_names(self.prefix)
-        contributions = [language.contribution(source, rule) for rule in source.ensemble]
-        score = language.score(source.ensemble.intercept, contributions)
-        outputs = [score, language.prediction(source, score), *(contributions if source.contributions else [])]
-        scorable = language.scorable(source)
+        contributions = [term for rule in source.ensemble for term in language.contributions(source, rule)]
+        scores, scorable = language.scores(source, contributions), language.scorable(source)
+        outputs = [*scores] if source.has_many_classes else [*scores, language.prediction(source, scores[0])]
+        rules = contributions if source.contributions else []
+        computed = zip([*names[: len(outputs)], *names[source.link_position + 1 :]], [*outputs, *rules], strict=True)
+        stages: list[dict[str, nw.Expr]] = [{name: language.only_where(scorable, term) for name, term in computed}]
+        if source.has_many_classes:
+            stages += _class_stages(language, source, names)
         moments = tuple(source.name(column) for column in source.columns if source.column(column).kind in TEMPORAL)
-        expressions = tuple(language.only_where(scorable, output) for output in outputs)
-        return FrameScorer(expressions, names, source.used_names, moments)
+        whole = source.has_many_classes and source.label_kind == "integer"
+        return FrameScorer(tuple(stages), names, source.used_names, moments, names[source.n_scores :][:whole])
 
     def apart(self, source: Source) -> FrameTarget:
         """Return the target with a prefix that makes output names differ from column names."""
@@ -237,6 +286,19 @@ class FrameTarget(Target):
         return computed
 
 
+def _class_stages(language: FrameLanguage, source: Source, names: Sequence[str]) -> list[dict[str, nw.Expr]]:
+    """Return the class and its probability, in whose place there is the highest score at first."""
+    scores, label, probability = names[: source.n_scores], names[source.n_scores], names[source.link_position]
+    terms, highest = [nw.col(name) for name in scores], nw.col(probability)
+    return [
+        {probability: language.highest(terms)},
+        {
+            label: language.first_label(source.labels, terms, highest),
+            probability: language.probability(source, terms, highest),
+        },
+    ]
+
+
 def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> Matrix:
     """Return the outputs that a scorer adds to a frame of one library."""
     position, plain = source.position_name(scorer.names), replace(source, kinds={})
@@ -246,7 +308,10 @@ def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> 
     kinds = {source.name(column): str(plain.kind(column)) for column in layout if source.column(column).levels is not None}
     scored = nw.from_native(scorer(LIBRARIES[library].make(columns, kinds)))
     frame = (scored.collect() if isinstance(scored, nw.LazyFrame) else scored).sort(position)
-    return np.column_stack([frame[name].to_numpy() for name in scorer.names])
+    outputs = [frame[name].to_numpy() for name in scorer.names]
+    if (place := source.class_position) is not None:
+        outputs[place] = source.codes(frame[scorer.names[place]].to_list())
+    return np.column_stack(outputs)
 
 
 def _values(source: Source, index: int, X: Matrix) -> Any:

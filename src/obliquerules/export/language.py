@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 from obliquerules.export.source import Source
 from obliquerules.losses import LARGEST_EXPONENT
@@ -14,8 +14,17 @@ from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
 
 Term = TypeVar("Term")
-# Why a row is not scored, for people who read a product.
-UNSCORABLE = "a number that rules use is beyond {limit} in size"
+
+
+def unscorable(source: Source, write: Callable[[float], str]) -> str:
+    """Return why a row is not scored, for people who read a product; ``write`` writes a number."""
+    text = f"a number that rules use is beyond {write(source.largest_input)} in size"
+    if not source.given:
+        return text
+    limit = write(source.largest_given)
+    if source.has_exposure:
+        return f"{text}, or the exposure is missing or not a positive number up to {limit}"
+    return f"{text}, or an offset is missing or beyond {limit} in size"
 
 
 class Language(ABC, Generic[Term]):
@@ -25,6 +34,10 @@ class Language(ABC, Generic[Term]):
     threshold, and the weights of the rules that fire are added from left to right to the constant. A language must evaluate
     each operation in double precision, and must neither fuse nor reorder operations. A row is scored only where `scorable`
     holds: elsewhere an input is so large that a sum might overflow, and all outputs are missing.
+
+    An offset is added to the constant, before the rules; the prediction is multiplied by an exposure, last. With many classes
+    there is a score for each. The class is the first, in the order of labels, that has the highest score, and its probability
+    is 1 / sum(exp(score - highest)).
 
     Conditions are never negated, so that in a language with null a condition may be null where it does not hold.
     """
@@ -85,14 +98,42 @@ class Language(ABC, Generic[Term]):
     def exponential(self, score: Term) -> Term:
         """Return exp(score), to 12 digits, for scores up to `LARGEST_EXPONENT` in size."""
 
+    @abstractmethod
+    def positive(self, column: Term, limit: float) -> Term:
+        """Return whether 0 < column <= limit; it does not hold where the column is missing."""
+
+    @abstractmethod
+    def times(self, left: Term, right: Term) -> Term:
+        """Return left * right."""
+
+    @abstractmethod
+    def reciprocal(self, total: Term) -> Term:
+        """Return 1 / total, where the total may be a sum."""
+
+    @abstractmethod
+    def highest(self, numbers: Sequence[Term]) -> Term:
+        """Return the largest of two or more numbers."""
+
+    @abstractmethod
+    def first_label(self, labels: Sequence[Any], scores: Sequence[Term], highest: Term) -> Term:
+        """Return the label of the first score that is the highest."""
+
     def scorable(self, source: Source) -> Term | None:
         """Return whether a row can be scored; None if every row can, because rules use no input."""
         tests = [self.usable(source, column) for column in source.summed]
+        tests += [self.usable_given(source, column) for column in source.given]
         return self.both(tests) if tests else None
 
     def usable(self, source: Source, column: int) -> Term:
         """Return whether a number is missing or can be computed with."""
         return self.either([self.missing(source, column), self.within(self.column(source, column), source.largest_input)])
+
+    def usable_given(self, source: Source, column: int) -> Term:
+        """Return whether an exposure is a positive number, or an offset a number, that can be computed with."""
+        value, limit = self.column(source, column), source.largest_given
+        if source.has_exposure:
+            return self.positive(value, limit)
+        return self.both([self.missing(source, column, negated=True), self.within(value, limit)])
 
     def constant(self, value: float) -> Term:
         """Return a number for each row."""
@@ -138,26 +179,71 @@ class Language(ABC, Generic[Term]):
         join = self.either if negated else self.both
         return join([self.missing(source, column), self.missing(source, column, negated=True)])
 
-    def contribution(self, source: Source, rule: Rule) -> Term:
-        """Return what a rule adds to the score."""
-        if not rule.condition.propositions:
-            return self.constant(rule.weight)
-        return self.choice(self.both([self.test(source, test) for test in rule.condition]), rule.weight)
+    def condition(self, source: Source, rule: Rule) -> Term | None:
+        """Return whether the condition of a rule holds; None if it has none."""
+        return self.both([self.test(source, test) for test in rule.condition]) if rule.condition.propositions else None
 
-    def score(self, constant: float, contributions: Sequence[Term]) -> Term:
-        """Return the constant plus the contributions, added from left to right."""
-        total = self.constant(constant)
+    def contributions(self, source: Source, rule: Rule) -> list[Term]:
+        """Return what a rule adds to the score, or to the score of each class that it speaks for."""
+        holds, weights = self.condition(source, rule), [rule.weights[output] for output in rule.spoken_for]
+        return [self.constant(weight) if holds is None else self.choice(holds, weight) for weight in weights]
+
+    def starts(self, source: Source) -> list[Term]:
+        """Return what each score starts with: its constant, plus the offset if there is one."""
+        constants = [self.constant(value) for value in source.ensemble.intercepts]
+        if source.has_exposure or not source.given:
+            return constants
+        offsets = [self.column(source, column) for column in source.given]
+        return [self.total(*pair) for pair in zip(constants, offsets, strict=True)]
+
+    def score(self, start: Term, contributions: Sequence[Term]) -> Term:
+        """Return the sum of what a score starts with and the contributions, added from left to right."""
         for contribution in contributions:
-            total = self.total(total, contribution)
-        return total
+            start = self.total(start, contribution)
+        return start
+
+    def scores(self, source: Source, contributions: Sequence[Term]) -> list[Term]:
+        """Return the score, or that of each class, given the contributions in the order of `Source.parts`."""
+        added: list[list[Term]] = [[] for _ in range(source.n_scores)]
+        for (_, output), contribution in zip(source.parts, contributions, strict=True):
+            added[output].append(contribution)
+        return [self.score(*one) for one in zip(self.starts(source), added, strict=True)]
 
     def prediction(self, source: Source, score: Term) -> Term:
-        """Return the prediction at a score, by the link of the model."""
+        """Return the prediction at a score, by the link of the model, times the exposure if there is one."""
         if source.link == "identity":
             return score
         if source.largest_score > LARGEST_EXPONENT:
             score = self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
-        return self.logistic(score) if source.link == "logistic" else self.exponential(score)
+        mean = self.logistic(score) if source.link == "logistic" else self.exponential(score)
+        return self.times(self.column(source, source.given[0]), mean) if source.has_exposure else mean
+
+    def probability(self, source: Source, scores: Sequence[Term], highest: Term) -> Term:
+        """Return the probability of the class with the highest score, for a row that can be scored."""
+        odds = [self.exponential(self.below(source, score, highest)) for score in scores]
+        return self.reciprocal(self.score(odds[0], odds[1:]))
+
+    def below(self, source: Source, score: Term, highest: Term) -> Term:
+        """Return a score minus the highest one; no less than what has no weight beside it, where that could be."""
+        difference = self.difference(score, highest)
+        if 2.0 * source.largest_score <= LARGEST_EXPONENT:
+            return difference
+        return self.highest([difference, self.number(-LARGEST_EXPONENT)])
+
+    def difference(self, left: Term, right: Term) -> Term:
+        """Return left - right."""
+        return self.total(left, self.product(-1.0, right))
+
+    def outputs(self, source: Source) -> list[Term]:
+        """Return all outputs, in the order of `Source.output_names`, for a row that can be scored."""
+        contributions = [term for rule in source.ensemble for term in self.contributions(source, rule)]
+        scores = self.scores(source, contributions)
+        if source.has_many_classes:
+            highest = self.highest(scores)
+            said = [self.first_label(source.labels, scores, highest), self.probability(source, scores, highest)]
+        else:
+            said = [self.prediction(source, scores[0])]
+        return [*scores, *said, *(contributions if source.contributions else [])]
 
 
 def known_levels(source: Source, membership: Membership) -> list[Level]:
@@ -170,6 +256,7 @@ class TextLanguage(Language[str]):
     """A language whose terms are text, with the usual arithmetic operators."""
 
     exp: ClassVar[str] = "exp"
+    largest: ClassVar[str] = "max"
 
     def number(self, value: float) -> str:
         """Return the shortest decimal that reads back as this double."""
@@ -202,3 +289,23 @@ class TextLanguage(Language[str]):
     def exponential(self, score: str) -> str:
         """Return the exponential of the score."""
         return f"{self.exp}({score})"
+
+    def positive(self, column: str, limit: float) -> str:
+        """Return two comparisons."""
+        return self.both([f"{column} > {self.number(0.0)}", f"{column} <= {self.number(limit)}"])
+
+    def times(self, left: str, right: str) -> str:
+        """Return the product."""
+        return f"{left} * {right}"
+
+    def reciprocal(self, total: str) -> str:
+        """Return the quotient."""
+        return f"{self.number(1.0)} / ({total})"
+
+    def difference(self, left: str, right: str) -> str:
+        """Return the difference; neither is a sum."""
+        return f"{left} - {right}"
+
+    def highest(self, numbers: Sequence[str]) -> str:
+        """Return a call of a function of any number of arguments."""
+        return f"{self.largest}({', '.join(numbers)})"

@@ -25,6 +25,8 @@ INPUT = "X"
 # The domain of the operator that looks up text.
 ML = "ai.onnx.ml"
 BOOLEAN = 9  # TensorProto.BOOL
+# In place of a class that is a whole number.
+LEAST = -(2**63)
 # The names of the other tensors.
 TENSOR = re.compile(r"[tc]\d+|rule_\d+")
 
@@ -164,6 +166,42 @@ class GraphLanguage(Language[str]):
         """Return the link."""
         return self.node("Exp", score)
 
+    def positive(self, column: str, limit: float) -> str:
+        """Return two comparisons."""
+        least = self.node("Greater", column, self.number(0.0))
+        return self.both([least, self.node("LessOrEqual", column, self.number(limit))])
+
+    def times(self, left: str, right: str) -> str:
+        """Return the product."""
+        return self.node("Mul", left, right)
+
+    def reciprocal(self, total: str) -> str:
+        """Return the quotient."""
+        return self.node("Div", self.number(1.0), total)
+
+    def difference(self, left: str, right: str) -> str:
+        """Return the difference."""
+        return self.node("Sub", left, right)
+
+    def highest(self, numbers: Sequence[str]) -> str:
+        """Return a Max node."""
+        return self.node("Max", *numbers)
+
+    def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
+        """Return the position of the label, from Where nodes that look at one score after the other."""
+        found = self.array(np.int64(len(labels) - 1))
+        for position in reversed(range(len(labels) - 1)):
+            attains = self.node("GreaterOrEqual", scores[position], highest)
+            found = self.node("Where", attains, self.array(np.int64(position)), found)
+        return found
+
+    def looked_up_label(self, source: Source, condition: str | None, position: str, output: str) -> str:
+        """Return the label of a position under the name of an output, or what stands for none."""
+        labels = np.array([*source.labels, missing_label(source)], dtype=object if source.label_kind == "text" else None)
+        if condition is not None:
+            position = self.node("Where", condition, position, self.array(np.int64(len(source.labels))))
+        return self.node("Gather", self.array(labels), position, output=output)
+
     def only_where(self, condition: str | None, term: str, output: str) -> str:
         """Return a term under the name of an output, with NaN where the condition does not hold."""
         if condition is None:
@@ -179,9 +217,13 @@ class OnnxTarget(Target):
     their order. In X, booleans are 0 and 1, dates the days and times the seconds since the beginning of 1970, and durations
     days. A missing value is NaN, and an empty string in text, unless that is a level: the description of each input says it.
 
+    The exposure or the offset, if the model has one, is the last column of X, or with many classes the last columns.
+
     The outputs are score, prediction and, on request, rule_0, rule_1 and so on; all are NaN for a row in which a number that
-    rules use is beyond 1e300. The metadata has the rules and the link under ``obliquerules``, as the JSON that `JsonTarget`
-    writes.
+    rules use is beyond 1e300. With many classes there are the score of each, such as score_red, the class, which is a string or
+    a number as the labels are, its probability and, on request, rule_0_red and so on. The description of the output class says
+    what it is for a row that cannot be scored. The metadata has the rules and the link under ``obliquerules``, as the JSON that
+    `JsonTarget` writes.
     """
 
     name = "onnx"
@@ -190,12 +232,12 @@ class OnnxTarget(Target):
         """Return the serialised model."""
         onnx = _imported("onnx")
         language = GraphLanguage(source)
-        contributions = [language.contribution(source, rule) for rule in source.ensemble]
-        score = language.score(source.ensemble.intercept, contributions)
-        tensors = [score, language.prediction(source, score), *(contributions if source.contributions else [])]
-        scorable = language.scorable(source)
-        for tensor, name in zip(tensors, source.output_names(), strict=True):
-            language.only_where(scorable, tensor, name)
+        tensors, scorable = language.outputs(source), language.scorable(source)
+        for place, (tensor, name) in enumerate(zip(tensors, source.output_names(), strict=True)):
+            if place == source.class_position:
+                language.looked_up_label(source, scorable, tensor, name)
+            else:
+                language.only_where(scorable, tensor, name)
         double = onnx.TensorProto.DOUBLE
         width, make = len(language.numbers), onnx.helper.make_tensor_value_info
         inputs = [make(INPUT, double, ["n", width], _columns_text(source, language))] if width or not language.texts else []
@@ -206,7 +248,10 @@ class OnnxTarget(Target):
             language.nodes,
             "obliquerules",
             inputs,
-            [onnx.helper.make_tensor_value_info(name, double, ["n"]) for name in source.output_names()],
+            [
+                make(name, double, ["n"]) if place != source.class_position else _class_output(onnx, source, name)
+                for place, name in enumerate(source.output_names())
+            ],
             language.initializers,
         )
         opsets = [onnx.helper.make_opsetid("", OPSET)]
@@ -233,7 +278,11 @@ class OnnxTarget(Target):
         session = onnxruntime.InferenceSession(product, options, providers=["CPUExecutionProvider"])
         given = {value.name for value in session.get_inputs()}
         feeds = {name: values for name, values in _feeds(source, X).items() if name in given}
-        return np.column_stack(session.run(list(source.output_names()), feeds))
+        outputs = session.run(list(source.output_names()), feeds)
+        if (place := source.class_position) is not None:
+            missing = missing_label(source)
+            outputs[place] = source.codes(None if label == missing else label for label in outputs[place].tolist())
+        return np.column_stack(outputs)
 
 
 # ---- inputs
@@ -241,7 +290,7 @@ class OnnxTarget(Target):
 
 def text_inputs(source: Source) -> dict[int, str]:
     """Return the columns of text with the names of their inputs, which differ from those of all other tensors."""
-    taken, inputs = {INPUT, *source.output_names()}, {}
+    taken, inputs = {INPUT, *source.with_contributions().output_names()}, {}
     for column in source.with_levels:
         if source.kind(column) == "text":
             name = source.name(column) or "_"
@@ -254,10 +303,27 @@ def text_inputs(source: Source) -> dict[int, str]:
 
 def missing_text(source: Source, column: int) -> str:
     """Return the text that stands for a missing value: the empty one, if it is not a level."""
+    return _text_beside(source.column(column).levels or ())
+
+
+def _text_beside(texts: Sequence[Any]) -> str:
+    """Return the empty text or, if it is one of these, another that is none of them."""
     text = ""
-    while text in (source.column(column).levels or ()):
+    while text in texts:
         text += "_"
     return text
+
+
+def missing_label(source: Source) -> Any:
+    """Return what stands for the class of a row that cannot be scored: an empty text, the least whole number, or NaN."""
+    return {"text": _text_beside(source.labels), "integer": LEAST}.get(source.label_kind, math.nan)
+
+
+def _class_output(onnx: Any, source: Source, name: str) -> Any:
+    """Return the output of labels, which says what stands for none."""
+    types = {"text": onnx.TensorProto.STRING, "integer": onnx.TensorProto.INT64, "double": onnx.TensorProto.DOUBLE}
+    said = f"{missing_label(source)!r} for a row that cannot be scored"
+    return onnx.helper.make_tensor_value_info(name, types[source.label_kind], ["n"], said)
 
 
 def _columns_text(source: Source, language: GraphLanguage) -> str:

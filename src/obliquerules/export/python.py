@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.export.language import UNSCORABLE, TextLanguage
+from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
 from obliquerules.export.target import Matrix, Target
+from obliquerules.rules import Rule
 from obliquerules.rules.columns import Level
 
 TEMPLATE = '''\
@@ -32,20 +33,71 @@ def contributions(row):
 
 
 def score(row):
-    """Return the constant and what rules add to it, from left to right."""
+    """Return the constant{offset} and what rules add to it, from left to right."""
     added = contributions(row)
     if added is None:
         return None
-    total = {constant}
+{added_before}    total = {constant}
     for contribution in added:
         total += contribution
     return total
 
 
 def predict(row):
-    """Return the prediction that belongs to the score."""
+    """Return the prediction that belongs to the score{times}."""
     f = score(row)
-    return None if f is None else {prediction}
+{exposure}    return None if f is None else {prediction}
+'''
+
+CLASSES_TEMPLATE = '''\
+"""A rule model of many classes: scores(row), predict(row), probability(row) and contributions(row).
+
+Each takes a mapping from column names to {values}. A value that is missing is None or NaN.
+Each returns None for a row that cannot be scored, because {unscorable}.
+"""
+
+{imports}
+
+# {rules}
+
+{readers}
+
+def contributions(row):
+    """Return for each rule what it adds to the scores of the classes that it speaks for, by class."""
+{columns}    return [{contributions}]
+
+
+def scores(row):
+    """Return the score of each class: its constant{offset} and what rules add to it, from left to right."""
+    added = contributions(row)
+    if added is None:
+        return None
+{added_before}    totals = {{
+{constants}    }}
+    for contribution in added:
+        for label, weight in contribution.items():
+            totals[label] += weight
+    return totals
+
+
+def predict(row):
+    """Return the class with the highest score, of equal ones the first."""
+    totals = scores(row)
+    if totals is None:
+        return None
+    f = list(totals.values())
+    highest = max(f)
+    return {label}
+
+
+def probability(row):
+    """Return the probability of the class that is predicted."""
+    totals = scores(row)
+    if totals is None:
+        return None
+    f = list(totals.values())
+    highest = max(f)
+    return {probability}
 '''
 
 
@@ -99,7 +151,9 @@ class PythonLanguage(TextLanguage):
     def scorable(self, source: Source) -> str | None:
         """Return a test of all numbers at once."""
         inputs = "".join(f"{self.column(source, column)}, " for column in source.summed)
-        return f"all({self.within('value', source.largest_input)} for value in ({inputs.rstrip()}))" if inputs else None
+        tests = [f"all({self.within('value', source.largest_input)} for value in ({inputs.rstrip()}))"] if inputs else []
+        tests += [self.usable_given(source, column) for column in source.given]
+        return self.both(tests) if tests else None
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
         """Return a comparison: NaN differs from itself, and a level that is missing is None."""
@@ -132,33 +186,41 @@ class PythonLanguage(TextLanguage):
         """Return the bounded score, by min and max."""
         return f"min(max({score}, {low}), {high})"
 
+    def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
+        """Return a conditional expression, which looks at one score after the other."""
+        tests = [f"{literal(label)} if {score} >= {highest} else" for label, score in zip(labels, scores, strict=True)]
+        return " ".join([*tests[:-1], literal(labels[-1])])
+
 
 @dataclass(frozen=True)
 class PythonTarget(Target):
-    """A module with the functions score, predict and contributions."""
+    """A module with the functions score, predict and contributions; with many classes scores, predict and probability."""
 
     name = "python"
 
     def write(self, source: Source) -> str:
         """Return the text of the module."""
         source.check_distinct(source.names)
-        language = PythonLanguage()
+        language, given = PythonLanguage(), _readers(source)
         scorable = language.scorable(source)
-        refusal = "" if scorable is None else f"    if not {scorable}:\n        return None\n"
-        lines = [f"        {language.contribution(source, rule)},\n" for rule in source.ensemble]
-        given = _readers(source)
+        refusal = "" if scorable is None else f"    if not {_in_brackets(scorable)}:\n        return None\n"
+        read = {column: f"    x{column} = {reader}(row, {source.name(column)!r})\n" for column, reader in given.items()}
+        besides = "".join(read[column] for column in source.given)
+        lines = [f"        {_contribution(language, source, rule)},\n" for rule in source.ensemble]
         temporal = bool({"_days", "_seconds"} & set(given.values()))
-        return TEMPLATE.format(
+        adds = bool(source.given) and not source.has_exposure
+        template = CLASSES_TEMPLATE if source.has_many_classes else TEMPLATE
+        return template.format(
             values="levels, dates and numbers" if set(given.values()) - {"_value"} else "numbers",
             imports="import datetime\nimport math" if temporal else "import math",
             rules="\n# ".join(comment_lines(source)),
             readers="\n".join(_functions(set(given.values()))),
-            unscorable=UNSCORABLE.format(limit=language.number(source.largest_input)),
-            columns="".join(f"    x{column} = {reader}(row, {source.name(column)!r})\n" for column, reader in given.items())
-            + refusal,
+            unscorable=unscorable(source, language.number),
+            columns="".join(read.values()) + refusal,
             contributions="\n" + "".join(lines) + "    " if lines else "",
-            constant=language.number(source.ensemble.intercept),
-            prediction=language.prediction(source, "f"),
+            offset=", the offset" if adds else "",
+            added_before=besides if adds else "",
+            **(_of_classes(language, source) if source.has_many_classes else _of_score(language, source, besides)),
         )
 
     def engine(self) -> tuple[str, str]:
@@ -177,11 +239,62 @@ class PythonTarget(Target):
         columns = [replace(source, kinds={}).values(column, X) for column in range(source.n_columns)]
         for values in zip(*columns, strict=True) if columns else [()] * len(X):
             row = dict(zip(names, values, strict=True))
-            outputs = [functions["score"](row), functions["predict"](row)]
-            if source.contributions:
-                outputs += functions["contributions"](row) or [None] * len(source.ensemble)
-            computed.append(outputs)
+            computed.append(
+                _class_outputs(functions, source, row) if source.has_many_classes else _outputs(functions, source, row)
+            )
         return np.array(computed, dtype=np.float64).reshape(len(X), len(source.output_names()))
+
+
+def _in_brackets(condition: str) -> str:
+    """Return a condition that can be negated."""
+    return f"({condition})" if " and " in condition else condition
+
+
+def _contribution(language: PythonLanguage, source: Source, rule: Rule) -> str:
+    """Return what a rule adds to the score or, with many classes, a mapping from those that it speaks for."""
+    if not source.has_many_classes:
+        return language.contributions(source, rule)[0]
+    holds = language.condition(source, rule)
+    weights = {source.labels[output]: rule.weights[output] for output in rule.spoken_for}
+    mapping, zeros = (
+        "{" + ", ".join(f"{literal(label)}: {language.number(value)}" for label, value in one.items()) + "}"
+        for one in (weights, dict.fromkeys(weights, 0.0))
+    )
+    return mapping if holds is None else f"{mapping} if {holds} else {zeros}"
+
+
+def _of_score(language: PythonLanguage, source: Source, besides: str) -> dict[str, str]:
+    """Return what a module of one score has."""
+    return {
+        "constant": language.starts(source)[0],
+        "exposure": besides if source.has_exposure else "",
+        "times": " and the exposure" if source.has_exposure else "",
+        "prediction": language.prediction(source, "f"),
+    }
+
+
+def _of_classes(language: PythonLanguage, source: Source) -> dict[str, str]:
+    """Return what a module of many classes has."""
+    scores = [f"f[{output}]" for output in range(source.n_scores)]
+    pairs = zip(map(literal, source.labels), language.starts(source), strict=True)
+    return {
+        "constants": "".join(f"        {label}: {constant},\n" for label, constant in pairs),
+        "label": language.first_label(source.labels, scores, "highest"),
+        "probability": language.probability(source, scores, "highest"),
+    }
+
+
+def _outputs(functions: dict[str, Any], source: Source, row: dict[str, Any]) -> list[Any]:
+    outputs = [functions["score"](row), functions["predict"](row)]
+    return outputs + (functions["contributions"](row) or [None] * len(source.ensemble)) if source.contributions else outputs
+
+
+def _class_outputs(functions: dict[str, Any], source: Source, row: dict[str, Any]) -> list[Any]:
+    scores, added = functions["scores"](row), functions["contributions"](row)
+    if scores is None:
+        return [None] * len(source.output_names())
+    outputs = [*scores.values(), *source.codes([functions["predict"](row)]).tolist(), functions["probability"](row)]
+    return outputs + [amount for rule in added if source.contributions for amount in rule.values()]
 
 
 def _readers(source: Source) -> dict[int, str]:

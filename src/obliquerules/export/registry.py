@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.export.source import Source
 from obliquerules.export.target import Export, Target
+from obliquerules.export.verification import drawn_given
 from obliquerules.rules import Block, Model
 
 # For each target, its module in this package and its class, imported on demand.
@@ -49,6 +50,7 @@ def export(
     *,
     contributions: bool = False,
     kinds: Mapping[str, str] | None = None,
+    given: ArrayLike | None = None,
     **options: Any,
 ) -> Export:
     r"""Return a model in another language, after verifying that it computes the same.
@@ -66,6 +68,8 @@ def export(
     kinds : mapping from str to str, optional
         What columns hold in the data that X was read from: ``"boolean"``, ``"integer"``, ``"decimal"``, ``"double"``,
         ``"text"``, ``"date"``, ``"time"`` or ``"duration"``.
+    given : array of shape (n_samples,) or (n_samples, n_classes), optional
+        The exposure or the offset of each row of X, if the model has one. Without it, there are generated ones.
     **options
         The options of the target.
 
@@ -85,5 +89,20 @@ def export(
     """
     target = find_target(to, **options)
     source = Source(model, contributions, kinds or {})
-    rows = np.empty((0, source.n_columns)) if X is None else model.ensemble.block(X).matrix[:, : source.n_columns]
-    return target.export(source, rows)
+    return target.export(source, _rows(source, X, given))
+
+
+def _rows(source: Source, X: ArrayLike | Block | None, given: ArrayLike | None) -> NDArray[np.float64]:
+    """Return the rows of X, followed by what they are given besides."""
+    if given is not None and (X is None or not source.given):
+        raise ValueError("given goes with the rows of X, and with a model that has an exposure or an offset; leave it out.")
+    if X is None:
+        return np.empty((0, source.n_columns))
+    inputs = source.ensemble.block(X).matrix[:, : source.n_features]
+    if given is None:
+        return np.hstack([inputs, drawn_given(source, len(inputs), np.random.default_rng(0))]) if source.given else inputs
+    wanted = len(inputs), len(source.given)
+    values = np.asarray(given, dtype=np.float64)
+    if values.size != wanted[0] * wanted[1] or len(values) != wanted[0]:
+        raise ValueError(f"given must have shape {wanted}, as the rows of X and the model have it; got {values.shape}.")
+    return np.hstack([inputs, values.reshape(wanted)])

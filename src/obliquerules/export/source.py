@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.export.values import TEMPORAL, held_values, python_values
+from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import Column
 from obliquerules.rules.proposition import Proposition
@@ -23,18 +24,23 @@ NUMBERS = ("integer", "decimal", "double")
 KINDS = ("boolean", *NUMBERS, "text", *TEMPORAL)
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_INPUT = 1e300
+# What the labels of classes can be, as far as other languages have the same.
+LABEL_KINDS = {str: "text", int: "integer", float: "double"}
 
 
 @dataclass(frozen=True)
 class Source:
     """A model to be exported.
 
+    Its rows are those of X, followed by the exposure or the offset if the model has one: a column like others, except that it
+    must be given and that no condition looks into it.
+
     Attributes
     ----------
     model : Model
         Its ensemble is exported, with the link of its loss.
     contributions : bool
-        Whether the contribution of each rule is wanted, besides the score and the prediction.
+        Whether the contribution of each rule is wanted, besides the scores and the prediction.
     kinds : mapping from str to str
         What the columns of the user's tables hold, as far as it is known: one of `KINDS` by the name of the column.
     """
@@ -47,8 +53,12 @@ class Source:
         for name, kind in self.kinds.items():
             if kind not in KINDS:
                 raise ValueError(f"The type of column {name!r} must be one of {', '.join(map(repr, KINDS))}; got {kind!r}.")
-        if not math.isfinite(self.largest_score):
+        # Of many classes, the scores are subtracted from each other.
+        if not math.isfinite(2.0 * self.largest_score if self.has_many_classes else self.largest_score):
             raise ValueError("The ensemble has weights whose sum is too large for a number, so that it cannot be exported.")
+        kinds = {type(label) for label in self.labels} if self.has_many_classes else set()
+        if len(kinds) > 1 or not kinds <= set(LABEL_KINDS):
+            raise ValueError(f"Classes can be exported if all are text, whole numbers or numbers; got {list(self.labels)}.")
 
     @property
     def ensemble(self) -> RuleEnsemble:
@@ -57,13 +67,39 @@ class Source:
 
     @property
     def link(self) -> str:
-        """One of identity, logistic and exponential."""
+        """One of identity, logistic, exponential and softmax."""
         return self.model.loss.link_name
 
     @property
+    def has_many_classes(self) -> bool:
+        """Whether there is a score for each of many classes."""
+        return self.ensemble.outputs is not None
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels of many classes; the names of the scores where nothing else is known."""
+        return (self.ensemble.outputs or ()) if self.model.labels is None else self.model.labels.values
+
+    @property
+    def label_kind(self) -> str:
+        """What the labels of many classes are: one of `LABEL_KINDS`."""
+        return LABEL_KINDS[type(self.labels[0])]
+
+    @property
     def columns(self) -> tuple[int, ...]:
-        """The columns that occur in rules, in ascending order."""
-        return self.ensemble.used_columns
+        """The columns that are read: those that occur in rules, in ascending order, then the exposure or the offset."""
+        return (*self.ensemble.used_columns, *self.given)
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """The column of the exposure or the offset, or those of the offsets of many classes; none if there are none."""
+        first = self.n_features
+        return () if self.model.offset is None else tuple(range(first, first + len(self.model.offset.names)))
+
+    @property
+    def has_exposure(self) -> bool:
+        """Whether the prediction is multiplied by an exposure."""
+        return self.model.offset is not None and self.model.offset.kind == "exposure"
 
     @property
     def propositions(self) -> tuple[Proposition, ...]:
@@ -82,7 +118,7 @@ class Source:
 
     def column(self, index: int) -> Column:
         """Return a column."""
-        return column_at(self.ensemble.columns, index)
+        return Column(self.name(index)) if index in self.given else column_at(self.ensemble.columns, index)
 
     def kind(self, index: int) -> str | None:
         """Return what a column of the user's table holds, one of `KINDS`; None if it holds some kind of number."""
@@ -97,23 +133,30 @@ class Source:
         return given if given in (*NUMBERS, *as_they_are) else column.kind
 
     @property
-    def n_columns(self) -> int:
+    def n_features(self) -> int:
         """The number of columns of X."""
         names = self.ensemble.feature_names
-        return max(self.columns, default=-1) + 1 if names is None else len(names)
+        return max(self.ensemble.used_columns, default=-1) + 1 if names is None else len(names)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of rows: those of X, and the exposure or the offset."""
+        return self.n_features + len(self.given)
 
     def name(self, column: int) -> str:
         """Return the name of a column."""
+        if self.model.offset is not None and column >= self.n_features:
+            return self.model.offset.names[column - self.n_features]
         return column_names([column], self.ensemble.feature_names)[0]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all columns of X."""
+        """The names of all columns."""
         return tuple(self.name(column) for column in range(self.n_columns))
 
     @property
     def used_names(self) -> tuple[str, ...]:
-        """The names of the columns that occur in rules."""
+        """The names of the columns that are read."""
         return tuple(self.name(column) for column in self.columns)
 
     @property
@@ -128,17 +171,36 @@ class Source:
     @property
     def largest_score(self) -> float:
         """A bound on the size of scores."""
-        return sum((abs(rule.weight) for rule in self.ensemble), abs(self.ensemble.intercept))
+        offset = LARGEST_INPUT if self.given and not self.has_exposure else 0.0
+        return max(
+            sum((abs(rule.weights[output]) for rule in self.ensemble), abs(constant)) + offset
+            for output, constant in enumerate(self.ensemble.intercepts)
+        )
+
+    @property
+    def largest_given(self) -> float:
+        """The size that an exposure or an offset may have: that of inputs, or less if a prediction might overflow."""
+        if not self.has_exposure:
+            return self.largest_input
+        most = math.exp(min(self.largest_score, LARGEST_EXPONENT))
+        return min(self.largest_input, _power_of_ten_below(LARGEST / most))
 
     def check_outputs(self, prefix: str, *, ignore_case: bool) -> None:
-        """Raise if an output has the name of a column, even one that no rule uses, because the table has that column, too."""
-        outputs = {_key(name, ignore_case) for name in self.output_names(prefix)}
+        """Raise if an output has the name of a column, even one that no rule uses, because the table has that column, too.
+
+        The same goes for two outputs of classes whose names differ only in case.
+        """
+        outputs: dict[str, str] = {}
+        for name in self.output_names(prefix):
+            other = outputs.setdefault(_key(name, ignore_case), name)
+            if other != name:
+                raise ValueError(f"The outputs {other!r} and {name!r} have the same name, whatever the case: rename a class.")
         for name in self.names:
             if _key(name, ignore_case) in outputs:
                 raise ValueError(f"The column {name!r} is called like an output of the export; give outputs another prefix.")
 
     def check_distinct(self, names: Sequence[str], *, ignore_case: bool = False) -> None:
-        """Raise if a column that rules use shares its name with another of these columns."""
+        """Raise if a column that is read shares its name with another of these columns."""
         alike: dict[str, list[str]] = {}
         for name in names:
             alike.setdefault(_key(name, ignore_case), []).append(name)
@@ -156,9 +218,39 @@ class Source:
         return tuple(sorted(first.values()))
 
     def output_names(self, prefix: str = "") -> tuple[str, ...]:
-        """Return the names of the outputs: score, prediction, and rule_0, rule_1, ... if they are wanted."""
-        rules = [f"rule_{index}" for index in range(len(self.ensemble))] if self.contributions else []
-        return tuple(f"{prefix}{name}" for name in ("score", "prediction", *rules))
+        """Return the names of the outputs: score, prediction, and rule_0, rule_1, ... if they are wanted.
+
+        With many classes they are the score of each, such as score_red, the class, its probability and, if they are wanted,
+        what each rule adds to the scores of the classes that it speaks for, such as rule_0_red.
+        """
+        classes = self.ensemble.outputs
+        if classes is None:
+            names = ["score", "prediction", *(f"rule_{index}" for index, _ in self.parts)]
+        else:
+            names = [*(f"score_{name}" for name in classes), "class", "probability"]
+            names += [f"rule_{index}_{classes[output]}" for index, output in self.parts]
+        n_parts = 0 if self.contributions else len(self.parts)
+        return tuple(f"{prefix}{name}" for name in names[: len(names) - n_parts])
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """What rules add to scores: the number of each rule with each score that it changes."""
+        return tuple((index, output) for index, rule in enumerate(self.ensemble) for output in rule.spoken_for)
+
+    @property
+    def n_scores(self) -> int:
+        """How many scores there are."""
+        return len(self.ensemble.intercepts)
+
+    @property
+    def class_position(self) -> int | None:
+        """The position of the class among the outputs; None unless there are many."""
+        return self.n_scores if self.has_many_classes else None
+
+    @property
+    def link_position(self) -> int:
+        """The position of the prediction or the probability among the outputs."""
+        return self.n_scores + self.has_many_classes
 
     def free_prefix(self, prefix: str) -> str:
         """Return the prefix, extended if necessary so that no output has the name of a column, whatever the case."""
@@ -179,12 +271,27 @@ class Source:
         return replace(self, contributions=True)
 
     def block(self, X: NDArray[np.float64]) -> Block:
-        """Return rows, with the codes of levels, as a block."""
-        return Block.of_matrix(X, self.ensemble.columns)
+        """Return rows, with the codes of levels, as a block of the columns that conditions look into."""
+        return Block.of_matrix(X[:, : self.n_features], self.ensemble.columns)
 
     def scorable(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which rows can be scored: no number in a sum is larger than `largest_input`."""
-        return np.asarray(~(np.abs(X[:, list(self.summed)]) > self.largest_input).any(axis=1))
+        """Return which rows can be scored.
+
+        No number in a sum is larger than `largest_input`, and the exposure is a positive number, or the offset a number, up to
+        `largest_given`.
+        """
+        within = np.asarray(~(np.abs(X[:, list(self.summed)]) > self.largest_input).any(axis=1))
+        given = X[:, list(self.given)]
+        usable = (np.abs(given) <= self.largest_given) & ((given > 0.0) | (not self.has_exposure))
+        return within & usable.all(axis=1)
+
+    def given_values(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the exposure or the offset as `Model` takes it; 1 or 0 in rows that cannot be scored."""
+        if not self.given:
+            return None
+        neutral = 1.0 if self.has_exposure else 0.0
+        values = np.where(self.scorable(X)[:, None], X[:, list(self.given)], neutral)
+        return values if self.has_many_classes else values[:, 0]
 
     def possible(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return rows without a level that there cannot be: booleans that are neither true nor false are missing."""
@@ -204,13 +311,25 @@ class Source:
         return python_values(self.column(index), X[:, index], self.kind(index))
 
     def outputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the outputs of the model in the order of `output_names`, NaN for rows that cannot be scored."""
-        block = self.block(X)
-        score = self.ensemble(block)
-        columns = [score, self.model.means(score)]
-        if self.contributions:
-            columns += [rule.contribution(block) for rule in self.ensemble]
+        """Return the outputs of the model in the order of `output_names`, NaN for rows that cannot be scored.
+
+        In place of a class there is its number.
+        """
+        block, given = self.block(X), self.given_values(X)
+        score = self.model.scores(block, given)
+        mean = self.model.means(score, given)
+        columns = [score, score.argmax(axis=1), mean.max(axis=1)] if self.has_many_classes else [score, mean]
+        for rule in self.ensemble if self.contributions else ():
+            columns.append(rule.contribution(block).reshape(len(X), self.n_scores)[:, list(rule.spoken_for)])
         return np.where(self.scorable(X)[:, None], np.column_stack(columns), np.nan)
+
+    def codes(self, labels: Iterable[Any]) -> NDArray[np.float64]:
+        """Return the numbers of classes, given their labels as an engine gives them: NaN for none, -1 for a wrong one."""
+        known = {label: float(code) for code, label in enumerate(self.labels)}
+        kinds: Any = str if self.label_kind == "text" else (int, float, np.number)
+        return np.array(
+            [known.get(one, np.nan if one != one else -1.0) if isinstance(one, kinds) else np.nan for one in labels]
+        )
 
 
 def _power_of_ten_below(size: float) -> float:

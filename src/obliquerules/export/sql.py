@@ -32,6 +32,24 @@ FROM (
   ) AS data
 ) AS data
 """
+# With many classes, the first score says whether a row can be scored, so that this stands in the query once.
+CLASSES_QUERY = """\
+SELECT data.*,
+  {label} AS {label_name},
+  {where} {probability} END AS {probability_name}{rules}
+FROM (
+  SELECT data.*{others}
+  FROM (
+    SELECT data.*,
+      {score} AS {score_name}
+    FROM (
+      SELECT data.*
+      {table}
+      JOIN (SELECT {zeros}) AS outputs ON 0 IN ({names})
+    ) AS data{fence}
+  ) AS data{fence}
+) AS data{last_fence}
+"""
 # A row that cannot be scored has no score.
 SCORE = """\
 CASE
@@ -46,8 +64,9 @@ NAME = r'[^."]+|"(?:[^"]|"")+"'
 class SqlTarget(Target):
     """A query that adds score, prediction and, on request, the contribution of each rule to the columns of a table.
 
-    All of them are null for a row in which a number that rules use is infinite or beyond 1e300. What is null or NaN is missing,
-    and scored as such.
+    With many classes it adds the score of each, such as score_red, the class and its probability. All outputs are null for a
+    row in which a number that rules use is infinite or beyond 1e300, and for one without an exposure or an offset that can be
+    computed with, if the model has one. What is null or NaN is missing, and scored as such.
 
     Columns have their own types: text, booleans, dates, times without a zone, and durations in DuckDB and PostgreSQL. Elsewhere
     durations are numbers of days, and in SQLite dates and times are text.
@@ -116,18 +135,33 @@ class SqlTarget(Target):
         source.check_outputs(self.prefix, ignore_case=not language.case_sensitive)
         source.check_distinct(source.names, ignore_case=not language.case_sensitive)
         names = [language.quote(name) for name in source.output_names(self.prefix)]
-        contributions = [language.contribution(source, rule) for rule in source.ensemble]
-        score, scorable = language.score(source.ensemble.intercept, contributions), language.scorable(source)
-        wanted = zip(contributions if source.contributions else [], names[2:], strict=True)
-        return QUERY.format(
-            prediction=language.prediction(source, f"data.{names[0]}"),
-            prediction_name=names[1],
-            score=score if scorable is None else SCORE.format(scorable=scorable, score=score),
-            score_name=names[0],
-            rules="".join(f",\n  CASE WHEN data.{names[0]} IS NOT NULL THEN {text} END AS {name}" for text, name in wanted),
-            table=self._source_table(),
-            zeros=", ".join(f"0 AS {name}" for name in names),
-            names=", ".join(names),
+        contributions = [term for rule in source.ensemble for term in language.contributions(source, rule)]
+        scores, scorable = language.scores(source, contributions), language.scorable(source)
+        wanted = zip(contributions if source.contributions else [], names[source.link_position + 1 :], strict=True)
+        where = f"CASE WHEN data.{names[0]} IS NOT NULL THEN"
+        parts = {
+            "score": scores[0] if scorable is None else SCORE.format(scorable=scorable, score=scores[0]),
+            "score_name": names[0],
+            "rules": "".join(f",\n  {where} {text} END AS {name}" for text, name in wanted),
+            "table": self._source_table(),
+            "zeros": ", ".join(f"0 AS {name}" for name in names),
+            "names": ", ".join(names),
+        }
+        if not source.has_many_classes:
+            prediction = language.prediction(source, f"data.{names[0]}")
+            return QUERY.format(prediction=prediction, prediction_name=names[1], **parts)
+        named = [f"data.{name}" for name in names[: source.n_scores]]
+        highest, others = language.highest(named), zip(scores[1:], names[1:], strict=False)
+        return CLASSES_QUERY.format(
+            label=language.first_label(source.labels, named, highest),
+            label_name=names[source.n_scores],
+            probability=language.probability(source, named, highest),
+            probability_name=names[source.link_position],
+            where=where,
+            others="".join(f",\n    {where} {text}\n    END AS {name}" for text, name in others),
+            fence=language.fence and f"\n  {language.fence}",
+            last_fence=language.last_fence and f"\n{language.last_fence}",
+            **parts,
         )
 
     # ---- verification ----
@@ -192,6 +226,9 @@ class SqlTarget(Target):
                 rows = self._fetched(cursor, query, source, X)
         except Exception as error:  # each driver has its own exceptions
             raise ExportError(f"{self._language.title} refused the export: {error}") from error
+        if (place := source.class_position) is not None:
+            codes = source.codes(row[place] for row in rows)
+            rows = [(*row[:place], code, *row[place + 1 :]) for row, code in zip(rows, codes, strict=True)]
         return np.array(rows, dtype=np.float64)
 
     def _fetched(self, cursor: Any, query: str, source: Source, X: Matrix) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class Verification:
     rows : int
         The number of rows compared.
     mismatches : int
-        The number of rows on which different rules fire, the scores differ, or the predictions differ by more than 1e-12;
+        The number of rows on which different rules fire, scores or classes differ, or predictions differ by more than 1e-12;
         always 0, because an export with a mismatch is refused.
     reason : str
         If nothing was compared, the reason.
@@ -83,7 +83,7 @@ def telling_rows(source: Source) -> Matrix:
     """Return a fixed set of rows that would expose a mistake.
 
     They hit thresholds or miss them by one or two doubles, have every listed level, levels that are not listed or were never
-    seen, and extreme or missing values.
+    seen, and extreme or missing values. Exposures and offsets are ordinary, extreme or missing ones.
     """
     generator = np.random.default_rng(0)
     rows = [np.zeros(source.n_columns)]
@@ -93,7 +93,7 @@ def telling_rows(source: Source) -> Matrix:
         for test in rule.condition:
             for row in _rows_at(test, rows[0], source, generator):
                 rows += [row, _meeting_others(row, test, rule, source)] if len(rule.condition) > 1 else [row]
-    for column in source.columns:
+    for column in source.ensemble.used_columns:
         for value in _unusual(source, column)[:MOST_LEVELS]:
             row = rows[generator.integers(len(rows))].copy()
             row[column] = value
@@ -101,7 +101,30 @@ def telling_rows(source: Source) -> Matrix:
     for _ in range(N_MIXED if source.columns else 0):
         row = rows[generator.integers(len(rows))].copy()
         rows.append(_mixed(row, source, generator))
-    return np.array(rows).reshape(len(rows), source.n_columns)
+    made = np.array(rows).reshape(len(rows), source.n_columns)
+    return _with_given(made, source, generator) if source.given else made
+
+
+def _with_given(rows: Matrix, source: Source, generator: np.random.Generator) -> Matrix:
+    """Return rows with exposures or offsets, and a few more with each extreme one."""
+    rows[:, source.n_features :] = drawn_given(source, len(rows), generator)
+    values = [*EXTREMES, *_neighbours(source.largest_given)]
+    more = rows[generator.integers(len(rows), size=len(values) * len(source.given))]
+    more[:, source.n_features :] = drawn_given(source, len(more), generator, share=0.0)
+    for place, (column, value) in enumerate((column, value) for column in source.given for value in values):
+        more[place, column] = value
+    return np.vstack([rows, more])
+
+
+def drawn_given(source: Source, n_rows: int, generator: np.random.Generator, share: float = 0.2) -> Matrix:
+    """Return exposures or offsets for rows: ordinary ones but for a share, of which three in four can be computed with."""
+    size, limit = (n_rows, len(source.given)), source.largest_given
+    numbers = generator.normal(size=size)
+    numbers = np.exp(numbers) if source.has_exposure else numbers
+    extremes = np.array([*EXTREMES, limit])
+    usable = extremes[(extremes > 0.0 if source.has_exposure else extremes == extremes) & (np.abs(extremes) <= limit)]
+    unusual = np.where(generator.random((n_rows, 1)) < 0.75, generator.choice(usable, size), generator.choice(extremes, size))
+    return np.where(generator.random(size) < share, unusual, numbers)
 
 
 def _first_value(source: Source, column: int) -> float:
@@ -121,7 +144,7 @@ def _mixed(row: Matrix, source: Source, generator: np.random.Generator) -> Matri
     mixed = np.where(changed, generator.choice(extremes, size=source.n_columns), row)
     for column in source.with_levels:
         mixed[column] = generator.choice(_unusual(source, column)) if changed[column] else row[column]
-    used = list(source.columns)
+    used = list(source.ensemble.used_columns)
     possible = extremes[~(np.abs(extremes) > source.largest_input)]
     drawn = generator.choice(possible, size=len(used))
     mixed[used] = np.where(np.abs(mixed[used]) > source.largest_input, drawn, mixed[used])
@@ -230,16 +253,24 @@ def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0, expecte
         raise ExportError(f"The export gives outputs of shape {computed.shape}, where the model has {expected.shape}.")
     # Compared as numbers: 0.0 equals -0.0. NaN stands for a row that cannot be scored.
     equal = (computed == expected) | (np.isnan(computed) & np.isnan(expected))
-    equal[:, 1] |= np.abs(computed[:, 1] - expected[:, 1]) <= LINK_TOLERANCE * np.maximum(1.0, np.abs(expected[:, 1]))
+    ours, theirs = (table[:, source.link_position] for table in (computed, expected))
+    equal[:, source.link_position] |= np.abs(ours - theirs) <= LINK_TOLERANCE * np.maximum(1.0, np.abs(theirs))
     if not equal.all():
         row, output = np.argwhere(~equal)[0]
         values = {source.name(column): shown(source.column(column), float(X[row, column])) for column in source.columns}
-        got, wanted = float(computed[row, output]), float(expected[row, output])
+        got, wanted = (_output(source, int(output), float(table[row, output])) for table in (computed, expected))
         n_different = int((~equal.all(axis=1)).sum())
         raise ExportError(
             f"The export differs from the model in {n_different} of {len(X)} rows. In row {first + row}, with {values}, "
             f"its {source.output_names()[output]} is {got!r} instead of {wanted!r}."
         )
+
+
+def _output(source: Source, output: int, value: float) -> Any:
+    """Return an output for a message: a class by its label."""
+    if output != source.class_position or math.isnan(value):
+        return value
+    return source.labels[int(value)] if value >= 0.0 else "no class of the model"
 
 
 def verify(source: Source, X: Matrix, run: Run, expected: Run = Source.outputs) -> int:

@@ -217,7 +217,8 @@ def _shared(raw: bytes) -> list[str]:
 
 
 def _read_cell(cell: ElementTree.Element, texts: Sequence[str]) -> Cell:
-    formula, kind = cell.findtext(f"{{{MAIN}}}f"), cell.get("t", "n")
+    written, kind = cell.findtext(f"{{{MAIN}}}f"), cell.get("t", "n")
+    formula = None if written is None else _plain(written)
     inline, value = cell.find(f"{{{MAIN}}}is"), cell.findtext(f"{{{MAIN}}}v")
     if inline is not None:
         return Cell(_plain("".join(inline.itertext())), formula)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -138,18 +139,18 @@ def decode_model(document: Field) -> Model:
     loss = _decode_loss(document.get("parameters"), labels)
     origin = _decode_origin(document, given is not None)
     ranges = _decode_ranges(document.get("ranges", []), n_columns)
-    given = {
-        "offset": _decode_offset(document.get("offset", None), loss, members[0]),
+    beside: dict[str, Any] = {
+        "offset": decode_offset(document.get("offset", None), loss, members[0]),
         "class_weights": _decode_class_weights(document.get("class_weights", None), labels),
     }
     edits = document.get("edits", None)
     if edits.value is None:
-        return Model(members, position, loss, labels, None, origin, ranges, **given)
+        return Model(members, position, loss, labels, None, origin, ranges, **beside)
     if len(members) < 2 or position != len(members) - 1:
         chosen.fail("the position of the last ensemble of the path, which is the edited one")
     path, start = members[:-1], edits.get("start").index(len(members) - 1)
     log = _decode_edits(edits, path[start], members[-1], n_columns)
-    return Model(path, start, loss, labels, log, origin, ranges, **given)
+    return Model(path, start, loss, labels, log, origin, ranges, **beside)
 
 
 def _decode_class_weights(field: Field, labels: Labels | None) -> tuple[float, ...] | None:
@@ -162,7 +163,7 @@ def _decode_class_weights(field: Field, labels: Labels | None) -> tuple[float, .
     return weights
 
 
-def _decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
+def decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | None:
     """Return what predictions are given besides the inputs; None where the document has null or nothing."""
     if field.value is None:
         return None
@@ -297,7 +298,7 @@ def _pair(field: Field) -> tuple[Field, Field]:
 def _decode_classes(document: Field) -> Labels:
     """Return the labels; the second must be the one that the parameter ``positive`` names, or sorts last."""
     field, positive = document.get("classes"), document.get("parameters").get("positive", None)
-    labels = _decode_labels(field)
+    labels = decode_labels(field)
     if positive.value is None and not labels.ascending:
         field.get("values").fail("in ascending order, because no parameter names the positive class")
     if positive.value is not None and labels.many:
@@ -307,7 +308,8 @@ def _decode_classes(document: Field) -> Labels:
     return labels
 
 
-def _decode_labels(field: Field) -> Labels:
+def decode_labels(field: Field) -> Labels:
+    """Return the labels that `encode_labels` wrote."""
     name = field.get("type")
     if name.text() not in LABEL_TYPES:
         name.fail(f"one of {', '.join(LABEL_TYPES)}")

@@ -32,8 +32,8 @@ MOST_UNNAMED_ON_PATH = 10**8
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
 
 
-def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
-    """Return the content of the document of an ensemble by itself."""
+def ensemble_content(ensemble: RuleEnsemble, *, with_offset: bool = False) -> dict[str, Any]:
+    """Return the content of the document of an ensemble by itself, or of one that says what the offset of its model is."""
     names = None if ensemble.feature_names is None else list(ensemble.feature_names)
     if names is None and any(rule.condition.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
         raise ValueError(
@@ -41,7 +41,7 @@ def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
         )
     content = {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
     outputs = {} if ensemble.outputs is None else {"outputs": list(ensemble.outputs)}
-    return content | outputs | _encode_columns(ensemble.columns) | _version([ensemble])
+    return content | outputs | _encode_columns(ensemble.columns) | _version([ensemble], with_offset=with_offset)
 
 
 def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
@@ -137,27 +137,14 @@ def encode_origin(model: Model) -> dict[str, Any]:
         "parameters": dict(origin.parameters),
         "n_features": len(names),
         "feature_names": list(names) if origin.named else None,
-        "classes": None if model.labels is None else _encode_labels(model.labels),
+        "classes": None if model.labels is None else encode_labels(model.labels),
         "n_iter": origin.n_iter,
     }
     given = {"names_by_hand": True} if origin.by_hand else {}
     ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
-    offset = {} if model.offset is None else {"offset": _encode_offset(model.offset)}
     weights = {} if model.class_weights is None else {"class_weights": list(model.class_weights)}
-    return (
-        content
-        | given
-        | offset
-        | weights
-        | ranges
-        | _encode_columns(model.path[0].columns)
-        | _version(model.ensembles, with_offset=model.offset is not None)
-    )
-
-
-def _encode_offset(offset: Offset) -> dict[str, Any]:
-    unit = {"unit": offset.unit} if offset.kind == "exposure" else {}
-    return {"kind": offset.kind, "columns": list(offset.names)} | unit
+    version = _version(model.ensembles, with_offset=model.offset is not None)
+    return content | given | encode_offset(model.offset) | weights | ranges | _encode_columns(model.path[0].columns) | version
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:
@@ -190,7 +177,16 @@ def _encode_step(step: EditStep) -> dict[str, Any]:
     }
 
 
-def _encode_labels(labels: Labels) -> dict[str, Any]:
+def encode_offset(offset: Offset | None) -> dict[str, Any]:
+    """Return what predictions are given besides the inputs, as an entry of the document if there is any."""
+    if offset is None:
+        return {}
+    unit = {"unit": offset.unit} if offset.kind == "exposure" else {}
+    return {"offset": {"kind": offset.kind, "columns": list(offset.names)} | unit}
+
+
+def encode_labels(labels: Labels) -> dict[str, Any]:
+    """Return the labels of classes as plain objects."""
     values = [value.item() if isinstance(value, np.generic) else value for value in labels.values]
     for name, (kind, _) in LABEL_TYPES.items():
         if all(type(value) is kind for value in values):
