@@ -85,3 +85,11 @@ def test_stability_counts_what_the_library_counts(models, told):
     frame, model = pd.read_csv(models / "flowers.csv"), load_model(models / "flowers.json")
     found = model.stability(frame[FEATURES], frame["kind"], offset=frame[OFFSETS], n_bootstraps=2, random_state=0)
     assert told("stability flowers.json flowers.csv --target kind --bootstraps 2") == f"{found}\n"
+
+
+@pytest.mark.parametrize("name", ["flowers", "claims"])
+def test_exports_are_compared_with_what_the_rows_are_given(models, told, name):
+    told(f"export {name}.json --to python --data {name}.csv -o {name}.py --force")
+    assert told(f"export {name}.json --to sql --dialect sqlite --data {name}.csv").startswith("SELECT data.*")
+    pd.read_csv(models / f"{name}.csv").drop(columns=["years", "for_rose"], errors="ignore").to_csv("less.csv", index=False)
+    assert "has no column '" in told(f"export {name}.json --to python --data less.csv", 2)

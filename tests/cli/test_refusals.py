@@ -13,7 +13,7 @@ import pytest
 from obliquerules import Rule, RuleEnsemble
 from obliquerules.cli.main import main
 
-from .executable import COMMAND, ENVIRONMENT, refused, run, write_csv
+from .executable import COMMAND, ENVIRONMENT, FULL_DISK, refused, run, write_csv
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 ROWS = [(1, 2.5, 0), (2, 3.5, 1), (3, 0.5, 0), (4, 9.5, 1)]
@@ -225,7 +225,7 @@ def test_a_disk_that_is_full_leaves_the_old_file(place):
 
     (place / "old.json").write_text("old", encoding="utf-8")
     before = {path: path.read_bytes() for path in place.iterdir()}
-    sentence = refused(*EDIT[:-1], "old.json", "--drop", "0", "--force", code=1, cwd=place, preexec_fn=fill)
+    sentence = refused(*EDIT[:-1], "old.json", "--drop", "0", "--force", code=1, cwd=place, env=FULL_DISK, preexec_fn=fill)
     assert sentence == "obliquerules: 'old.json' could not be written, and is as it was before: File too large."
     assert {path: path.read_bytes() for path in place.iterdir()} == before
 
@@ -295,7 +295,9 @@ def shell(place):
 @pytest.mark.parametrize("buffered", ["", "1"])
 def test_a_disk_that_is_full_is_noticed_with_and_without_a_buffer(shell, buffered):
     done = shell(
-        "ulimit -f 1; COMMAND predict model.json data.csv --probabilities --json > short.json", PYTHONUNBUFFERED=buffered
+        "ulimit -f 1; COMMAND predict model.json data.csv --probabilities --json > short.json",
+        PYTHONUNBUFFERED=buffered,
+        PYTHONDONTWRITEBYTECODE="1",
     )
     assert done.returncode == 1
     assert done.stderr == "obliquerules: standard output: File too large.\n"

@@ -58,13 +58,13 @@ def _exported(options: argparse.Namespace) -> Export:
     model = read_model(options.model, options.at)
     data = None if options.data is None else read_data(options, model)
     rows = None if data is None else inputs(model, data)
-    at = {} if data is None or model.offset is None else {"given": given_to(model, data)}
+    given = None if data is None else given_to(model, data, needed=True)
     if rows is not None:
         remark_on_missing(model, rows)
     booleans = {} if data is None else {name: "boolean" for name in data.block.names if data.input(name)[0].is_truth}
-    given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
-    given = {name: value for name, value in given.items() if value is not None}
+    settings = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
+    settings = {name: value for name, value in settings.items() if value is not None}
     try:
-        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, **at, **given)
+        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, given=given, **settings)
     except ExportError as error:
         raise WorkFailedError(str(error)) from error

@@ -81,5 +81,5 @@ def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
     X = inputs(model, data, rows, ensembles=model.ensembles)
     remark_on_missing(model, X)
     y, weight = read_outcomes(model, target_values(model, data, rows, options), weights(data, rows, options), len(X))
-    given = given_to(model, data, rows, needed=True)
+    given = given_to(model, data, rows, needed=True, droppable=True)
     return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, given)

@@ -146,10 +146,13 @@ def given_names(model: Model) -> tuple[str, ...]:
     return () if model.offset is None else model.offset.names
 
 
-def given_to(model: Model, data: DataFile, rows: Any = slice(None), *, needed: bool = False) -> NDArray[np.float64] | None:
+def given_to(
+    model: Model, data: DataFile, rows: Any = slice(None), *, needed: bool = False, droppable: bool = False
+) -> NDArray[np.float64] | None:
     """Return the exposure or offset that a model was fitted with, from columns of the same names; None if there was none.
 
-    Unless it is needed, a table may lack an exposure: predictions are then those of an exposure of 1.
+    Unless it is needed, a table may lack an exposure: predictions are then those of an exposure of 1. Rows are droppable where
+    the command has an option that leaves them out.
     """
     if model.offset is None:
         return None
@@ -157,13 +160,13 @@ def given_to(model: Model, data: DataFile, rows: Any = slice(None), *, needed: b
     if kind == "exposure" and not needed and names[0] not in data.names:
         remark(f"{data.source} has no column '{names[0]}', so that predictions are those of an exposure of 1")
         return None
-    found = [role_numbers(data, name, kind, rows, droppable=needed) for name in names]
+    found = [role_numbers(data, name, kind, rows, droppable=droppable) for name in names]
     return found[0] if len(found) == 1 else np.column_stack(found)
 
 
 def as_arguments(model: Model, data: DataFile, rows: Any) -> Mapping[str, Any]:
     """Return the same for methods of estimators that learn or measure, by the name of their argument."""
-    given = given_to(model, data, rows, needed=True)
+    given = given_to(model, data, rows, needed=True, droppable=True)
     return {} if model.offset is None else {model.offset.kind: given}
 
 
