@@ -9,6 +9,8 @@ import numpy as np
 
 COMMAND = Path(sys.executable).with_name("obliquerules")
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "error", "COLUMNS": "100"}
+# On a disk that is full, Python would leave half of its bytecode for later runs.
+FULL_DISK = ENVIRONMENT | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def run(*arguments, **options):

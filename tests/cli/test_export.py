@@ -15,7 +15,7 @@ from obliquerules.export.dialects import DIALECTS
 from obliquerules.export.registry import TARGETS
 from obliquerules.export.workbook import read_cells
 
-from .executable import COMMAND, ENVIRONMENT, refused, run, write_csv
+from .executable import COMMAND, ENVIRONMENT, FULL_DISK, refused, run, write_csv
 
 
 def test_all_targets_and_dialects_are_offered():
@@ -87,7 +87,7 @@ def test_a_compiler_that_fails_is_told_and_no_file_is_written(place, tmp_path):
 def test_a_disk_that_is_full_leaves_the_old_file(place):
     (place / "model.py").write_text("old", encoding="utf-8")
     command = f"ulimit -f 1; trap '' XFSZ; exec {COMMAND} export model.json --to python --force -o model.py"
-    done = subprocess.run(["bash", "-c", command], cwd=place, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    done = subprocess.run(["bash", "-c", command], cwd=place, env=FULL_DISK, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("obliquerules: 'model.py' could not be written, and is as it was before")
     assert (place / "model.py").read_text(encoding="utf-8") == "old"

@@ -13,7 +13,7 @@ import pytest
 from obliquerules import Rule, RuleEnsemble
 from obliquerules.cli.main import main
 
-from .executable import COMMAND, ENVIRONMENT, refused, run, write_csv
+from .executable import COMMAND, ENVIRONMENT, FULL_DISK, refused, run, write_csv
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 ROWS = [(1, 2.5, 0), (2, 3.5, 1), (3, 0.5, 0), (4, 9.5, 1)]
@@ -69,7 +69,11 @@ def fit(tmp_path):
         ),
         ("data.csv", (["a", "y"], [(1, "NA"), (2, "")]), "The target 'y' has nothing but missing values."),
         ("data.csv", (["a", "y"], [(1, "2021-03-01"), (2, "2021-03-02")]), "The target 'y' holds dates, which cannot be pred"),
-        ("data.csv", (["a", "y"], [(1, "x"), (2, "y"), (3, "z")]), "The target 'y' has 3 classes ('x', 'y', 'z')"),
+        (
+            "data.csv",
+            (["a", "y"], [(1, "x"), (2, "y"), (3, "z")]),
+            "The target 'y' has 3 classes ('x', 'y', 'z') in 3 rows, too many",
+        ),
         (
             "data.csv",
             (["a", "y"], [("p", 1), ("q", 2)]),
@@ -106,6 +110,13 @@ def test_a_table_that_cannot_be_learned_from(fit, name, content, sentence):
         (
             ["--positive", "2", "--task", "regression"],
             "--positive cannot be used: the task is regression, which has no classes.",
+        ),
+        (["--groups", "a"], "--groups is for cross-validation, whose folds do not divide them: give --cv, too."),
+        (["--groups", "a", "--cv", "5"], "--cv 5 needs a group for each fold; 'a' has 4."),
+        (["--class-weight", "0=1,2=3"], "CLASS of --class-weight must be one of the classes, 0 and 1; got '2'."),
+        (
+            ["--method", "drnet", "--offset", "a"],
+            "--offset cannot be used with --method drnet for classes. Give --method lltboost",
         ),
         (["--method", "forest"], "argument --method: invalid choice: 'forest'"),
         (["--set", "max_rule=3"], "LLTBoostClassifier has no parameter 'max_rule'; it has max_rules"),
@@ -214,7 +225,7 @@ def test_a_disk_that_is_full_leaves_the_old_file(place):
 
     (place / "old.json").write_text("old", encoding="utf-8")
     before = {path: path.read_bytes() for path in place.iterdir()}
-    sentence = refused(*EDIT[:-1], "old.json", "--drop", "0", "--force", code=1, cwd=place, preexec_fn=fill)
+    sentence = refused(*EDIT[:-1], "old.json", "--drop", "0", "--force", code=1, cwd=place, env=FULL_DISK, preexec_fn=fill)
     assert sentence == "obliquerules: 'old.json' could not be written, and is as it was before: File too large."
     assert {path: path.read_bytes() for path in place.iterdir()} == before
 
@@ -284,7 +295,9 @@ def shell(place):
 @pytest.mark.parametrize("buffered", ["", "1"])
 def test_a_disk_that_is_full_is_noticed_with_and_without_a_buffer(shell, buffered):
     done = shell(
-        "ulimit -f 1; COMMAND predict model.json data.csv --probabilities --json > short.json", PYTHONUNBUFFERED=buffered
+        "ulimit -f 1; COMMAND predict model.json data.csv --probabilities --json > short.json",
+        PYTHONUNBUFFERED=buffered,
+        PYTHONDONTWRITEBYTECODE="1",
     )
     assert done.returncode == 1
     assert done.stderr == "obliquerules: standard output: File too large.\n"

@@ -1,5 +1,6 @@
 """Training data: which task a target is taken for, and which rows and columns are left out."""
 
+import re
 from argparse import Namespace
 
 import numpy as np
@@ -17,8 +18,17 @@ from obliquerules.rules import Block
 from .executable import write_csv
 
 READING = {"separator": None, "decimal": None, "encoding": None, "sheet": None, "missing_values": ()}
-DEFAULTS = {"target": "y", "weight": None, "drop": [], "categorical": (), "drop_rows": False}
-DEFAULTS |= {"task": None, "loss": None, "positive": None}
+DEFAULTS = {
+    "target": "y",
+    "drop": [],
+    "categorical": (),
+    "drop_rows": False,
+    "task": None,
+    "loss": None,
+    "positive": None,
+    "class_weight": (),
+}
+DEFAULTS |= {"weight": None, "exposure": None, "offset": (), "groups": None}
 
 
 def chosen(directory, header, rows, **options):
@@ -36,22 +46,94 @@ def chosen(directory, header, rows, **options):
         ([1, 2, 3], "regression"),
         ([0.0, 0.5, 1.5], "regression"),
         ([-1, 0, 2], "regression"),
+        (["a", "b", "c"] * 2, "classification"),
+        ([0, 1, 2] * 4, "classification"),
+        ([0, 1, 2] * 3, "regression"),
+        ([1, 2, 3] * 4, "regression"),
+        (list(range(10)) * 4, "classification"),
+        (list(range(11)) * 4, "regression"),
+        ([0] * 20 + [1] * 7 + [2] * 2, "counts"),
     ],
 )
 def test_the_values_tell_the_task(tmp_path, values, task):
-    data = chosen(tmp_path, "a y", zip(range(3), values, strict=True))
-    assert data.task == task
+    data = chosen(tmp_path, "a y", zip(range(len(values)), values, strict=True))
+    assert data.target.task == task
 
 
 def test_the_user_has_the_last_word_on_the_task(tmp_path):
     data = chosen(tmp_path, "a y", zip(range(3), [0, 1, 2], strict=True), task="regression")
-    assert (data.task, data.why) == ("regression", "you said so")
+    assert (data.target.task, data.target.why) == ("regression", "you said so")
+
+
+KINDS = ["u", "v", "w"] * 4
+ROLES = [(row % 5, 1, 0.5, -1, f"g{row % 2}", kind) for row, kind in enumerate(KINDS)]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"weight": "y"}, "--weight must not name 'y', which is the target."),
+        ({"weight": "w", "groups": "w"}, "--groups must not name 'w', which is already named after --weight."),
+        ({"offset": ("w", "w", "o")}, "--offset must not name 'w', which is already named after --offset."),
+        ({"offset": ("z",)}, "has no column 'z'"),
+        ({"weight": "o"}, "The weight 'o' must not be negative; it is -1 in row 0 of "),
+        ({"weight": "g"}, "The weight 'g' must hold numbers; it holds text."),
+        ({"exposure": "w", "offset": ("o",)}, "--exposure and --offset cannot be used together: add the logarithm"),
+        ({"exposure": "w"}, "--exposure is for counts and amounts; the task is classification, because it holds text with 3"),
+        (
+            {"exposure": "w", "target": "a", "loss": "squared"},
+            "--exposure needs a loss with a log link: --loss poisson, gamma or ",
+        ),
+        ({"exposure": "o", "target": "a"}, "The exposure 'o' must be positive; it is -1 in row 0 of "),
+        ({"exposure": "w", "target": "o"}, "The target 'o' has one value only"),
+        ({"offset": ("o",)}, "--offset must name 3 columns, one for each class: 'u', 'v', 'w'; got 'o'."),
+        ({"offset": ("o", "w"), "target": "a"}, "--offset must name one column; got 'o', 'w'."),
+        ({"positive": "u"}, "--positive is for two classes; the target has 3, each of which has a score of its own."),
+        ({"class_weight": ("balanced",), "target": "a", "task": "counts"}, "--class-weight cannot be used: the task is counts"),
+        (
+            {"class_weight": ("u",)},
+            "--class-weight must be followed by 'balanced', or by CLASS=W with a positive number W; got 'u'",
+        ),
+        ({"class_weight": ("u=0",)}, "with a positive number W; got 'u=0'."),
+        ({"class_weight": ("balanced", "u=1")}, "with a positive number W; got 'balanced'."),
+        ({"class_weight": ("x=1",)}, "CLASS of --class-weight must be one of the classes, 'u', 'v', 'w'; got 'x'."),
+        ({"class_weight": ("u=1", "u=2")}, "--class-weight gives the class 'u' two weights."),
+    ],
+)
+def test_roles_and_classes_that_cannot_be_right(tmp_path, options, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        chosen(tmp_path, "a w e o g y", ROLES, **options)
+
+
+def test_groups_must_be_known(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"The group 'g' is missing in 1 rows. Fill it in, or leave out such rows with --drop-rows"
+    ):
+        chosen(tmp_path, "a g y", [(1, "p", 0.5), (2, "", 1.5), (3, "q", 2.5)], groups="g")
+
+
+def test_columns_with_a_role_are_no_inputs_and_go_to_the_fit_under_their_names(tmp_path):
+    data = chosen(tmp_path, "a w e o g y", ROLES, offset=("o", "w", "e"), groups="g", class_weight=("v=2",))
+    assert data.X.names == ("a",)
+    assert data.target.class_weight == {"v": 2.0}
+    assert data.besides["offset"].columns == ("o", "w", "e")
+    np.testing.assert_array_equal(np.asarray(data.besides["offset"])[0], [-1.0, 1.0, 0.5])
+    assert np.asarray(data.besides["groups"]).tolist() == ["g0", "g1"] * 6
+
+
+def test_numbers_with_a_stray_text_are_no_classes_unless_the_user_says_so(tmp_path):
+    rows = [(row % 5, row % 7) for row in range(40)] + [(1, "old"), (2, "old")]
+    with pytest.raises(ValueError, match=r"The target 'y' holds numbers and text \('old'\). Correct it, say that the text"):
+        chosen(tmp_path, "a y", rows)
+    assert chosen(tmp_path, "a y", rows, task="classification").target.n_classes == 8
+    with pytest.raises(ValueError, match=r"holds 3 different numbers with decimals .0.5, 1.5, 2.5., which are no classes"):
+        chosen(tmp_path, "a y", [(row % 5, row % 3 + 0.5) for row in range(12)], task="classification")
 
 
 @pytest.mark.parametrize(("loss", "task"), [("squared", "regression"), ("poisson", "counts"), ("gamma", "regression")])
 def test_a_loss_that_the_user_names_tells_the_task(tmp_path, loss, task):
     data = chosen(tmp_path, "a y", zip(range(4), [1, 2, 2, 1], strict=True), loss=loss)
-    assert (data.task, data.why, data.y.dtype.kind) == (task, "you said so", "f")
+    assert (data.target.task, data.target.why, data.target.loss, data.y.dtype.kind) == (task, "you said so", loss, "f")
 
 
 @pytest.mark.parametrize(("loss", "task"), [("gamma", "classification"), ("poisson", "classification"), ("tweedie", "counts")])
@@ -204,9 +286,9 @@ def test_counts_are_told_from_other_whole_numbers(name):
 
 def test_why_whole_numbers_are_no_counts_is_said(tmp_path):
     data = chosen(tmp_path, "a y", zip(range(40), (37 * row for row in range(40)), strict=True))
-    assert data.task == "regression"
+    assert data.target.task == "regression"
     assert (
-        data.why
+        data.target.why
         == "it holds numbers with 40 different values; they are whole, but larger than most counts (--task counts if they are)"
     )
 
@@ -242,8 +324,8 @@ def test_identifiers_are_remarked_on(tmp_path, name, values, alike):
 )
 def test_the_positive_class_is_found_as_the_table_has_it(tmp_path, written, values, positive):
     data = chosen(tmp_path, "a y", zip(range(4), values * 2, strict=True), positive=written)
-    assert data.positive == positive
-    assert type(data.positive) is type(positive)
+    assert data.target.positive == positive
+    assert type(data.target.positive) is type(positive)
 
 
 def test_every_estimator_belongs_to_a_method():

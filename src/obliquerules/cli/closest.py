@@ -8,7 +8,8 @@ from typing import Any
 
 from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, unseen_levels
 from obliquerules.cli.explain import check_row
-from obliquerules.cli.model_file import add_model, read_model
+from obliquerules.cli.model_file import add_model, class_of, read_model
+from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.inspection.change_request import room_for, wish_for
 from obliquerules.inspection.closest_change import ClosestChange, closest_change
@@ -34,12 +35,13 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the arguments."""
     reader = command_parser(
         "closest",
-        "Find the closest change of one row that gives the other class, or a prediction above or below a value, and prove that "
+        "Find the closest change of one row that gives another class, or a prediction above or below a value, and prove that "
         "none is closer. Distances are in standard deviations of the variables in DATA.",
     )
     add_model(reader)
     add_data(reader)
     reader.add_argument("--row", type=int, required=True, metavar="N", help="the row; the first one below the header is row 0")
+    reader.add_argument("--to", metavar="CLASS", help="the class that must be predicted (default: any other than now)")
     wanted = reader.add_mutually_exclusive_group()
     wanted.add_argument("--above", type=float, metavar="V", help="the prediction, or probability, must be greater than V")
     wanted.add_argument("--below", type=float, metavar="V", help="the prediction, or probability, must be less than V")
@@ -83,10 +85,14 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     model = read_model(options.model, options.at)
     data = read_data(options, model)
     check_row(options.row, data)
+    if model.has_many_classes and options.to is None and (options.above is not None or options.below is not None):
+        raise ValueError("--above and --below are about the probability of one class: name it with --to.")
     rows = inputs(model, data)
     remark_on_missing(model, rows.rows([options.row]))
     x = rows.rows([options.row])
-    wish = wish_for(model, x, options.above, options.below)
+    given = given_to(model, data, [options.row])
+    to = None if options.to is None else class_of(model, options.to, "--to")
+    wish = wish_for(model, x, options.above, options.below, to, given)
     room = room_for(
         model,
         x.matrix[0],
@@ -99,8 +105,8 @@ def _found(options: argparse.Namespace) -> ClosestChange:
         upper=_values(model, "upper", options.upper),
     )
     words = {column: word for (_, column), word in unseen_levels(model, data, x, options.row).items()}
-    limits = {"tolerance": options.tolerance, "max_steps": options.max_steps}
-    return closest_change(model, room, wish, rows, words=words, **limits)
+    limits: dict[str, Any] = {"tolerance": options.tolerance, "max_steps": options.max_steps}
+    return closest_change(model, room, wish, rows, words=words, given=given, **limits)
 
 
 def _values(model: Model, option: str, given: Mapping[str, str]) -> Mapping[str | int, Any]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from obliquerules.cli.data import add_data, all_inputs, read_data
 from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
+from obliquerules.cli.roles import as_arguments, given_names, weights
 from obliquerules.cli.speech import add_at, add_json, command_parser, say, spoken, write_json, write_result
-from obliquerules.cli.training import add_training, measured_rows, target_values, weights
+from obliquerules.cli.training import add_training, measured_rows, target_values
 
 if TYPE_CHECKING:
     from obliquerules.estimators.editing import Editing
@@ -79,10 +80,13 @@ def main(arguments: Sequence[str]) -> None:
 
 def _started(estimator: RuleModel, data: DataFile, options: argparse.Namespace) -> Editing[RuleModel]:
     model = estimator.model_
-    rows = measured_rows(data, model.feature_names, options)
+    rows = measured_rows(data, (*model.feature_names, *given_names(model)), options)
     with spoken(quiet=options.quiet):
         return estimator.edit(
-            all_inputs(model, data, rows), target_values(model, data, rows, options), weights(data, rows, options)
+            all_inputs(model, data, rows),
+            target_values(model, data, rows, options),
+            weights(data, rows, options),
+            **as_arguments(model, data, rows),
         )
 
 

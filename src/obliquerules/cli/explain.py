@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, unseen_levels
-from obliquerules.cli.model_file import add_model, read_model
+from obliquerules.cli.model_file import add_model, class_of, read_model
+from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.inspection.explanation import explain
 from obliquerules.rows.files import DataFile
+from obliquerules.rules import Model
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,6 +21,11 @@ def parser() -> argparse.ArgumentParser:
     add_model(reader)
     add_data(reader)
     reader.add_argument("--row", type=int, metavar="N", help="this row only; the first one below the header is row 0")
+    reader.add_argument(
+        "--versus",
+        metavar="CLASS",
+        help="of more than two classes, compare the predicted one with this (default: the next likely)",
+    )
     add_at(reader)
     add_json(reader, "what each rule adds for each row")
     return reader
@@ -31,13 +39,22 @@ def main(arguments: Sequence[str]) -> None:
     if options.row is not None:
         check_row(options.row, data)
     first, last = (0, len(data.block)) if options.row is None else (options.row, options.row + 1)
-    X = inputs(model, data, slice(first, last))
+    X, given = inputs(model, data, slice(first, last)), given_to(model, data, slice(first, last))
     remark_on_missing(model, X)
-    explanation = explain(model, X, unseen_levels(model, data, X, first))
+    explanation = explain(model, X, unseen_levels(model, data, X, first), given, versus=_versus(model, options))
     if options.json:
         write_json([record | {"row": record["row"] + first} for record in explanation.to_dicts()])
     else:
         write_result("\n\n".join(f"Row {row.row + first}. {row}" for row in explanation) + "\n")
+
+
+def _versus(model: Model, options: argparse.Namespace) -> Any:
+    """Return the class with which the predicted one is compared, if the user named one."""
+    if options.versus is None:
+        return None
+    if not model.has_many_classes:
+        raise ValueError("--versus is for models of more than two classes.")
+    return class_of(model, options.versus, "--versus")
 
 
 def check_row(row: int, data: DataFile) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
+from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_exactly
 from obliquerules.export.registry import export
 from obliquerules.export.target import Export
@@ -57,12 +58,13 @@ def _exported(options: argparse.Namespace) -> Export:
     model = read_model(options.model, options.at)
     data = None if options.data is None else read_data(options, model)
     rows = None if data is None else inputs(model, data)
+    given = None if data is None else given_to(model, data, needed=True)
     if rows is not None:
         remark_on_missing(model, rows)
     booleans = {} if data is None else {name: "boolean" for name in data.block.names if data.input(name)[0].is_truth}
-    given = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
-    given = {name: value for name, value in given.items() if value is not None}
+    settings = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
+    settings = {name: value for name, value in settings.items() if value is not None}
     try:
-        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, **given)
+        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, given=given, **settings)
     except ExportError as error:
         raise WorkFailedError(str(error)) from error

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from obliquerules.cli.data import Listed, add_data, read_data
-from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
+from obliquerules.cli.methods import METHODS, build, check_method, estimator_class, parameter_table, settings
 from obliquerules.cli.output import add_output, check_output, writing
-from obliquerules.cli.speech import add_json, command_parser, say, write_json, write_result
-from obliquerules.cli.training import COUNTS, TASKS, TrainingData, add_training, training_data
+from obliquerules.cli.roles import add_roles
+from obliquerules.cli.speech import add_json, command_parser, remark, say, spoken, write_json, write_result
+from obliquerules.cli.target import add_target
+from obliquerules.cli.training import TrainingData, add_training, training_data
 from obliquerules.cli.understood import column_records
-from obliquerules.losses import REGRESSION_LOSSES
 from obliquerules.rules.text import rule_lines
 
 if TYPE_CHECKING:
@@ -34,15 +35,9 @@ def parser() -> argparse.ArgumentParser:
     reader = command_parser("fit", "Learn rules from a table, print them, and write them to a model file.")
     add_data(reader)
     add_training(reader)
+    add_roles(reader)
     add_output(reader, "the model file to write", required=True)
-    reader.add_argument("--task", choices=TASKS, help="the kind of target (default: inferred from its values)")
-    reader.add_argument(
-        "--loss",
-        choices=REGRESSION_LOSSES,
-        help="the loss of numbers: gamma for positive amounts, tweedie for amounts of which many are zero "
-        "(default: squared, and poisson for counts)",
-    )
-    reader.add_argument("--positive", metavar="CLASS", help="the class that scores are about (default: the one sorted last)")
+    add_target(reader)
     reader.add_argument("--drop", action="append", default=[], metavar="NAME", help="a column to leave out; may be repeated")
     reader.add_argument(
         "--categorical",
@@ -73,15 +68,20 @@ def main(arguments: Sequence[str]) -> None:
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.data)
     values = settings(options.set)
+    if options.groups is not None and options.cv is None:
+        raise ValueError("--groups is for cross-validation, whose folds do not divide them: give --cv, too.")
     data = training_data(read_data(options), options)
     model = _model(options, data, values)
     if not options.quiet:
         say("\n".join([*data.sentences(), f"Method: {' '.join(str(model).split())}"]))
-    model.fit(data.X, data.y, data.weight)
+    with spoken(quiet=options.quiet):
+        model.fit(data.X, data.y, data.weight, **data.besides)
     with writing(options.output):
         model.save(options.output)
     if not options.quiet:
         say(f"Wrote {options.output}, a model of complexity {model.ensemble_.complexity}.")
+        if model.model_.remark:
+            remark(model.model_.remark)
     if options.json:
         write_json(_summary(model, data, str(options.output)))
     else:
@@ -89,10 +89,16 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, Any]) -> RuleModel:
-    kind = estimator_class(options.method, data.task, options.cv is not None)
+    kind = estimator_class(options.method, data.target.task, options.cv is not None)
+    check_method(options.method, kind, data.target, with_offset=bool(options.offset))
+    if options.cv is not None and "groups" in data.roles and data.roles["groups"].n_groups < options.cv:
+        raise ValueError(
+            f"--cv {options.cv} needs a group for each fold; '{options.groups}' has {data.roles['groups'].n_groups}."
+        )
     given = {
-        "loss": options.loss or ("poisson" if data.task == COUNTS else None),
-        "positive": data.positive,
+        "loss": data.target.loss,
+        "positive": data.target.positive,
+        "class_weight": data.target.class_weight,
         "cv": options.cv,
         "n_jobs": options.jobs,
         "verbose": 1 if options.progress else None,
@@ -103,20 +109,23 @@ def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, An
 
 
 def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
+    labels = model.model_.labels
     return {
         "model": path,
         "estimator": type(model).__name__,
-        "target": data.target,
-        "task": data.task,
-        "why": data.why,
+        "target": data.target.name,
+        "task": data.target.task,
+        "why": data.target.why,
         "rows": len(data.y),
         "rows_left_out": data.rows.without_target + data.rows.incomplete,
         "rows_without_target": data.rows.without_target,
         "columns": list(data.X.names),
         "understood": column_records(data.X),
+        "roles": [record for columns in data.roles.values() for record in columns.records()],
         "columns_left_out": dict(data.left_out),
         "notes": list(data.remarks),
-        "positive": None if model.model_.labels is None else model.model_.labels.values[1],
+        "classes": None if labels is None else list(labels.values),
+        "positive": None if labels is None or labels.many else labels.values[1],
         "complexity": model.ensemble_.complexity,
         "path": [ensemble.complexity for ensemble in model.path_],
         "rules": rule_lines(model.ensemble_),

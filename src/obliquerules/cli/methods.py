@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.training import CLASSIFICATION
+from obliquerules.cli.target import CLASSIFICATION, Target
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel
@@ -18,6 +18,7 @@ METHODS = {"lltboost": "LLTBoost", "tgb": "TGB", "ltrnet": "LTRNet", "drnet": "D
 OPTIONS = {
     "loss": "--loss",
     "positive": "--positive",
+    "class_weight": "--class-weight",
     "random_state": "--random-state",
     "verbose": "--progress",
     "cv": "--cv",
@@ -36,6 +37,23 @@ def estimator_class(method: str, task: str, cross_validated: bool) -> type[RuleM
     if cross_validated and f"{name}CV" not in ESTIMATORS:
         raise ValueError(f"--cv cannot be used with --method {method}: it does not choose its size by cross-validation.")
     return ESTIMATORS[f"{name}CV" if cross_validated else name]
+
+
+def check_method(method: str, kind: type[RuleModel], target: Target, *, with_offset: bool) -> None:
+    """Raise if the estimator of a method does not learn what the target has: many classes, or classes with an offset."""
+    if target.n_classes > 2 and not kind.method_class.many_classes:
+        raise ValueError(
+            f"--method {method} cannot be used: it tells two classes apart, and '{target.name}' has {target.n_classes}. "
+            f"Give --method {_that('many_classes')}."
+        )
+    if with_offset and target.n_classes and not kind.method_class.class_offsets:
+        raise ValueError(f"--offset cannot be used with --method {method} for classes. Give --method {_that('class_offsets')}.")
+
+
+def _that(ability: str) -> str:
+    """Return the methods whose classifiers have an ability."""
+    able = [name for name in METHODS if getattr(estimator_class(name, CLASSIFICATION, False).method_class, ability)]
+    return " or ".join(able)
 
 
 def settings(assignments: Sequence[str]) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from obliquerules.cli.target import class_written
 from obliquerules.parameters import check_whole
 from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.decoding import decode_content, decode_model
@@ -70,6 +71,13 @@ def _decode(document: Field) -> Model | RuleEnsemble:
     if kind.value == "estimator":
         return decode_model(document)
     kind.fail("'estimator' or 'ensemble'")
+
+
+def class_of(model: Model, text: str, option: str) -> Any:
+    """Return the class of a model that the user wrote after an option; raise if there is none."""
+    if model.labels is None:
+        raise ValueError(f"{option} cannot be used: the model predicts numbers, not classes.")
+    return class_written(text, model.labels.values, option)
 
 
 def _rules_alone(path: str) -> str:

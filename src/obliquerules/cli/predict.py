@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
-from obliquerules.cli.speech import add_at, add_json, command_parser, write_exactly, write_json
-from obliquerules.rules import Model
+from obliquerules.cli.roles import given_to
+from obliquerules.cli.speech import add_at, add_json, command_parser, remark, write_exactly, write_json
+from obliquerules.rules import Block, Model
 from obliquerules.rules.whole_files import write_text
 
 
@@ -36,9 +37,10 @@ def main(arguments: Sequence[str]) -> None:
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.model, options.data)
     model = read_model(options.model, options.at)
-    X = inputs(model, read_data(options, model))
+    data = read_data(options, model)
+    X, given = inputs(model, data), given_to(model, data)
     remark_on_missing(model, X)
-    columns = _predictions(model, model.scores(X), options.probabilities)
+    columns = _predictions(model, X, given, options.probabilities)
     if options.json:
         write_json(columns)
     elif options.output is None:
@@ -48,13 +50,16 @@ def main(arguments: Sequence[str]) -> None:
             write_text(options.output, _as_csv(columns))
 
 
-def _predictions(model: Model, scores: NDArray[np.float64], probabilities: bool) -> dict[str, list[Any]]:
+def _predictions(model: Model, X: Block, given: NDArray[np.float64] | None, probabilities: bool) -> dict[str, list[Any]]:
     """Return the columns of the result."""
-    columns = {"prediction": model.decisions(scores).tolist()}
+    scores = model.scores(X, given)
+    columns = {"prediction": model.decisions(scores, given).tolist()}
     if probabilities:
         if model.labels is None:
             learner = "the model" if model.origin is None else model.origin.estimator
             raise ValueError(f"--probabilities cannot be used: {learner} predicts numbers, not classes.")
+        if model.class_weights is not None:
+            remark(model.remark)
         shares = model.probabilities(scores).T.tolist()
         columns |= {f"probability of {label}": share for label, share in zip(model.labels.values, shares, strict=True)}
     return columns

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, used_names
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
+from obliquerules.cli.roles import given_names, given_to, weights
 from obliquerules.cli.speech import add_at, command_parser, say
-from obliquerules.cli.training import add_training, measured_rows, target_values, weights
+from obliquerules.cli.training import add_training, measured_rows, target_values
 from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows
 from obliquerules.inspection.report.workbench import write_workbench
@@ -76,8 +77,9 @@ def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
     data = read_data(options, model)
     # Every size that the page offers needs its columns.
     needed = used_names(*model.ensembles, names=model.feature_names)
-    rows = measured_rows(data, needed, options)
+    rows = measured_rows(data, (*needed, *given_names(model)), options)
     X = inputs(model, data, rows, ensembles=model.ensembles)
     remark_on_missing(model, X)
     y, weight = read_outcomes(model, target_values(model, data, rows, options), weights(data, rows, options), len(X))
-    return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count)
+    given = given_to(model, data, rows, needed=True, droppable=True)
+    return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, given)

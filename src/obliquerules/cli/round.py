@@ -9,8 +9,9 @@ from obliquerules.cli.data import add_data, inputs, read_data, used_names
 from obliquerules.cli.edit import tell
 from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
+from obliquerules.cli.roles import as_arguments, given_names, weights
 from obliquerules.cli.speech import add_at, add_json, command_parser, spoken
-from obliquerules.cli.training import add_training, measured_rows, target_values, weights
+from obliquerules.cli.training import add_training, measured_rows, target_values
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,10 +43,14 @@ def main(arguments: Sequence[str]) -> None:
     estimator = read_estimator(options.model, options.at)
     model = estimator.model_
     data = read_data(options, model)
-    rows = measured_rows(data, used_names(model.ensemble, names=model.feature_names), options)
+    needed = used_names(model.ensemble, names=model.feature_names)
+    rows = measured_rows(data, (*needed, *given_names(model)), options)
     with spoken(quiet=options.quiet):
         editing = estimator.edit(
-            inputs(model, data, rows), target_values(model, data, rows, options), weights(data, rows, options)
+            inputs(model, data, rows),
+            target_values(model, data, rows, options),
+            weights(data, rows, options),
+            **as_arguments(model, data, rows),
         )
     editing = editing.round(options.digits, tolerance=options.tolerance, integers=options.integers)
     with writing(options.output):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from obliquerules.cli.model_file import add_model, read_rules
-from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
+from obliquerules.cli.speech import add_at, add_json, command_parser, remark, write_json, write_result
 from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.text import FORMATS
 
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str]) -> None:
         write_json(_summary(rules))
     else:
         write_result(f"{rules.to_text(options.format, exact=options.exact)}\n")
+        if isinstance(rules, Model) and rules.remark and options.format != "sentences":
+            remark(rules.remark)
 
 
 def _summary(rules: Model | RuleEnsemble) -> dict[str, Any]:
@@ -50,4 +52,13 @@ def _summary(rules: Model | RuleEnsemble) -> dict[str, Any]:
             }
             for position, rule in enumerate(ensemble)
         ],
-    }
+    } | _given(model)
+
+
+def _given(model: Model | None) -> dict[str, Any]:
+    """Return what must be known to predict, if there is anything besides the rules."""
+    offset = None if model is None else model.offset
+    weights = None if model is None else model.class_weights
+    return ({} if offset is None else {offset.kind: list(offset.names)}) | (
+        {} if weights is None else {"class_weights": list(weights)}
+    )

@@ -46,7 +46,7 @@ def spoken(*, quiet: bool = False) -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         yield
     for one in caught:
-        if one.category is not UserWarning:
+        if not issubclass(one.category, UserWarning):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         elif not quiet:
             remark(str(one.message))

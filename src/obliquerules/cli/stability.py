@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from obliquerules.cli.data import add_data, all_inputs, read_data
 from obliquerules.cli.model_file import add_model, read_estimator
+from obliquerules.cli.roles import as_arguments, given_names, weights
 from obliquerules.cli.speech import add_at, add_json, command_parser, spoken, write_json, write_result
-from obliquerules.cli.training import add_training, measured_rows, target_values, weights
+from obliquerules.cli.training import add_training, measured_rows, target_values
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,12 +42,13 @@ def main(arguments: Sequence[str]) -> None:
     estimator = read_estimator(options.model, options.at)
     model = estimator.model_
     data = read_data(options, model)
-    rows = measured_rows(data, model.feature_names, options)
+    rows = measured_rows(data, (*model.feature_names, *given_names(model)), options)
     with spoken():
         found = estimator.stability(
             all_inputs(model, data, rows),
             target_values(model, data, rows, options),
             weights(data, rows, options),
+            **as_arguments(model, data, rows),
             n_bootstraps=options.bootstraps,
             overlap=options.overlap,
             confidence=options.confidence,

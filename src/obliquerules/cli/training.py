@@ -1,4 +1,4 @@
-"""Training data: which rows and columns of a table are used, what kind of target it has, and why."""
+"""Training data: which rows and columns of a table are used, and why."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.counts import against_counts
 from obliquerules.cli.data import check_decimals
+from obliquerules.cli.roles import RoleColumns, add_weight, check_roles, named, numbers, role_columns
 from obliquerules.cli.speech import remark
+from obliquerules.cli.target import Target, read_target
 from obliquerules.cli.understood import column_lines
 from obliquerules.rows.cells import doubtful, has_numbers
 from obliquerules.rows.files import DataFile
-from obliquerules.rows.levels import Filled, as_labels, as_numbers, block_of, kind_of, number_in
+from obliquerules.rows.levels import Filled, as_labels, as_numbers, block_of, kind_of
 from obliquerules.rows.training_columns import training_columns
-from obliquerules.rules import Block, Labels, Model
+from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
 
 # How pandas calls an index that had no name.
 INDEX_NAME = re.compile(r"Unnamed: 0(\.[0-9]+)?|__index_level_[0-9]+__")
 # How identifiers are called.
 ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|nr|no|index|key|code|number|row|rownames|case))|.*[a-z](ID|Id|Nr|No)")
-
-CLASSIFICATION, REGRESSION, COUNTS = "classification", "regression", "counts"
-TASKS = (CLASSIFICATION, REGRESSION, COUNTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,64 +37,63 @@ class TrainingData:
 
     Attributes
     ----------
-    task, why : str
-        The kind of target, and how it was inferred.
+    target : Target
+        The targets, and what kind they are.
     left_out : dict of str to str
         The reason for each column that is no input.
     rows : KnownRows
         Which rows are learned from.
     X : Block
         The inputs, with what was understood of each.
-    positive : object
-        The class that scores are about, if the user named one.
+    roles : dict of str to RoleColumns
+        The columns of each role, by the option that names them.
     remarks : tuple of str
         What the user should know about some columns.
     """
 
-    target: str
-    task: str
-    why: str
+    target: Target
     left_out: Mapping[str, str]
     rows: KnownRows
     X: Block
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    positive: Any = None
+    roles: Mapping[str, RoleColumns]
     remarks: tuple[str, ...] = ()
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The targets."""
+        return self.target.y
+
+    @property
+    def weight(self) -> NDArray[np.float64] | None:
+        """The weights of the rows, if there are any."""
+        return self.roles["weight"].values if "weight" in self.roles else None
+
+    @property
+    def besides(self) -> dict[str, Any]:
+        """What else a fit is given, by the name of its argument."""
+        return {option: columns for option, columns in self.roles.items() if option != "weight"}
 
     def sentences(self) -> list[str]:
         """Return the choices as sentences for the user."""
         left_out = self.rows.left_out()
         return [
-            f"Target: {self.target}, {self.task} because {self.why}",
-            *self._about(),
+            *self.target.sentences(),
             f"Rows: {len(self.y)}" + (f" ({left_out})" if left_out else ""),
             f"Columns: {len(self.X.names)}",
             *column_lines(self.X),
+            *(line for columns in self.roles.values() for line in columns.sentences(self.target.class_words)),
             *(f"Left out: {name}, {reason}" for name, reason in self.left_out.items()),
             *(f"Note: {remark}" for remark in self.remarks),
         ]
-
-    def _about(self) -> list[str]:
-        """Say which class scores are about."""
-        if self.task != CLASSIFICATION:
-            return []
-        positive = Labels.of(self.y).word() if self.positive is None else Labels.of(self.y).about(self.positive).word()
-        return [f"Scores: log-odds of {positive}" + (" (--positive names the other class)" if self.positive is None else "")]
 
 
 def add_training(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Let a command take a target from a table."""
     parser.add_argument("--target", required=required, metavar="NAME", help="the column to predict")
-    parser.add_argument("--weight", metavar="NAME", help="a column of weights: a row of weight 2 counts like two rows")
+    add_weight(parser)
     parser.add_argument(
         "--drop-rows", action="store_true", help="leave out rows with missing values (default: learn from them)"
     )
-
-
-def roles(options: argparse.Namespace) -> list[str]:
-    """Return the names of the target and of the weights."""
-    return [options.target] if options.weight is None else [options.target, options.weight]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +130,7 @@ def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace
     known = ~np.isnan(data.column(options.target)[1])
     if not known.any():
         raise ValueError(f"The target '{options.target}' has nothing but missing values.")
-    others = [*names, *roles(options)[1:]]
+    others = [*names, *(name for _, name in named(options))]
     complete = ~np.isnan(data.choose(others).matrix).any(axis=1) if others and options.drop_rows else np.ones_like(known)
     if not (known & complete).any():
         raise ValueError(f"{data.source} has no row without missing values.")
@@ -148,64 +145,41 @@ def measured_rows(data: DataFile, names: Sequence[str], options: argparse.Namesp
     return rows.mask
 
 
-def weights(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[np.float64] | None:
-    """Return the weights of the rows, if there are any."""
-    if options.weight is None:
-        return None
-    found = _numbers(data, options.weight, "weight")[rows]
-    if np.isnan(found).any():
-        raise ValueError(
-            f"The weight '{options.weight}' is missing in {np.count_nonzero(np.isnan(found))} rows. Fill it in, or leave out "
-            "such rows with --drop-rows."
-        )
-    return found
-
-
 def target_values(model: Model, data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[Any]:
     """Return the targets of the rows, of the kind that a model was fitted to."""
     if model.labels is None:
-        return _numbers(data, options.target, "target")[rows]
+        return numbers(data, options.target, "target")[rows]
     column, values = data.column(options.target)
     return as_labels(column, values[rows])
 
 
-def _numbers(data: DataFile, name: str, role: str) -> NDArray[np.float64]:
-    check_decimals(data, [name])
-    column, values = data.column(name)
-    numbers = as_numbers(column, values) if column.kind == "number" else None
-    if numbers is None:
-        held = (None if data.typed else doubtful(column, values, data.conventions)) or kind_of(column, values)
-        raise ValueError(f"The {role} '{name}' must hold numbers; it holds {held}.")
-    return numbers
-
-
 def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
     """Choose what to learn from."""
-    for name in (*roles(options), *options.drop, *options.categorical):
+    check_roles(data, options)
+    for name in (*options.drop, *options.categorical):
         data.check_name(name)
     for option in ("drop", "categorical"):
         if options.target in getattr(options, option):
             raise ValueError(f"--{option} must not name the target, '{options.target}'.")
-    names, left_out = _inputs(data, roles(options), frozenset(options.drop))
-    check_decimals(data, roles(options))
+    check_decimals(data, [options.target])
+    taken = {options.target, *(name for _, name in named(options))}
+    names, left_out = _inputs(data, taken, frozenset(options.drop))
     rows = known_rows(data, names, options)
     X, useless = _learnable(data.choose(names).rows(rows.mask))
     left_out |= useless
     if not X.names:
         raise ValueError(f"{data.source} has no column left to learn from: {_reasons(left_out)}.")
-    task, why, y = _target(data, rows.mask, options)
-    return TrainingData(
-        options.target,
-        task,
-        why,
-        left_out,
-        rows,
-        X,
-        y,
-        weights(data, rows.mask, options),
-        _positive(options.positive, task, y),
-        _remarks(data, X),
-    )
+    target, roles = read_target(data, rows.mask, options), role_columns(data, rows.mask, options)
+    _check_offsets(target, roles)
+    return TrainingData(target, left_out, rows, X, roles, _remarks(data, X))
+
+
+def _check_offsets(target: Target, roles: Mapping[str, RoleColumns]) -> None:
+    """Raise unless there is one offset or, of more than two classes, one for each."""
+    offsets, wanted = roles.get("offset"), target.n_classes if target.n_classes > 2 else 1
+    if offsets is not None and len(offsets.columns) != wanted:
+        each = f"{wanted} columns, one for each class: {', '.join(target.class_words)}" if wanted > 1 else "one column"
+        raise ValueError(f"--offset must name {each}; got {', '.join(map(repr, offsets.columns))}.")
 
 
 def _learnable(block: Block) -> tuple[Block, dict[str, str]]:
@@ -235,22 +209,6 @@ def _useless(column: Column, values: NDArray[np.float64]) -> str | None:
     if column.levels == () or all_differ:
         return f"because it is text that differs in {'' if all_differ else 'nearly '}every row, like an identifier"
     return None
-
-
-def _positive(text: str | None, task: str, y: NDArray[Any]) -> Any:
-    """Return the class that the user wrote."""
-    if text is None:
-        return None
-    if task != CLASSIFICATION:
-        raise ValueError(f"--positive cannot be used: the task is {task}, which has no classes.")
-    classes = Labels.of(y).values
-    # As the table has them: text must be the same, but 1 and 1.0 are one number, and true and TRUE one boolean.
-    found = [one for one in classes if text == str(one)] + [
-        one for one in classes if not isinstance(one, str) and (text.lower() == str(one).lower() or number_in(text) == one)
-    ]
-    if not found:
-        raise ValueError(f"--positive must be one of the classes, {' and '.join(map(repr, classes))}; got {text!r}.")
-    return found[0]
 
 
 def _remarks(data: DataFile, X: Block) -> tuple[str, ...]:
@@ -329,56 +287,3 @@ def _ways_out(name: str, has_text: bool) -> str:
     missing = "say that the text stands for a missing value (--missing-values), " if has_text else ""
     quoted = shlex.quote(name)
     return f"Correct it, {missing}take it for levels (--categorical {quoted}), or leave it out (--drop {quoted})."
-
-
-def _check_no_dates(column: Column) -> None:
-    if column.kind not in ("number", "flag"):
-        raise ValueError(f"The target '{column.name}' holds {column.kind}s, which cannot be predicted.")
-
-
-def _target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> tuple[str, str, NDArray[Any]]:
-    """Return the task, the reason for it, and the targets."""
-    column, values = data.column(options.target)
-    _check_no_dates(column)
-    labels = as_labels(column, values[rows])
-    distinct = sorted(set(labels.tolist()))
-    if len(distinct) == 1:
-        raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
-    inferred, why = _inferred(column, values, rows, distinct)
-    asked_for = _asked_for(options)
-    task, why = (inferred, why) if asked_for is None else (asked_for, "you said so")
-    if task != CLASSIFICATION:
-        return task, why, _numbers(data, options.target, "target")[rows]
-    if len(distinct) > 2:
-        shown = ", ".join(map(repr, distinct[:5])) + (", ..." if len(distinct) > 5 else "")
-        raise ValueError(
-            f"The target '{column.name}' has {len(distinct)} classes ({shown}), but a model can tell only 2 apart."
-        )
-    return task, why, labels
-
-
-def _asked_for(options: argparse.Namespace) -> str | None:
-    """Return the task that the user named, or whose loss the user named; None if there is none."""
-    if options.loss is None:
-        return None if options.task is None else str(options.task)
-    task = COUNTS if options.loss == "poisson" else REGRESSION
-    if options.task not in (None, REGRESSION, task):
-        raise ValueError(f"--loss {options.loss} cannot be used with --task {options.task}.")
-    return options.task or task
-
-
-def _inferred(column: Column, values: NDArray[Any], rows: NDArray[np.bool_], distinct: Sequence[Any]) -> tuple[str, str]:
-    if len(distinct) == 2:
-        return CLASSIFICATION, f"it has two different values, {distinct[0]!r} and {distinct[1]!r}"
-    if (numbers := as_numbers(column, values)) is None:
-        return CLASSIFICATION, f"it holds {kind_of(column, values)}"
-    return _numeric(numbers[rows], len(distinct))
-
-
-def _numeric(values: NDArray[np.float64], n_distinct: int) -> tuple[str, str]:
-    """Return the task for a target of numbers, and the reason for it."""
-    if (doubt := against_counts(values)) is None:
-        low, high = int(values.min()), int(values.max())
-        return COUNTS, f"it holds whole numbers from {low} to {high}, spread like counts (--task regression if they are none)"
-    found = f"it holds numbers with {n_distinct} different values"
-    return REGRESSION, f"{found}; they {doubt} (--task counts if they are)" if doubt else found

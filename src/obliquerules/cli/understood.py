@@ -34,6 +34,11 @@ def column_records(block: Block) -> list[dict[str, Any]]:
     return [_record(block.column(place), block.matrix[:, place]) for place in range(block.n_columns)]
 
 
+def phrase(column: Column, values: NDArray[np.float64]) -> str:
+    """Return what one column holds: its kind, and its levels or range."""
+    return ", ".join(filter(None, _cells(column, values)[1:]))
+
+
 def _cells(column: Column, values: NDArray[np.float64]) -> list[str]:
     missing = int(np.count_nonzero(np.isnan(values)))
     return [plain_name(column.name), _kind(column), _content(column, values), f"{missing} missing" if missing else ""]
