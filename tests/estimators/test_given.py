@@ -70,6 +70,11 @@ def test_an_exposure_needs_a_log_link_and_a_model_that_knows_it():
         plain.predict(X, exposure=EXPOSURE)
 
 
+def test_an_exposure_is_no_input():
+    with pytest.raises(ValueError, match="The exposure is called 'years', and so is a column of X: leave it out of X"):
+        TGBRegressor(loss="poisson").fit(X.assign(years=EXPOSURE), COUNTS, exposure=EXPOSURE)
+
+
 def test_an_offset_of_numbers_is_taken_from_the_target():
     model = LLTBoostRegressor(max_rules=2).fit(X, COUNTS, offset=OFFSET)
     assert same(model, LLTBoostRegressor(max_rules=2).fit(X, COUNTS - OFFSET))
@@ -121,7 +126,7 @@ def test_many_classes_have_an_offset_for_each():
     score = model.decision_function(X, offset=given)
     np.testing.assert_allclose(score, given + model.ensemble_(X), atol=1e-12)
     shares = model.predict_proba(X, offset=given)
-    np.testing.assert_allclose(shares.mean(axis=0), [np.mean(KINDS == kind) for kind in "xyz"], atol=1e-6)
+    np.testing.assert_allclose(shares.mean(axis=0), [np.mean(kind == KINDS) for kind in "xyz"], atol=1e-6)
     moved = LLTBoostClassifier(max_rules=3).fit(X, KINDS, offset=given + 5.0)
     np.testing.assert_allclose(moved.predict_proba(X, offset=given), shares, atol=1e-6)
 

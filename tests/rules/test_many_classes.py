@@ -42,7 +42,7 @@ def test_a_score_is_the_sum_from_left_to_right_of_the_weights_for_its_class(ense
     assert scores.shape == (len(rows), len(ensemble.outputs))
     for output in range(len(ensemble.outputs)):
         alone = ensemble.of_output(output)
-        assert alone(np.array(rows) if alone.rules else np.array(rows)).tolist() == scores[:, output].tolist()
+        assert alone(np.array(rows)).tolist() == scores[:, output].tolist()
 
 
 @given(class_ensembles())

@@ -83,9 +83,9 @@ class CrossValidated(ABC):
         "int, splitter or iterable",
         "The number of folds, which are stratified by class and keep equal rows together; with fewer distinct rows than that, "
         "each of them is a fold. With ``groups`` in `fit`, all rows of a group are in one fold, and folds are not stratified. "
-        f" Rows are assigned to folds anew until the choice is stable, at most {REPETITIONS} times. "
-        "Or a splitter of scikit-learn, which may need groups, or an iterable of pairs of training and test rows, used as given, "
-        "once. "
+        f"Rows are assigned to folds anew until the choice is stable, at most {REPETITIONS} times. "
+        "Or a splitter of scikit-learn, which may need groups, or an iterable of pairs of training and test rows, used as "
+        "given, once. "
         f"None means {DEFAULT_FOLDS}.",
         check_folds,
     )

@@ -51,9 +51,9 @@ class ClassTarget:
     class_weight: Any = declared(
         None,
         'dict, "balanced" or None',
-        'By what the rows of each class are multiplied: a dict of label and number, ``"balanced"`` for classes of equal weight, '
-        "None for nothing. Probabilities are then those of reweighted classes; `with_class_shares` returns the model for classes "
-        "as they were.",
+        'By what the rows of each class are multiplied: a dict of label and number, ``"balanced"`` for classes of equal '
+        "weight, None for nothing. Probabilities are then those of reweighted classes; `with_class_shares` returns the model "
+        "for classes as they were.",
         check_class_weight,
     )
 

@@ -42,8 +42,8 @@ from obliquerules.parameters import (
     check_whole,
     declarations,
 )
-from obliquerules.rows.given import Given, Outcomes, read_given, read_given_to, read_groups
 from obliquerules.rows.frames import column_kinds, misplaced_column
+from obliquerules.rows.given import Given, Outcomes, read_given, read_given_to, read_groups
 from obliquerules.rows.reading import (
     check_not_tiny,
     check_sizes,
@@ -155,9 +155,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
 
         ``exposure`` says for how long, or in how many units, the count or cost of each row arose: rules then speak of the rate,
-        as if each row were its rate and had its exposure, relative to the mean, as a weight. It needs a log link. ``offset`` is a given score of each
-        row, such as that of another model, to which rules are added: they say what that model misses. With many classes, it has
-        a column for each.
+        as if each row were its rate and had its exposure, relative to the mean, as a weight. It needs a log link. ``offset`` is
+        a given score of each row, such as that of another model, to which rules are added: they say what that model misses.
+        With many classes, it has a column for each.
         """
         return self._learn(X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered)
 
@@ -181,7 +181,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             loss = class_loss(len(labels))
         given = read_given(exposure, offset, len(block), None if labels is None else labels.outputs)
         class_weights = None if labels is None else self._class_weights(encoded, labels, weight)
-        given = None if given is None else given.in_its_mean(weight)
+        given = None if given is None else given.checked(block.names).in_its_mean(weight)
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
         grouped = None if groups is None else read_groups(groups, len(block))
         task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)

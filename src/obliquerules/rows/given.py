@@ -32,6 +32,13 @@ class Given:
     offset: Offset
     values: Vector
 
+    def checked(self, inputs: Sequence[str]) -> Given:
+        """Return it; raise if it has the name of an input, so that a table could not hold both."""
+        for name in self.offset.names:
+            if name in inputs:
+                raise ValueError(f"The {self.offset.kind} is called '{name}', and so is a column of X: leave it out of X.")
+        return self
+
     def in_its_mean(self, weight: Vector) -> Given:
         """Return an exposure with its mean over weighted rows as its unit; an offset stays as it is."""
         if self.offset.kind != "exposure":

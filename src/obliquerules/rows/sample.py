@@ -18,7 +18,9 @@ BEYOND_RANGE = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows with targets, weights and offsets, if any, ordered by a hash of their content (of the rank of each value in its column).
+    """Distinct rows with targets, weights and, if there are any, offsets.
+
+    They are ordered by a hash of their content, of the rank of each value in its column.
 
     What is learned from it is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
     """

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import class_map, drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
-from obliquerules.rows.given import amounts_given
 from obliquerules.inspection.values import Facts, Value, value_text
 from obliquerules.inspection.variables import Values, column_of, with_values
+from obliquerules.rows.given import amounts_given
 from obliquerules.rows.reading import read_inputs, read_target
 from obliquerules.rules import Block, Column, Columns, Model, Proposition, RuleEnsemble
 from obliquerules.rules.moments import EPOCH
