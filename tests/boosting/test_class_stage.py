@@ -72,10 +72,36 @@ def test_the_promised_gain_is_that_of_a_refit_to_second_order(seed):
 
 
 def test_the_higher_the_price_the_fewer_classes_does_a_rule_speak_for():
-    counts = [len(stage_of(price=price).spoken_for(candidate(stage_of()).covers)[0]) for price in (0.0, 1.0, 3.0, 10.0, 1e9)]
+    covers = candidate(stage_of()).covers
+    counts = [len(stage_of(price=price).spoken_for(covers, size=2)[0]) for price in (0.0, 1.0, 3.0, 10.0, 1e9)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > 1
-    assert counts[-1] == 1
+
+
+def test_a_class_is_taken_if_it_is_worth_as_much_as_the_others_for_each_unit_of_complexity():
+    stage = stage_of(price=1e9)
+    covers = candidate(stage, 2).covers
+    (first, alone), (both, together) = stage.spoken_for(covers, 2), stage.spoken_for(covers, 1000)
+    assert (len(first), len(both)) == (1, 2)
+    assert together - alone < alone / 3.0
+    assert together - alone > 0.5 * np.log(200)
+
+
+def test_once_rules_are_worth_less_than_the_full_price_that_is_what_complexity_costs():
+    stage = stage_of(price=100.0)
+    assert stage.discount == 1.0
+    poor = stage.with_rule(candidate(stage))
+    assert poor.discount == pytest.approx((stage.training_loss - poor.training_loss) / 3.0 / 100.0)
+    assert poor.without(0).with_rule(candidate(stage, 2)).discount == poor.discount
+    nothing = poor.with_rule(candidate(stage, threshold=0.21))
+    assert nothing.discount == pytest.approx(0.5 * np.log(200) / 100.0)
+
+
+def test_a_stage_that_was_tried_is_settled_by_a_refit():
+    stage = stage_of()
+    tried, grown = stage.tried(candidate(stage)), stage.with_rule(candidate(stage))
+    assert tried.training_loss == pytest.approx(grown.training_loss, rel=1e-5)
+    np.testing.assert_allclose(tried.settled().weights, grown.weights, atol=1e-7)
 
 
 def test_every_weight_of_a_rule_counts():
@@ -113,15 +139,20 @@ def test_a_row_of_weight_two_is_a_row_given_twice(learner):
     assert learner.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).path_ == path
 
 
-def test_two_classes_that_nothing_tells_apart_get_no_rule_that_tells_them_apart():
-    X, y = data(2, n=1000)
-    model = LLTBoostClassifier(max_rules=3).fit(X, y)
+@pytest.mark.parametrize("seed", range(4))
+def test_two_classes_that_nothing_tells_apart_get_no_rule_that_tells_them_apart(seed):
+    # There are two rules to be found; a third could only follow noise.
+    X, y = data(seed, n=1000)
+    model = LLTBoostClassifier(max_rules=2).fit(X, y)
     one, two = (model.classes_.tolist().index(label) for label in ("one", "two"))
     assert all(rule.weights[one] == rule.weights[two] == 0.0 for rule in model.ensemble_)
-    merged = LLTBoostClassifier(max_rules=3).fit(X, np.where(y == "two", "one", y))
+
+
+def test_two_classes_that_nothing_tells_apart_are_like_one():
+    X, y = data(2, n=1000)
+    model, merged = (LLTBoostClassifier(max_rules=2).fit(X, labels) for labels in (y, np.where(y == "two", "one", y)))
     assert [rule.condition for rule in merged.ensemble_] == [rule.condition for rule in model.ensemble_]
-    kept = [merged.classes_.tolist().index(label) for label in ("side", "up")]
-    spoken = [model.classes_.tolist().index(label) for label in ("side", "up")]
+    spoken, kept = ([one.classes_.tolist().index(label) for label in ("side", "up")] for one in (model, merged))
     expected = model.ensemble_.weight_table[1:, spoken]
     np.testing.assert_allclose(merged.ensemble_.weight_table[1:, kept], expected, atol=1e-6)
 

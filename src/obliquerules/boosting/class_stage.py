@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,10 @@ from numpy.typing import NDArray
 from obliquerules.boosting.objective import OBJECTIVES, Objective
 from obliquerules.boosting.problem import TINY, Candidate, Mask, Problem, Stage, Vector, View, whitened
 from obliquerules.rules import Conjunction, Rule, RuleEnsemble
-from obliquerules.solvers.class_weights import class_weights_of_patterns
+from obliquerules.solvers.class_weights import EXACT, class_weights_of_patterns
+
+# The tolerance of weights that are fitted to judge a candidate: the loss is then exact to six digits or more.
+JUDGED = 1e-7
 
 
 def first_stage(problem: Problem) -> Stage:
@@ -75,19 +79,13 @@ class BestObjective:
     """The largest of the objectives of several classes."""
 
     objectives: Sequence[Objective]
+    pull: Callable[[Mask], Vector]
 
     def __call__(self, covers: Mask) -> float:
         """Return the objective of a rule that covers these rows, for the class for which it is largest."""
-        if self._gradients is not None:
-            return float(np.abs(np.einsum("i,ik->k", covers.astype(np.float64), self._gradients)).max())
+        if all(objective.mass is None for objective in self.objectives):
+            return float(np.abs(self.pull(covers)).max())
         return max(objective(covers) for objective in self.objectives)
-
-    @cached_property
-    def _gradients(self) -> Vector | None:
-        """The gradients of all classes, if their sums are all there is to an objective."""
-        if any(objective.mass is not None for objective in self.objectives):
-            return None
-        return np.column_stack([objective.gradient for objective in self.objectives])
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +101,26 @@ class ClassStage(Stage):
         Whether the constant, and each rule, has a weight for each class.
     focus : tuple of int
         The classes that the next rule should follow; all, if none is named. Where a rule was taken away, they are its classes.
+    rate : float
+        By how much the last rule lowered the loss for each unit of its complexity; infinite before the first.
+    given : array of shape (n_patterns, n_classes) or None
+        The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
 
     support: Mask
     focus: tuple[int, ...] = ()
+    rate: float = math.inf
+    given: Vector | None = None
 
     @classmethod
     def constant(cls, problem: Problem) -> ClassStage:
         """Return the stage without rules: the best constants."""
         n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.row_weight)
         support = np.ones((1, len(best)), dtype=np.bool_)
-        return cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), best[None, :], support)
+        if problem.offset is None:
+            return cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), best[None, :], support)
+        given, pattern = np.unique(problem.offset, axis=0, return_inverse=True)
+        return cls(problem, (), np.ones((len(given), 1)), pattern.ravel(), best[None, :], support, given=given).settled()
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -122,7 +129,7 @@ class ClassStage(Stage):
 
     def views_for(self, current: Candidate) -> tuple[View, ...]:
         """Return the views of the classes that a condition speaks for, with which it goes on; of all, if it is empty."""
-        followed = self.spoken_for(current.covers)[0] if len(current.condition) else self.focus
+        followed = self.spoken_for(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
         return tuple(self._views[output] for output in followed) or self._views
 
     @cached_property
@@ -132,7 +139,7 @@ class ClassStage(Stage):
     @cached_property
     def objective(self) -> Any:
         """The objective that the next rule should maximise, for any class."""
-        return BestObjective([view.objective for view in self._views])
+        return BestObjective([view.objective for view in self._views], self.pull)
 
     @property
     def ridges(self) -> Vector:
@@ -142,7 +149,8 @@ class ClassStage(Stage):
     @cached_property
     def means(self) -> Vector:
         """The probability of each class for each pattern."""
-        return self.problem.loss.inverse_link(self.design @ self.weights)
+        score = self.design @ self.weights
+        return self.problem.loss.inverse_link(score if self.given is None else score + self.given)
 
     @cached_property
     def gradient(self) -> Vector:
@@ -154,7 +162,29 @@ class ClassStage(Stage):
         """The complexity of the ensemble: of its conditions, and one for each weight of a rule."""
         return int(self.support[1:].sum()) + sum(condition.complexity for condition in self.conditions)
 
+    @property
+    def discount(self) -> float:
+        """The share of its full price that a unit of complexity costs here.
+
+        A path goes on where no rule is worth the full price, and then the price is what the last rule was worth: otherwise
+        rules would speak for one class each, because the second would have to be worth more than the first. It is never below
+        that of the Bayesian information criterion.
+        """
+        full = self.problem.price
+        return self._price_at(self.rate) / full if full > 0.0 else 1.0
+
+    def _price_at(self, rate: float) -> float:
+        """Return the price of a unit of complexity where that is what it lowers the loss by, within bounds."""
+        return min(max(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
+
     # ---- the classes for which a rule speaks
+
+    def pull(self, covers: Mask) -> Vector:
+        """Return the sum of the gradient over these rows for each class: the expected number of rows less the observed one."""
+        weight = covers * self.problem.learning_weight
+        by_pattern = np.bincount(self.pattern, weight, len(self.design))
+        observed = np.bincount(self.problem.codes, weight, self.support.shape[1])
+        return np.asarray(np.einsum("p,pk->k", by_pattern, self.means) - observed)
 
     def _curvatures(self, weight: Vector) -> Vector:
         """Return the Hessian of the constants on rows with these weights, shape (n_classes, n_classes)."""
@@ -170,15 +200,14 @@ class ClassStage(Stage):
         inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
         return np.asarray(inverse, dtype=np.float64)
 
-    def spoken_for(self, covers: Mask) -> tuple[list[int], float]:
+    def spoken_for(self, covers: Mask, size: int = 0) -> tuple[list[int], float]:
         """Return the classes that a rule on these rows should speak for, and by how much it would lower the penalised loss.
 
         Both are to second order, with the constants free and the other rules fixed. Classes are taken one at a time, always the
-        one that lowers the loss most, as long as each is worth its price.
+        one that lowers the loss most, as long as each is worth its price or, for its unit of complexity, as much as the others
+        are for theirs; ``size`` is the complexity of the condition.
         """
-        inside = covers.astype(np.float64)
-        pull = np.einsum("i,ik->k", inside, self.gradient)
-        part = self._curvatures(inside * self.problem.learning_weight)
+        pull, part = self.pull(covers), self._curvatures(covers * self.problem.learning_weight)
         left = part - part @ self._freed @ part
         left.flat[:: len(left) + 1] += self.ridges
         own = left.diagonal()  # a view, which follows the changes below
@@ -189,7 +218,7 @@ class ClassStage(Stage):
             # What is left of a class that is taken, or of one that follows from those, is rounding error.
             worth = 0.5 * pull * pull / np.maximum(own, least) * (own > least)
             best = int(worth.argmax())
-            if worth[best] <= (self.problem.price if taken else 0.0):
+            if worth[best] <= (self._price_at(min(self.rate, gain / (size + len(taken)))) if taken else 0.0):
                 break
             taken.append(best)
             gain += float(worth[best])
@@ -200,48 +229,86 @@ class ClassStage(Stage):
             left -= column[:, None] * left[best]
         return sorted(taken), gain
 
-    def outlook(self, covers: Mask) -> tuple[float, int]:
-        """Return the loss to expect with a rule on these rows, and the number of its weights."""
-        taken, gain = self.spoken_for(covers)
+    def outlook(self, candidate: Candidate) -> tuple[float, int]:
+        """Return the loss to expect with a rule, and the number of its weights."""
+        taken, gain = self.spoken_for(candidate.covers, candidate.condition.complexity)
         return max(self.training_loss - gain, 0.0), max(len(taken), 1)
 
     # ---- fitting
 
-    def _extended(self, candidate: Candidate, row_weight: Vector) -> tuple[Vector, NDArray[np.intp], Mask, Vector]:
+    def _extended(
+        self, candidate: Candidate, row_weight: Vector, tolerance: float
+    ) -> tuple[Vector, NDArray[np.intp], Mask, Vector]:
         """Return design, patterns, support and weights with one more rule."""
         design, pattern = self._with_column(candidate.covers)
         spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
-        spoken[self.spoken_for(candidate.covers)[0]] = True
+        spoken[self.spoken_for(candidate.covers, candidate.condition.complexity)[0]] = True
         support = np.vstack([self.support, spoken])
         start = np.vstack([self.weights, np.zeros(len(spoken))])
-        return design, pattern, support, self._refitted(design, pattern, row_weight, start, support)
+        given = None if self.given is None else np.repeat(self.given, 2, axis=0)
+        return design, pattern, support, self._refitted(design, pattern, row_weight, start, support, tolerance, given)
 
-    def _refitted(self, design: Vector, pattern: NDArray[np.intp], row_weight: Vector, start: Vector, support: Mask) -> Vector:
-        return class_weights_of_patterns(design, pattern, self.problem.shares, row_weight, self.ridges, start, support)
+    def _refitted(
+        self,
+        design: Vector,
+        pattern: NDArray[np.intp],
+        row_weight: Vector,
+        start: Vector,
+        support: Mask,
+        tolerance: float = EXACT,
+        given: Vector | None = None,
+    ) -> Vector:
+        shares, ridges = self.problem.shares, self.ridges
+        return class_weights_of_patterns(design, pattern, shares, row_weight, ridges, start, support, tolerance, given)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
-        design, pattern, _, weights = self._extended(candidate, problem.learning_weight)
+        design, pattern, _, weights = self._extended(candidate, problem.learning_weight, JUDGED)
         rows = problem.held_out
-        score = (design @ weights)[pattern[rows]]
+        score = problem.shifted((design @ weights)[pattern[rows]], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
 
-    def with_rule(self, candidate: Candidate) -> ClassStage:
+    def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
         """Return the next stage, with the candidate added and all weights refitted to all rows."""
-        design, pattern, support, weights = self._extended(candidate, self.problem.row_weight)
+        design, pattern, support, weights = self._extended(candidate, self.problem.row_weight, tolerance)
         met = np.bincount(pattern, minlength=len(design)) > 0
         pattern = (np.cumsum(met) - 1)[pattern]
-        return ClassStage(self.problem, (*self.conditions, candidate.condition), design[met], pattern, weights, support)
+        conditions = (*self.conditions, candidate.condition)
+        given = None if self.given is None else np.repeat(self.given, 2, axis=0)[met]
+        grown = ClassStage(self.problem, conditions, design[met], pattern, weights, support, rate=self.rate, given=given)
+        # A rule in the place of another is worth more than the last one: what it takes over was there before.
+        return grown if self.focus else replace(grown, rate=self._rate_of(grown))
+
+    def _rate_of(self, grown: ClassStage) -> float:
+        return (self.training_loss - grown.training_loss) / (grown.complexity - self.complexity)
+
+    def tried(self, candidate: Candidate) -> ClassStage:
+        """Return the next stage with weights that are just good enough to judge the candidate."""
+        return self.with_rule(candidate, JUDGED)
+
+    def settled(self) -> ClassStage:
+        """Return the stage with exact weights."""
+        row_weight = self.problem.row_weight
+        weights = self._refitted(self.design, self.pattern, row_weight, self.weights, self.support, given=self.given)
+        return replace(self, weights=weights)
 
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
         kept = [j for j in range(self.design.shape[1]) if j != index + 1]
-        rows, pattern = self._rows_without(kept)
-        weights = self._refitted(rows, pattern, self.problem.row_weight, self.weights[kept], self.support[kept])
+        rows, pattern, given = self._patterns_of(kept)
+        weights = self._refitted(rows, pattern, self.problem.row_weight, self.weights[kept], self.support[kept], given=given)
         conditions: tuple[Conjunction, ...] = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
-        return ClassStage(self.problem, conditions, rows, pattern, weights, self.support[kept], focus)
+        return ClassStage(self.problem, conditions, rows, pattern, weights, self.support[kept], focus, self.rate, given)
+
+    def _patterns_of(self, kept: list[int]) -> tuple[Vector, NDArray[np.intp], Vector | None]:
+        """Return design, patterns and offsets of some of the columns."""
+        if self.given is None:
+            return *self._rows_without(kept), None
+        both, position = np.unique(np.hstack([self.design[:, kept], self.given]), axis=0, return_inverse=True)
+        design, given = map(np.ascontiguousarray, np.split(both, [len(kept)], axis=1))
+        return design, position.ravel()[self.pattern], given
 
     @property
     def ensemble(self) -> RuleEnsemble:

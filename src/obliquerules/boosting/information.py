@@ -42,14 +42,16 @@ class InformationSelection:
         return self._criterion(stage, stage.training_loss, stage.complexity)
 
     def _criterion(self, stage: Stage, loss: float, complexity: float) -> float:
+        """Return the criterion of an ensemble with this loss and complexity, at the prices of a stage."""
         n = stage.problem.size
-        return stage.problem.loss.profile_deviance(loss, n) + self.complexity_penalty * math.log(n) * complexity
+        price = self.complexity_penalty * math.log(n) * stage.discount
+        return stage.problem.loss.profile_deviance(loss, n) + price * complexity
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
 
         def expected(candidate: Candidate) -> float:
-            loss, n_weights = stage.outlook(candidate.covers)
+            loss, n_weights = stage.outlook(candidate)
             return self._criterion(stage, loss, stage.complexity + n_weights + candidate.condition.complexity)
 
         # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
@@ -60,8 +62,8 @@ class InformationSelection:
         return min(judged, key=lambda candidate: candidate.score, default=None)
 
     def _judged(self, stage: Stage, candidate: Candidate, record: Record) -> Candidate:
-        extended = record.note_fitted(stage.with_rule(candidate.upright(stage.problem)))
-        return replace(candidate, score=self.criterion(extended))
+        extended = record.note_fitted(stage.tried(candidate.upright(stage.problem)))
+        return replace(candidate, score=self._criterion(stage, extended.training_loss, extended.complexity))
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept what lowers the criterion, and always the first proposition, so that the path continues."""
@@ -75,13 +77,13 @@ class InformationSelection:
             others = stage.without(index)
             rule = relearn(others)
             changed = stage if rule is None else others.with_rule(rule)
-            if self.criterion(changed) < self.criterion(stage):
+            if self._criterion(stage, changed.training_loss, changed.complexity) < self.criterion(stage):
                 stage = changed
         return stage
 
     def path(self, record: Record) -> list[Stage]:
         """Return the Pareto front of all ensembles fitted on the way."""
-        return record.front
+        return [stage.settled() for stage in record.front]
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
         """Return the candidate with the least criterion."""

@@ -69,6 +69,11 @@ class Problem:
         return np.asarray(self.y[:, None] == np.arange(len(self.outputs or ())), dtype=np.float64)
 
     @cached_property
+    def codes(self) -> NDArray[np.intp]:
+        """The position of the class of each row."""
+        return self.y.astype(np.intp)
+
+    @cached_property
     def learning_weight(self) -> Vector:
         """The weight of each row while rules are grown: zero if it is held out."""
         return np.where(self.held_out, 0.0, self.row_weight)
@@ -252,9 +257,14 @@ class Stage:
         orthogonal = size - float(sums[2:] @ sums[2:])
         return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > 1e-9 * size else 0.0
 
-    def outlook(self, covers: Mask) -> tuple[float, int]:
-        """Return the loss to expect with a rule on these rows, and the number of its weights."""
-        return max(self.training_loss - self.gain(covers), 0.0), 1
+    def outlook(self, candidate: Candidate) -> tuple[float, int]:
+        """Return the loss to expect with a rule, and the number of its weights."""
+        return max(self.training_loss - self.gain(candidate.covers), 0.0), 1
+
+    @property
+    def discount(self) -> float:
+        """The share of its full price that a unit of complexity costs."""
+        return 1.0
 
     @cached_property
     def _pattern_sizes(self) -> NDArray[np.intp]:
@@ -306,6 +316,14 @@ class Stage:
         met = np.bincount(pattern, minlength=len(design)) > 0
         pattern = (np.cumsum(met) - 1)[pattern]
         return Stage(self.problem, (*self.conditions, candidate.condition), design[met], pattern, weights)
+
+    def tried(self, candidate: Candidate) -> Stage:
+        """Return the next stage with weights that are good enough to judge the candidate."""
+        return self.with_rule(candidate)
+
+    def settled(self) -> Stage:
+        """Return the stage with exact weights."""
+        return self
 
     def without(self, index: int) -> Stage:
         """Return the stage without one of its rules, with the other weights refitted."""

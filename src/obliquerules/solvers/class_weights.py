@@ -10,6 +10,8 @@ from obliquerules.kernels.class_weights import ClassWeightFinder
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+EXACT = 1e-13
+
 
 def class_weights(
     design: Vector,
@@ -19,6 +21,7 @@ def class_weights(
     start: Vector,
     free: Mask,
     offset: Vector | None = None,
+    tolerance: float = EXACT,
 ) -> Vector:
     """Minimise sum_i c_i loss(s_i, (design B)_i) + sum_{j>0,k} ridge_k/2 B_jk^2 for the multinomial loss.
 
@@ -36,6 +39,8 @@ def class_weights(
     start : array of shape (1 + n_rules, n_classes)
     free : array of shape (1 + n_rules, n_classes)
     offset : array of shape (n_rows, n_classes), optional
+    tolerance : float
+        The share of the objective that a further step would win at the end.
     """
     free = free.copy()
     free[0] = True
@@ -45,7 +50,7 @@ def class_weights(
         given = given + offset
     arrays = (design, shares, row_weight, given, np.asarray(ridge)[output], start[free])
     design, shares, row_weight, given, penalty, first = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
-    found, _ = ClassWeightFinder(design, shares, row_weight, given, column, output, penalty).run(first)
+    found, _ = ClassWeightFinder(design, shares, row_weight, given, column, output, penalty).run(first, tolerance)
     weights = np.array(start, dtype=np.float64)
     weights[free] = found
     return weights
@@ -59,6 +64,7 @@ def class_weights_of_patterns(
     ridge: Vector,
     start: Vector,
     free: Mask,
+    tolerance: float = EXACT,
     offset: Vector | None = None,
 ) -> Vector:
     """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design and its share of each class.
@@ -72,4 +78,4 @@ def class_weights_of_patterns(
     totals = [np.bincount(pattern, row_weight * share, len(design))[met] for share in shares.T]
     mean = np.column_stack(totals) / weight[met, None]
     given = None if offset is None else offset[met]
-    return class_weights(design[met], mean, weight[met], ridge, start, free, given)
+    return class_weights(design[met], mean, weight[met], ridge, start, free, given, tolerance=tolerance)

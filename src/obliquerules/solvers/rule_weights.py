@@ -96,7 +96,7 @@ def weights_of_patterns(
         free = (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
         free &= True if fixed is None else ~fixed[:, None]
         shares = (y[:, None] == np.arange(start.shape[1])).astype(np.float64)
-        return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free, given)
+        return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free, offset=given)
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
     target = np.bincount(pattern, row_weight * y, len(design))
     met = weight > 0.0
