@@ -6,7 +6,7 @@
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from obliquerules import (
     DRNetClassifier,
@@ -45,6 +45,11 @@ def weighted_classes():
     return X, y, random.integers(1, 4, 250).astype(float)
 
 
+def kinds():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    return X, y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+
+
 # What is fitted, and to what.
 CASES = {
     "lltboost-cancer": (LLTBoostClassifier(max_rules=4, random_state=0), cancer),
@@ -68,6 +73,10 @@ CASES = {
         LTRNetRegressor(n_penalties=2, n_restarts=2, max_iter=60, discretization="paper", random_state=0),
         diabetes,
     ),
+    "lltboost-kinds": (LLTBoostClassifier(max_rules=4, random_state=0), kinds),
+    "tgb-kinds": (TGBClassifier(max_rules=4), kinds),
+    "ltrnet-kinds": (LTRNetClassifier(n_penalties=2, n_restarts=2, max_iter=60, random_state=0), kinds),
+    "lltboost-counts-tweedie": (LLTBoostRegressor(loss="tweedie", max_rules=3, random_state=0), counts),
     "drnet-cancer": (DRNetClassifier(n_penalties=2, max_iter=1500, phase_length=250, random_state=0), cancer),
 }
 
