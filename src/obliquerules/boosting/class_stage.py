@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,9 @@ class ClassStage(Stage):
     rate : float
         By how much the last rule lowered the loss for each unit of its complexity; infinite before the first.
     """
+
+    # More take longer and are no better: many classes propose much the same.
+    most_tried: ClassVar[int] = 5
 
     support: Mask
     focus: tuple[int, ...] = ()
