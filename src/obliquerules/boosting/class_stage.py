@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,9 @@ class ClassStage(Stage):
     given : array of shape (n_patterns, n_classes) or None
         The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
+
+    # More take longer and are no better: many classes propose much the same.
+    most_tried: ClassVar[int] = 5
 
     support: Mask
     focus: tuple[int, ...] = ()

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 
-# The number of candidates that are refitted exactly, after the quadratic expansion of the loss has ranked all of them.
-REFITTED = 10
 # The numbers of rules at which an ensemble is revised: in small ensembles a better rule is worth most and costs least.
 REVISED = frozenset((2, 3, 4, 7, 10, 15, 22, 33, 50))
 
@@ -58,7 +56,7 @@ class InformationSelection:
         promising: dict[float, Candidate] = {}
         for candidate in candidates:
             promising.setdefault(expected(candidate), candidate)
-        judged = [self._judged(stage, promising[value], record) for value in sorted(promising)[:REFITTED]]
+        judged = [self._judged(stage, promising[value], record) for value in sorted(promising)[: stage.most_tried]]
         return min(judged, key=lambda candidate: candidate.score, default=None)
 
     def _judged(self, stage: Stage, candidate: Candidate, record: Record) -> Candidate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +164,11 @@ class Stage:
         The pattern of each row.
     weights : array of shape (1 + n_rules,)
         The constant and the rule weights.
+    most_tried : int
+        The number of candidates to refit at a time, after the quadratic expansion of the loss has ranked all of them.
     """
+
+    most_tried: ClassVar[int] = 10
 
     problem: Problem
     conditions: tuple[Conjunction, ...]
