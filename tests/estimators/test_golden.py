@@ -50,11 +50,19 @@ def test_a_golden_file_loads_to_the_model_that_it_was_saved_from(name, tmp_path)
 
 def score_of(ensemble, row):
     """The arithmetic that files promise, on the plain fields of a file."""
+    if isinstance(ensemble["intercept"], list):
+        return [score_of(of_class(ensemble, code), row) for code in range(len(ensemble["intercept"]))]
     score = ensemble["intercept"]
     for rule in ensemble["rules"]:
         if all(projection_of(one, row) >= one["threshold"] for one in rule["condition"]):
             score += rule["weight"]
     return score
+
+
+def of_class(ensemble, code):
+    """The fields of one of many classes."""
+    rules = [rule | {"weight": rule["weight"][code]} for rule in ensemble["rules"]]
+    return {"intercept": ensemble["intercept"][code], "rules": rules}
 
 
 def projection_of(proposition, row):
