@@ -22,7 +22,7 @@ from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import Trial
 from obliquerules.boosting import information
 from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
-from obliquerules.boosting.problem import Candidate
+from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.datasets import DATASETS
 from obliquerules.rules import Conjunction
 from obliquerules.solvers.l1_logistic import follow_path
@@ -75,7 +75,7 @@ VARIANTS = {
     "supports not refitted": ({}, [(PoolProposer, "directions", levels_as_they_are)]),
     "logistic thresholds only": ({}, [(PoolProposer, "objective_threshold", lambda *_: None)]),
     "no axis-parallel splits": ({}, [(PoolProposer, "axis_splits", lambda *_: iter(()))]),
-    "one candidate refitted, not 10": ({}, [(information, "REFITTED", 1)]),
+    "one candidate refitted, not 10": ({}, [(Stage, "most_tried", 1)]),
     "no revision": ({}, [(information, "REVISED", frozenset())]),
     "revision to four rules": ({}, [(information, "REVISED", frozenset((2, 3, 4)))]),
     "revision after every rule": ({}, [(information, "REVISED", frozenset(range(11)))]),
