@@ -194,7 +194,19 @@ class SquaredLoss(Loss):
         return np.sqrt(2.0 * risk)
 
 
-class LogisticLoss(Loss):
+class ClassLoss(Loss):
+    """A loss of classes, whose targets are their numbers."""
+
+    risk_name = "log loss"
+
+    def strata(self, y: Vector) -> NDArray[np.intp]:
+        return y.astype(np.intp)
+
+    def shown_risk(self, risk: Vector) -> Vector:
+        return risk
+
+
+class LogisticLoss(ClassLoss):
     """log(1 + exp(f)) - y f, for a target of 0 or 1 (or a share between them)."""
 
     name = "logistic"
@@ -203,7 +215,6 @@ class LogisticLoss(Loss):
     score_name = "log-odds of {label}"
     factor_name = "odds"
     mean_name = "probability of {label}"
-    risk_name = "log loss"
 
     def link(self, mean: float) -> float:
         mean = _inside(mean)
@@ -214,12 +225,6 @@ class LogisticLoss(Loss):
         mean = _inside(float(np.average(y, weights=weight)))
         return mean * (1.0 - mean)
 
-    def strata(self, y: Vector) -> NDArray[np.intp]:
-        return y.astype(np.intp)
-
-    def shown_risk(self, risk: Vector) -> Vector:
-        return risk
-
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
         """Return the log loss, the share of errors, and the area under the ROC curve."""
         wrong = (score > 0.0) != (y > 0.5)
@@ -229,7 +234,7 @@ class LogisticLoss(Loss):
         return super().complaint(y) or (None if ((y >= 0.0) & (y <= 1.0)).all() else "has values outside 0 and 1")
 
 
-class MultinomialLoss(Loss):
+class MultinomialLoss(ClassLoss):
     """log(sum_k exp(f_k)) - f_y, for a target of many classes.
 
     Parameters
@@ -243,7 +248,6 @@ class MultinomialLoss(Loss):
     score_name = "score of {label}"
     factor_name = "odds"
     mean_name = "probability of {label}"
-    risk_name = "log loss"
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
@@ -289,12 +293,6 @@ class MultinomialLoss(Loss):
         """Return the hessian of one row for each class."""
         mean = np.array(self.class_shares(y, weight))
         return mean * (1.0 - mean)
-
-    def strata(self, y: Vector) -> NDArray[np.intp]:
-        return y.astype(np.intp)
-
-    def shown_risk(self, risk: Vector) -> Vector:
-        return risk
 
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
         """Return the log loss and the share of errors."""
