@@ -21,15 +21,21 @@ def task(loss, seed, n_rows=N_ROWS):
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(50.0, 20.0, n_rows), rng.normal(size=n_rows), rng.integers(0, 9, n_rows)])
     score = 0.8 * (X[:, 0] + 9.0 * X[:, 1] > 51.0) - 0.5 * (X[:, 2] > 3)
-    draw = {"squared": rng.normal, "logistic": lambda f: rng.random(n_rows) < 1 / (1 + np.exp(-f)), "poisson": np.exp}
-    y = rng.poisson(np.exp(score)) if loss == "poisson" else draw[loss](score)
+    draw = {
+        "squared": rng.normal,
+        "logistic": lambda f: rng.random(n_rows) < 1 / (1 + np.exp(-f)),
+        "poisson": lambda f: rng.poisson(np.exp(f)),
+        "gamma": lambda f: rng.gamma(2.0, np.exp(f)),
+        "tweedie": lambda f: rng.poisson(1.0, n_rows) * rng.gamma(2.0, np.exp(f)),
+    }
+    y = draw[loss](score)
     weight = rng.integers(1, 3, n_rows) * 1.0
     return Task(Block.of_matrix(X, ("a", "b", "c")), y * 1.0, weight, LOSSES[loss])
 
 
 def random_path(task, seed, n_rules=5):
     """Return ensembles of random rules, each with one rule more than the one before, and with fitted weights."""
-    rng, rules, path = np.random.default_rng(seed), [], []
+    rng, rules, path = np.random.default_rng(seed), [], [fitted(RuleEnsemble(), task)]
     for _ in range(n_rules):
         row = task.sample.X.matrix[rng.integers(len(task.sample.y))]
         oblique = Proposition([0, 1], [1.0, rng.uniform(1.0, 20.0)], row[0] + rng.normal())
