@@ -48,6 +48,8 @@ def holding(ensemble, loss):
     """Return a model that holds one given ensemble and nothing else, with rows and targets."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 3)).round(2), rng.integers(0, 2, 80)
+    if loss.name == "gamma":
+        y = y + 1  # amounts are positive
     names = ensemble.feature_names or ("x0", "x1", "x2")
     X = pd.DataFrame(X, columns=list(names))
     model = LLTBoostClassifier(max_rules=1) if loss.name == "logistic" else LLTBoostRegressor(loss=loss.name, max_rules=1)
