@@ -51,6 +51,11 @@ def has_different_rows(task: Task) -> bool:
     Of many classes, two are enough.
     """
     counts = np.unique(task.loss.strata(task.sample.y), return_counts=True)[1]
+    return _can_be_parted(task, counts)
+
+
+def _can_be_parted(task: Task, counts: Rows) -> bool:
+    """Say whether strata of these sizes can be split: all of them or, of many classes, two."""
     return bool((counts >= 2).sum() >= 2 if task.loss.by_class else counts.min() >= 2)
 
 
@@ -72,8 +77,7 @@ def rows_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
     Of many classes some may have a single row: it is learned from in every fold and tested in none.
     """
     place, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
-    enough = (counts >= 2).sum() >= 2 if task.loss.by_class else counts.min() >= 2
-    if not enough:
+    if not _can_be_parted(task, counts):
         whose = ("in two classes" if task.loss.by_class else "in each class") if len(counts) > 1 else "in all"
         raise ValueError(f"cv needs at least 2 different rows with weight {whose}; got {int(counts.min())} sample.")
     return np.asarray(counts[place.ravel()] < 2)

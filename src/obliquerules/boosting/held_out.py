@@ -104,6 +104,10 @@ class HeldOut:
         loss = self._loss(ridge)
         if less is not None:
             loss = loss - self._loss(less[0])[less[1]]
+        return self._error(loss)
+
+    def _error(self, loss: Array) -> Array:
+        """Return the standard error of the mean of the losses of the tested rows, which are along the last axis."""
         mean = np.sum(loss * self._share, axis=-1, keepdims=True)
         return np.asarray(np.sqrt(np.sum((self._share * (loss - mean)) ** 2, axis=-1)))
 
@@ -111,8 +115,7 @@ class HeldOut:
     def nested_risk(self) -> tuple[float, float]:
         """The mean of the nested losses, and its standard error: no row has a part in the choice by which it is judged."""
         loss = self.nested[self._tested] / self.times[self._tested]
-        mean = float(np.sum(loss * self._share))
-        return mean, float(np.sqrt(np.sum((self._share * (loss - mean)) ** 2)))
+        return float(np.sum(loss * self._share)), float(self._error(loss))
 
     def doubt(self, ridge: int, less: tuple[int, int]) -> Array:
         """Return how far the excess of each size over another ridge and size may be from its mean over all repetitions.

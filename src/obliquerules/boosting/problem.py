@@ -182,10 +182,10 @@ class Stage:
         n = len(problem.y)
         best = problem.loss.best_constant(problem.y, problem.row_weight)
         stage = cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), np.array([best]))
-        return stage if problem.offset is None else stage.without_rules()
+        return stage if problem.offset is None else stage.refitted()
 
-    def without_rules(self) -> Stage:
-        """Return the same stage, which has no rules, with the constant that is best at the offset of each row."""
+    def refitted(self) -> Stage:
+        """Return the stage with weights fitted to all rows anew."""
         return replace(self, weights=self._fitted(self.design, self.pattern, self.problem.row_weight, self.weights))
 
     @cached_property

@@ -125,10 +125,6 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return np.sort(self.model_.labels.classes)
 
     @property
-    def _many(self) -> bool:
-        return self.model_.has_many_classes
-
-    @property
     def _positive_last(self) -> bool:
         """Whether scores are about the second of `classes_`."""
         return self.model_.labels is None or self.model_.labels.ascending

@@ -800,18 +800,17 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_whole("min_count", min_count, 1)
         check_whole("max_sizes", max_sizes, 1)
         head = Head(title=title, target=target, data=data, date=date, intended_use=intended_use)
-        rows = self._report_rows((X, y, sample_weight, exposure, offset), data_name, int(min_count))
+        check_text("data_name", data_name)
+        if (X is None) != (y is None):
+            raise ValueError("X and y must be given together.")
+        rows = None if X is None else self._measured_rows(X, y, sample_weight, exposure, offset, data_name, int(min_count))
         results = getattr(self, "cv_results_", None)
         write_workbench(self.model_, path, rows, head=head, max_sizes=int(max_sizes), cv_results=results)
 
-    def _report_rows(self, given: tuple[Any, ...], name: str, least: int) -> MeasuredRows | None:
+    def _measured_rows(
+        self, X: Any, y: Any, sample_weight: Any, exposure: Any, offset: Any, name: str, least: int
+    ) -> MeasuredRows:
         """Return the rows on which a report measures the model."""
-        check_text("data_name", name)
-        if (given[0] is None) != (given[1] is None):
-            raise ValueError("X and y must be given together.")
-        if given[0] is None:
-            return None
-        X, y, sample_weight, exposure, offset = given
         block = self._read(X)
         amounts = read_given_to(self.model_, exposure, offset, len(block))
         return MeasuredRows.counted(block, *read_outcomes(self.model_, y, sample_weight, len(block)), name, least, amounts)

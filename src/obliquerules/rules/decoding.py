@@ -171,9 +171,8 @@ def decode_offset(field: Field, loss: Loss, ensemble: RuleEnsemble) -> Offset | 
     if kind.text() not in OFFSET_KINDS or (kind.value == "exposure" and loss.link_name != "exponential"):
         kind.fail("'offset' or, where predictions are exponentials of scores, 'exposure'")
     taken = ensemble.feature_names or ()
-    if len(names) != (len(ensemble.intercepts) if kind.value == "offset" else 1) or len({*names, *taken}) < len(names) + len(
-        taken
-    ):
+    n_wanted = len(ensemble.intercepts) if kind.value == "offset" else 1
+    if len(names) != n_wanted or len({*names, *taken}) < len(names) + len(taken):
         field.get("columns").fail("a list of as many names as there are scores, none of them twice or that of an input")
     unit = field.get("unit", 1.0)
     if unit.number() <= 0.0:
