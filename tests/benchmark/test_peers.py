@@ -19,7 +19,7 @@ from obliquerules.datasets import load_breast_cancer, load_diabetes
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3))
 STAIRS = np.round(X[:, 0]) + (X[:, 1] > 0.0)
-QUICK = ("Linear model (L1)", "Decision tree", "FIGS (imodels)", "BoostedRules (imodels)")
+QUICK = ("Linear model (L1)", "Decision tree", "FIGS (imodels)", "BoostedRules (imodels)", "GPGam (imodels)")
 
 
 def test_the_currency_is_that_of_our_own_rules():
@@ -55,6 +55,23 @@ def test_rulefit_pays_for_terms_and_rules_with_a_weight():
     assert sizes.rulefit_size(model) == 2 + 5
 
 
+def test_risk_scores_pay_for_each_threshold_that_has_points():
+    assert sizes.risk_score_size(SimpleNamespace(coef_=np.array([0, 3, 0, -1]))) == 2 * 3
+
+
+def test_small_trees_pay_like_trees():
+    tree = DecisionTreeRegressor(max_depth=2).fit(X, STAIRS)
+    assert sizes.small_tree_size(SimpleNamespace(estimator_=tree)) == sizes.tree_size(tree)
+
+
+def test_curves_of_gaussian_processes_pay_for_each_bin_that_differs_from_the_one_before():
+    curves = np.array([0.0, 0.0, 1.0, 2.0, 5.0, 5.0])
+    model = SimpleNamespace(main_values_=curves, main_offsets_=np.array([0, 4, 6]), pairs_=[], pair_values_=[])
+    assert sizes.gp_gam_size(model) == 2 * 3
+    model.pairs_, model.pair_values_ = [{"na": 2, "nb": 3}], [np.array([0.0, 1.0, 1.0, 0.0, 1.0, 2.0])]
+    assert sizes.gp_gam_size(model) == 2 * 3 + 3 + 5
+
+
 def test_curves_pay_for_each_step_and_tables_for_what_steps_leave_over():
     curve = np.array([9.0, 0.0, 0.0, 1.0, 2.0, 2.0, 9.0])
     assert sizes.ebm_size(SimpleNamespace(term_scores_=[curve])) == 2 * 3
@@ -80,12 +97,20 @@ def test_certain_probabilities_are_half_a_row_from_the_edge():
     np.testing.assert_allclose(score, [-np.log(99.0), 0.0, np.log(99.0)])
 
 
+def test_log_odds_that_no_exponential_can_hold_are_certain():
+    steep = SimpleNamespace(predict_proba=lambda X: 1.0 / (1.0 + np.exp(np.column_stack([X, -X]))))
+    score = Member(steep, "classification", 3, n_rows=50)(np.array([[-1e3], [1e3]]))
+    np.testing.assert_allclose(score, [-np.log(99.0), np.log(99.0)])
+
+
 @pytest.mark.parametrize("data", [load_diabetes(), load_breast_cancer()], ids=lambda data: data.name)
 @pytest.mark.parametrize("name", QUICK)
 def test_peers_run_under_the_protocol(name, data):
     method = PEERS[name]
     if method.absence:
         pytest.skip(method.absence)
+    if not method.make(data.task, 0):
+        pytest.skip(f"{name} is not made for {data.task}.")
     outcome = attempt(data, method, Trial(data.name, name, "all sizes", 0))
     assert outcome.failure is None
     assert list(outcome.complexities) == sorted(outcome.complexities)
@@ -102,3 +127,7 @@ def test_peers_that_are_not_installed_say_so():
 
 def test_peers_for_classes_leave_numbers_out():
     assert PEERS["RIPPER (wittgenstein)"].make("regression", 0) == {}
+
+
+def test_peers_for_numbers_leave_classes_out():
+    assert PEERS["GPGam (imodels)"].make("classification", 0) == {}

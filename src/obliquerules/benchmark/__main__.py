@@ -27,7 +27,11 @@ CONTENDERS = {**OURS, **PEERS}
 RESULTS = "results.jsonl"
 # Defaults of options that are not given.
 FULL = {"datasets": tuple(DATASETS), "repetitions": 10, "jobs": 1, "time_limit": math.inf}
-SLOW = {"EBM (interpret)": "A fit takes tens of seconds: name it with --methods, or leave out --quick."}
+_UNLESS_ASKED = "name it with --methods, or leave out --quick."
+SLOW = {
+    **dict.fromkeys(("FastSmallTree (imodels)", "EBM (interpret)"), f"A fit takes tens of seconds: {_UNLESS_ASKED}"),
+    "FastRiskScore (imodels)": f"Before the first fit on a machine it is compiled, for minutes: {_UNLESS_ASKED}",
+}
 QUICK = {"datasets": ("diabetes", "friedman", "breast_cancer", "banknote"), "repetitions": 3, "jobs": 2, "time_limit": 30.0}
 
 

@@ -1,8 +1,11 @@
 """Peers: other learners, each a table of estimators of growing size and a way to count them.
 
 All are at their defaults but for what says how large the model is, one thread, and the seed; the explainable boosting machine
-goes without tables of two variables, with which a fit takes longer still. What a package has to say about its own code or its
-convergence is not printed.
+and the additive model of Gaussian processes go without tables of two variables, with which a fit takes longer still. What a
+package has to say about its own code or its convergence is not printed.
+
+The searches for a risk score and for a small tree may take ten seconds of the clock for each size: what they have found by then
+depends on the machine and on what else it does.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from obliquerules.benchmark.contenders import Contender
 Vector = NDArray[np.float64]
 Grid = Callable[[str, int], Sequence[Any]]
 
+SECONDS = 10.0  # for a search that can be given a limit
+
 
 @dataclass(frozen=True, eq=False)
 class Member:
@@ -48,7 +53,9 @@ class Member:
         if self.task == "regression":
             return np.asarray(self.model.predict(X), dtype=np.float64)
         edge = 0.5 / self.n_rows
-        share = np.clip(np.asarray(self.model.predict_proba(X), dtype=np.float64)[:, 1], edge, 1.0 - edge)
+        with np.errstate(over="ignore"):  # of an exponential that makes a probability zero
+            shares = np.asarray(self.model.predict_proba(X), dtype=np.float64)
+        share = np.clip(shares[:, 1], edge, 1.0 - edge)
         return np.asarray(np.log(share / (1.0 - share)), dtype=np.float64)
 
 
@@ -126,6 +133,25 @@ def _boosted_rules(task: str, seed: int) -> Sequence[Any]:
     return _grid(BoostedRulesRegressor, BoostedRulesClassifier, "n_estimators", (1, 2, 3, 4, 6, 8, 12, 16, 32))(task, seed)
 
 
+def _risk_score(_task: str, _seed: int) -> Sequence[Any]:
+    from imodels import FastRiskScoreClassifier
+
+    return [FastRiskScoreClassifier(k=most, time_limit=SECONDS) for most in (1, 2, 3, 4, 6, 8, 12, 16)]
+
+
+def _small_tree(_task: str, _seed: int) -> Sequence[Any]:
+    from imodels import FastSmallTreeClassifier
+
+    prices = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002)  # of a leaf, in shares of the rows
+    return [FastSmallTreeClassifier(regularization=price, time_limit=SECONDS) for price in prices]
+
+
+def _gp_gam(_task: str, _seed: int) -> Sequence[Any]:
+    from imodels import GPGamRegressor
+
+    return [GPGamRegressor(n_bins=most, n_pairs=0) for most in (2, 3, 4, 6, 8, 12, 16, 24, 32)]
+
+
 def _ebm(task: str, seed: int) -> Sequence[Any]:
     from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
@@ -144,7 +170,8 @@ def _ripper(_task: str, seed: int) -> Sequence[Any]:
     return [RIPPER(max_rules=most, random_state=seed) for most in (1, 2, 4, 8)]
 
 
-BOTH, CLASSES = ("regression", "classification"), ("classification",)
+NUMBERS, CLASSES = ("regression",), ("classification",)
+BOTH = NUMBERS + CLASSES
 
 
 def peer(
@@ -179,6 +206,9 @@ PEERS: dict[str, Contender] = {
         peer("RuleFit (imodels)", _rulefit, sizes.rulefit_size, "imodels"),
         peer("FIGS (imodels)", _figs, sizes.figs_size, "imodels"),
         peer("BoostedRules (imodels)", _boosted_rules, sizes.forest_size, "imodels"),
+        peer("FastRiskScore (imodels)", _risk_score, sizes.risk_score_size, "imodels", CLASSES),
+        peer("FastSmallTree (imodels)", _small_tree, sizes.small_tree_size, "imodels", CLASSES),
+        peer("GPGam (imodels)", _gp_gam, sizes.gp_gam_size, "imodels", NUMBERS, rules=False),
         peer("EBM (interpret)", _ebm, sizes.ebm_size, "interpret", rules=False),
         peer("RUG, oblique (ruleopt)", _ruleopt, sizes.ruleopt_size, "ruleopt", CLASSES),
         peer("RIPPER (wittgenstein)", _ripper, sizes.ripper_size, "wittgenstein", CLASSES),

@@ -73,6 +73,26 @@ def _figs_leaves(node: Any, depth: int) -> int:
     return _figs_leaves(node.left, depth + 1) + _figs_leaves(node.right, depth + 1)
 
 
+def risk_score_size(model: Any) -> int:
+    """Return the size of imodels' risk score: each threshold that has points is a rule of one condition."""
+    return rule_size(1) * int(np.count_nonzero(model.coef_))
+
+
+def small_tree_size(model: Any) -> int:
+    """Return the size of imodels' small tree, which holds a decision tree of scikit-learn."""
+    return tree_size(model.estimator_)
+
+
+def gp_gam_size(model: Any) -> int:
+    """Return the size of imodels' additive model of Gaussian processes: curves are counted as if they changed in steps from bin
+    to bin, though they run straight from the middle of one to that of the next, and tables of two variables as tables.
+    """
+    curves = np.split(model.main_values_, model.main_offsets_[1:-1])
+    pairs = zip(model.pairs_, model.pair_values_, strict=True)
+    tables = [np.reshape(values, (pair["na"], pair["nb"])) for pair, values in pairs]
+    return sum(map(_table_size, [*curves, *tables]))
+
+
 def ebm_size(model: Any) -> int:
     """Return the size of interpret's explainable boosting machine: step functions, and tables of two variables."""
     # The first and the last bin are those of missing and of unknown values.
