@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+# The value of a parameter that learning finds by itself.
+AUTO = "auto"
 # In a grid of penalties that ends in zero, the smallest positive penalty is this share of the largest.
 SMALLEST_SHARE = 1e-3
 
@@ -56,6 +58,16 @@ def check_text(name: str, value: Any) -> None:
     """Raise unless the value is text that is not blank and can be written to a file."""
     if not isinstance(value, str) or not value.strip() or value.encode("utf-8", "replace").decode("utf-8") != value:
         raise ValueError(f"{name} must be text; got {value!r}.")
+
+
+def check_real_or_auto(name: str, value: Any) -> None:
+    """Raise unless the value is a finite number of at least 0, or "auto"."""
+    if isinstance(value, str) and value == AUTO:
+        return
+    try:
+        check_real(name, value, 0.0)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a finite number of at least 0, or '{AUTO}'; got {value!r}.") from error
 
 
 def check_flag(name: str, value: Any) -> None:
@@ -155,6 +167,11 @@ def whole(default: int, meaning: str, least: int = 1) -> Any:
 def real(default: float, meaning: str, least: float = 0.0, below: float = math.inf) -> Any:
     """Declare a finite number."""
     return declared(default, "float", meaning, lambda name, value: check_real(name, value, least, below))
+
+
+def real_or_auto(meaning: str) -> Any:
+    """Declare a finite number of at least 0, or "auto", which is the default."""
+    return declared(AUTO, 'float or "auto"', meaning, check_real_or_auto)
 
 
 def real_between(default: float, meaning: str, above: float, below: float) -> Any:

@@ -27,7 +27,11 @@ def test_the_path_is_that_of_the_estimator(kind, selection, search, weighted):
     growth = TGB(selection=selection, search=search, **SMALL).grow(task_of(kind, X, y, weight))
     fitted = estimator(kind, selection=selection, search=search).fit(X, y, weight)
     assert ordered(growth.path) == fitted.path_
-    assert (growth.n_iter, growth.chosen, growth.notes) == (fitted.n_iter_, -1, {"search_complete_": True})
+    assert (growth.n_iter, growth.chosen, growth.notes) == (
+        fitted.n_iter_,
+        -1,
+        {"search_complete_": True, "ridge_": fitted.ridge_},
+    )
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -45,7 +49,7 @@ def test_a_search_that_is_cut_short_is_noted_with_a_warning(limit):
     method = TGB(**SMALL | {"search": "exact", "max_rules": 1, "max_propositions": 3, **limit})
     with pytest.warns(ConvergenceWarning, match=r"^The exact search came to the limit of max_nodes or max_seconds"):
         growth = method.grow(task_of("numbers", X, y))
-    assert growth.notes == {"search_complete_": False}
+    assert growth.notes["search_complete_"] is False
     assert len(growth.path) == 2
 
 

@@ -5,26 +5,32 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.information import InformationSelection
+from obliquerules.boosting.inputs import Inputs
 from obliquerules.boosting.learner import Learner
-from obliquerules.boosting.loop import boost
-from obliquerules.boosting.problem import Problem
+from obliquerules.boosting.loop import Search, boost
+from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.record import Record
+from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import real, seed, verbosity, whole
+from obliquerules.parameters import AUTO, real, real_or_auto, seed, verbosity, whole
 from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import RuleEnsemble, Shortening
+from obliquerules.solvers.shrinkage import Fitted, Rows, estimated_ridge
 
 Boosted = TypeVar("Boosted", bound="Boosting")
+
+# The ridge with which rules are grown, if that of their final weights is estimated.
+GROWTH_RIDGE = 4.0
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,19 @@ class Boosting(Method):
     )
     validation_tolerance: float
     objective_tolerance: float
-    ridge: float = real(
-        4.0,
+    ridge: Any = real_or_auto(
         "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. Scaling by "
-        "the curvature of the loss at the best constant makes this mean the same for every loss.",
+        "the curvature of the loss at the best constant makes this mean the same for every loss. "
+        f'``"auto"``: rules are grown with a ridge of {GROWTH_RIDGE:g}; that of their final weights is estimated from the '
+        "training rows, by leaving out each of them, and kept as ``ridge_``. As in the paper, nothing is estimated with "
+        '``selection="validation"``.',
+    )
+    effort: int = whole(
+        2,
+        'For ``"information"`` with numbers, counts or two classes: how often, once rules are grown, the best ensembles found '
+        "so far are grown again and simplified. More takes longer and lowers the loss on the training rows; 0 is quickest.",
+        least=0,
     )
     exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
@@ -94,7 +108,7 @@ class Boosting(Method):
         # Always drawn, so that later draws do not depend on the selection.
         lot = int(check_random_state(self.random_state).randint(2**31 - 1))
         held_out = sample.hold_out(loss.strata(sample.y), fraction, lot)
-        ridge = self.penalty(loss, sample.y, sample.weight)
+        ridge = self.task_penalty(task)
         outputs = task.labels.names if task.labels is not None and loss.by_class else None
         # On the scale of the loss, which is half that of -2 log likelihood.
         price = 0.5 * self.pair.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
@@ -115,15 +129,35 @@ class Boosting(Method):
         return grow_in_class_order(self, task, Boosting._grow)
 
     def _grow(self, task: Task) -> Growth:
-        pair, record = self.pair, Record()
-        learner, selection, shortening = pair.learner(self, task.sample), pair.selection(self), Shortening(task.sample.X)
-        for stage in boost(self.problem(task), learner, selection, self.max_rules, record):
+        growing = replace(self, ridge=GROWTH_RIDGE) if self.ridge == AUTO else self
+        stages, record = growing._grown(task)
+        ridge, paper = float(growing.ridge), self.pair.as_in_the_paper
+        if self.ridge == AUTO and not paper:
+            ridge = estimated_ridge(*_fits(stages, task), lambda rows: replace(self, ridge=rows).task_penalty(task))
+        final = replace(self, ridge=ridge).task_penalty(task)
+        if ridge != growing.ridge:
+            stages = [stage.with_ridge(final) for stage in stages]
+        path = readable_path([stage.ensemble for stage in stages], task, final, "rows" if paper else self.exact)
+        notes = {**self.notes(record), "ridge_": ridge}
+        found = {"ridge": ridge} if self.ridge == AUTO else {}
+        return Growth(path, len(record.grown) - 1, notes=notes, parameters=found)
+
+    def _grown(self, task: Task) -> tuple[list[Stage], Record]:
+        """Return the ensembles of the path, and the record of the fit."""
+        pair, record, problem, shortening = self.pair, Record(), self.problem(task), Shortening(task.sample.X)
+        learner, selection = pair.learner(self, task.sample), pair.selection(self)
+        growth = boost(problem, learner, selection, self.max_rules, record)
+        if isinstance(selection, InformationSelection) and not task.loss.by_class:
+            refiner = Refiner(Inputs(task.sample.X, task.sample.weight), problem)
+            growth = Search(problem, learner, selection, refiner, self.max_rules, record).run(self.effort)
+        for stage in growth:
             if self.verbose:
                 task.report(self._progress(shortening.ensemble(stage.ensemble)))
-        path = [stage.ensemble for stage in selection.path(record)]
-        ridge = self.penalty(task.loss, task.sample.y, task.sample.weight)
-        exact = "rows" if pair.as_in_the_paper else self.exact
-        return Growth(readable_path(path, task, ridge, exact), len(record.grown) - 1, notes=self.notes(record))
+        return selection.path(record), record
+
+    def task_penalty(self, task: Task) -> Any:
+        """Return the ridge in units of the loss."""
+        return self.penalty(task.loss, task.sample.y, task.sample.weight)
 
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""
@@ -147,3 +181,10 @@ def by_information(method: Boosting) -> Selection:
 def by_validation(method: Boosting) -> Selection:
     """Return the paper's selection."""
     return ValidationSelection(method.validation_tolerance, method.objective_tolerance)
+
+
+def _fits(stages: list[Stage], task: Task) -> tuple[list[Fitted], Rows]:
+    """Return ensembles and rows as the estimate of a ridge sees them."""
+    sample = task.sample
+    fits = [Fitted(stage.design, stage.pattern, stage.weights, stage.complexity) for stage in stages]
+    return fits, Rows(sample.y, sample.weight, task.loss, sample.offset)

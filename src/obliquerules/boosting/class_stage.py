@@ -290,6 +290,10 @@ class ClassStage(Stage):
         """Return the next stage with weights that are just good enough to judge the candidate."""
         return self.with_rule(candidate, JUDGED)
 
+    def refitted(self) -> ClassStage:
+        """Return the stage with weights fitted to all rows anew."""
+        return self.settled()
+
     def settled(self) -> ClassStage:
         """Return the stage with exact weights."""
         row_weight = self.problem.row_weight

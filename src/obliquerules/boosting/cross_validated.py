@@ -31,29 +31,18 @@ from obliquerules.boosting.held_out import FoldLosses, HeldOut
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.boosting.tgb import TGB
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import check_folds, check_real, declared, flag, gives_splits, jobs, seed, verbosity
+from obliquerules.parameters import AUTO, check_folds, declared, flag, gives_splits, jobs, real_or_auto, seed, verbosity
 from obliquerules.rules import RuleEnsemble
 
 DEFAULT_FOLDS = 5
 # The largest number of repetitions of the folds.
 REPETITIONS = 10
-AUTO = "auto"
 # The ridges that are compared if one is to be chosen; the first is that of growth.
 RIDGES = (4.0, 16.0, 64.0)
 
 STILL_FALLS = "The largest size is better than every smaller one by more than a standard error: raise max_rules."
 
 Path = tuple[RuleEnsemble, ...]
-
-
-def check_ridge(name: str, value: Any) -> None:
-    """Raise unless the value is a finite number of at least 0, or "auto"."""
-    if isinstance(value, str) and value == AUTO:
-        return
-    try:
-        check_real(name, value, 0.0)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a finite number of at least 0, or '{AUTO}'; got {value!r}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,14 +53,11 @@ class CrossValidated(ABC):
     its members are evaluated on those rows.
     """
 
-    ridge: Any = declared(
-        AUTO,
-        'float or "auto"',
+    ridge: Any = real_or_auto(
         "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. "
         '``"auto"``: rules are grown with a ridge of 4 and their weights refitted with 16 and 64 too; the ridge of the least '
         "risk is taken.",
-        check_ridge,
     )
     random_state: Any = seed(
         "Assigns the rows to folds, by their content: None gives the same folds each time, and so does the same number. For "
@@ -208,9 +194,12 @@ class TGBCV(CrossValidated, TGB):
 
 
 def parameters_of(kind: type[Method], method: Method) -> dict[str, Any]:
-    """Return the parameters of a kind of method, with the values that another method has for them, unless they are "auto"."""
+    """Return the parameters of a kind of method, with the values that another method has for them.
+
+    Where that is "auto", it is the ridge of growth.
+    """
     values = {one.name: getattr(method, one.name) for one in dataclasses.fields(kind)}
-    return {name: value for name, value in values.items() if not (isinstance(value, str) and value == AUTO)}
+    return {name: RIDGES[0] if isinstance(value, str) and value == AUTO else value for name, value in values.items()}
 
 
 def members_to_compare(path: Path, task: Task) -> list[int]:

@@ -1,14 +1,21 @@
-"""The boosting loop: Algorithm 1 of the paper, for any learner and any selection."""
+"""The boosting loop: Algorithm 1 of the paper, for any learner and any selection, and a longer search by a criterion."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from obliquerules.boosting.class_stage import first_stage
+from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.record import Record
+from obliquerules.boosting.refinement import Refiner, Schedule
 from obliquerules.boosting.selection import Selection
+from obliquerules.boosting.simplification import simplify
+
+# How a new rule and all others are refined together.
+SCHEDULE: Schedule = ((8.0, 6), (24.0, 6))
 
 
 def boost(
@@ -21,8 +28,7 @@ def boost(
     met = Record() if record is None else record
 
     def next_rule(stage: Stage) -> Candidate | None:
-        best = selection.best(learner.candidates(stage, selection, met))
-        return None if best is None else best.upright(problem)
+        return best_rule(stage, learner, selection, met)
 
     stage = first_stage(problem)
     yield met.note_grown(stage)
@@ -32,3 +38,65 @@ def boost(
             return
         stage = selection.revise(stage.with_rule(rule), next_rule)
         yield met.note_grown(stage)
+
+
+def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Record) -> Candidate | None:
+    """Return the best rule to add to an ensemble; None if there is none."""
+    best = selection.best(learner.candidates(stage, selection, record))
+    return None if best is None else best.upright(stage.problem)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A longer search by a criterion: ensembles are refined as they grow and, once grown, grown again and simplified.
+
+    Attributes
+    ----------
+    problem : Problem
+    learner : Learner
+    selection : InformationSelection
+    refiner : Refiner
+    max_rules : int
+    record : Record
+    """
+
+    problem: Problem
+    learner: Learner
+    selection: InformationSelection
+    refiner: Refiner
+    max_rules: int
+    record: Record
+
+    def run(self, effort: int) -> Iterator[Stage]:
+        """Yield the ensembles as they grow; then improve what was found as often as ``effort`` says."""
+        yield from self.grow()
+        for _ in range(effort):
+            self.improve()
+
+    def grow(self) -> Iterator[Stage]:
+        """Yield the ensemble with no rule, with one rule, and so on; all rules are refined whenever one is added."""
+        stage = first_stage(self.problem)
+        yield self.record.note_grown(stage)
+        for _ in range(self.max_rules):
+            extended = self._with_next_rule(stage)
+            if extended is None:
+                return
+            stage = self.record.note_grown(extended)
+            yield stage
+
+    def improve(self) -> None:
+        """Add a rule to the best ensemble of each number of rules, and simplify what is small."""
+        for n_rules in range(1, self.max_rules):
+            known = [stage for stage in self.record.front if len(stage.conditions) == n_rules]
+            if known:
+                self._with_next_rule(min(known, key=self.selection.criterion))
+        simplify(self.record, self.refiner)
+
+    def _with_next_rule(self, stage: Stage) -> Stage | None:
+        """Return the ensemble with one more rule, refined if that lowers the criterion; None if there is no rule to add."""
+        rule = best_rule(stage, self.learner, self.selection, self.record)
+        if rule is None:
+            return None
+        extended = self.record.note_fitted(stage.with_rule(rule))
+        refined = [self.record.note_fitted(one) for one in self.refiner.refinements(extended, SCHEDULE)]
+        return min([extended, *refined], key=self.selection.criterion)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.objective import OBJECTIVES, Objective
 from obliquerules.losses import Loss
+from obliquerules.method import patterns_of
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -336,6 +338,25 @@ class Stage:
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         weights = self._fitted(rows, pattern, self.problem.row_weight, self.weights[kept])
         return Stage(self.problem, conditions, rows, pattern, weights)
+
+    def with_condition(self, index: int, condition: Conjunction, covers: Mask) -> Stage:
+        """Return the stage with another condition for one of its rules, and all weights refitted."""
+        conditions = (*self.conditions[:index], condition, *self.conditions[index + 1 :])
+        return self._of_rules(conditions, [*self.fires.T[:index], covers, *self.fires.T[index + 1 :]], self.weights)
+
+    def with_conditions(self, conditions: Sequence[Conjunction], covers: Sequence[Mask], start: Vector) -> Stage | None:
+        """Return the stage of other conditions, with all weights refitted; None if a rule fires on all rows or on none."""
+        if any(rows.all() or not rows.any() for rows in covers):
+            return None
+        return self._of_rules(conditions, covers, start)
+
+    def _of_rules(self, conditions: Sequence[Conjunction], covers: Sequence[Mask], start: Vector) -> Stage:
+        design, pattern = patterns_of(covers, len(self.problem.y))
+        return Stage(self.problem, tuple(conditions), design, pattern, start).refitted()
+
+    def with_ridge(self, ridge: Any) -> Stage:
+        """Return the stage with weights fitted with another ridge."""
+        return replace(self, problem=replace(self.problem, ridge=ridge)).refitted()
 
     def _rows_without(self, kept: list[int]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return design and patterns of some of the columns."""

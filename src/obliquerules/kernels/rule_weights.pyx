@@ -2,10 +2,11 @@
 """Newton's method on the weights of rules; the arithmetic behind `solvers.rule_weights`."""
 
 from libc.float cimport DBL_MAX, DBL_MIN
-from libc.math cimport NAN, fabs, fmax, sqrt
+from libc.math cimport NAN, fabs, fmax
 
 import numpy as np
 
+include "cholesky.pxi"
 include "losses.pxi"
 include "signals.pxi"
 
@@ -24,37 +25,6 @@ cdef double FIRST_DAMPING = 1e-3, LEAST_DAMPING = 1e-12, LARGEST_DAMPING = 1e20
 cdef int MAX_SAFE_STEPS = 2000, MAX_BISECTIONS = 200
 cdef double NO_SLOPE = 1e-13       # of the weight of all rows: the slope of a constant that is as good as the best
 cdef double LARGEST_CONSTANT = 1e300
-
-
-# ---- linear algebra ------------------------------------------------------------------------------------------------------
-
-cdef inline double dot(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double total = 0.0
-    for i in range(n):
-        total += a[i] * b[i]
-    return total
-
-
-cdef bint solve_in_place(double[:, ::1] matrix, double[::1] x) noexcept nogil:
-    """Cholesky of the lower triangle, then both triangular systems; False if the matrix is not positive definite."""
-    cdef Py_ssize_t i, j, m = x.shape[0]
-    cdef double s
-    for i in range(m):
-        for j in range(i + 1):
-            s = matrix[i, j] - dot(&matrix[i, 0], &matrix[j, 0], j)
-            if i > j:
-                matrix[i, j] = s / matrix[j, j]
-            elif s > 0.0:
-                matrix[i, i] = sqrt(s)
-            else:
-                return False
-        x[i] = (x[i] - dot(&matrix[i, 0], &x[0], i)) / matrix[i, i]
-    for i in range(m - 1, -1, -1):
-        x[i] /= matrix[i, i]
-        for j in range(i):
-            x[j] -= matrix[i, j] * x[i]
-    return True
 
 
 # ---- Newton --------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,208 @@
+"""Refinement: the conditions of an ensemble made soft, moved jointly with its weights, and made hard again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.inputs import Inputs
+from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.threshold import middle_of_gap
+from obliquerules.kernels.soft_rules import SoftRules
+from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.rules.decimals.gaps import Projections
+from obliquerules.rules.proposition import Term, term_values
+from obliquerules.rules.votes import in_whole_numbers, is_binary
+from obliquerules.solvers.refinement import descend
+
+Vector = NDArray[np.float64]
+# Sharpness of the sigmoids, for sums of standard deviation one, and the number of steps with it; one after the other.
+Schedule = tuple[tuple[float, int], ...]
+
+# The curvature of a row counts as at least this share of that at the best constant.
+LEAST_CURVATURE = 4e-3
+# Numbers are moved by at most this many rows, which are in random order: more would not move them elsewhere.
+MOST_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTest:
+    """A condition on standardised terms, scaled such that their sum has standard deviation one.
+
+    A condition that is not ``movable`` is on a single term, itself.
+    """
+
+    test: Test
+    weights: Vector
+    threshold: float
+    movable: bool
+
+    @property
+    def keys(self) -> tuple[Term | Test, ...]:
+        """The terms of the sum."""
+        return self.test.columns if self.movable and isinstance(self.test, Proposition) else (self.test,)
+
+    @property
+    def free(self) -> list[bool]:
+        """Whether each weight, and the threshold, moves: a single weight is only a unit."""
+        return [*[self.movable and len(self.weights) > 1] * len(self.weights), self.movable]
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised:
+    """A term of sums: its values on the rows that count, and the mean and the scale by which they were standardised."""
+
+    values: Vector
+    mean: float
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class Refiner:
+    """Moves all numbers of an ensemble at once: rule weights, and weights and thresholds of conditions; variables stay.
+
+    Each condition ``x.w >= t`` becomes ``sigmoid(sharpness (z.w - t))`` on standardised inputs z, and a rule the product of its
+    conditions. Levels, dates and 0/1 columns by themselves stay as they are. After the descent, thresholds are placed in the
+    middle of gaps again, and the rule weights are fitted to the hard conditions.
+    """
+
+    inputs: Inputs
+    problem: Problem
+    _terms: dict[Term | Test, Standardised] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> slice:
+        """The rows by which numbers are moved."""
+        return slice(min(len(self.problem.y), MOST_ROWS))
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """The place of each column of numbers among the inputs."""
+        return {column: place for place, column in enumerate(self.inputs.numbers)}
+
+    def term(self, key: Term | Test) -> Standardised:
+        """Return a term of a sum, or a condition that does not move, which is 0 or 1."""
+        if key not in self._terms:
+            self._terms[key] = self._term(key)
+        return self._terms[key]
+
+    def _term(self, key: Term | Test) -> Standardised:
+        block = self.inputs.block
+        if isinstance(key, int):
+            place, scaling = self.place[key], self.inputs.scaling
+            missing = np.isnan(block.matrix[self.rows, key])
+            values = np.where(missing, np.nan, self.inputs.standardised[self.rows, place])
+            return Standardised(values, float(scaling.mean[place]), float(scaling.scale[place]))
+        if isinstance(key, Proposition):
+            return Standardised(key(block.rows(self.rows)).astype(np.float64), 0.0, 1.0)
+        return Standardised(term_values(key, block)[self.rows], 0.0, 1.0)
+
+    def is_movable(self, test: Test) -> bool:
+        """Say whether a condition has numbers to move."""
+        if not isinstance(test, Proposition) or (len(test.columns) == 1 and is_binary(test.columns[0], self.problem.X)):
+            return False
+        return all(not isinstance(term, int) or term in self.place for term in test.columns)
+
+    def soft(self, test: Test) -> SoftTest:
+        """Return a condition on standardised terms."""
+        if not isinstance(test, Proposition) or not self.is_movable(test):
+            return SoftTest(test, np.ones(1), 0.0, movable=False)
+        terms = [self.term(column) for column in test.columns]
+        weights = np.array([weight * term.scale for weight, term in zip(test.weights, terms, strict=True)])
+        threshold = test.threshold - sum(weight * term.mean for weight, term in zip(test.weights, terms, strict=True))
+        total = np.sum([weight * term.values for weight, term in zip(weights, terms, strict=True)], axis=0)
+        known = total[~np.isnan(total)]
+        spread = float(known.std()) if len(known) else 0.0
+        unit = spread if spread > 0.0 else 1.0
+        return SoftTest(test, weights / unit, threshold / unit, movable=True)
+
+    def refinements(self, stage: Stage, schedule: Schedule) -> Iterator[Stage]:
+        """Yield the ensemble after each sharpness of a schedule; ends early where nothing can be moved."""
+        for sharpness, n_steps in schedule:
+            refined = self.refined(stage, sharpness, n_steps)
+            if refined is None:
+                return
+            yield refined
+            stage = refined
+
+    def refined(self, stage: Stage, sharpness: float, n_steps: int) -> Stage | None:
+        """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
+        soft = [[self.soft(test) for test in condition] for condition in stage.conditions]
+        flat = [one for rule in soft for one in rule]
+        if not any(one.movable for one in flat):
+            return None
+        start = np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for one in flat)])
+        found = descend(self._kernel(soft, flat, len(stage.weights)), start, sharpness, n_steps)
+        return None if found is start else self._hardened(stage, soft, found)
+
+    def _kernel(self, soft: Sequence[Sequence[SoftTest]], flat: Sequence[SoftTest], n_weights: int) -> SoftRules:
+        problem, rows = self.problem, self.rows
+        place = {key: at for at, key in enumerate(dict.fromkeys(key for one in flat for key in one.keys))}
+        # A ridge in rows is a smaller share of all rows than of some of them.
+        share = float(np.add.reduce(problem.row_weight[rows])) / problem.size
+        return SoftRules(
+            np.ascontiguousarray(np.column_stack([self.term(key).values for key in place])),
+            problem.y[rows],
+            problem.row_weight[rows],
+            np.zeros(rows.stop) if problem.offset is None else np.ascontiguousarray(problem.offset[rows]),
+            np.array([index for index, rule in enumerate(soft) for _ in rule], dtype=np.intc),
+            np.cumsum([0, *(len(one.weights) for one in flat)]).astype(np.intc),
+            np.array([place[key] for one in flat for key in one.keys], dtype=np.intc),
+            np.array([one.movable for one in flat], dtype=np.uint8),
+            np.array([isinstance(one.test, Proposition) and one.test.missing for one in flat], dtype=np.uint8),
+            np.array([True] * n_weights + [moves for one in flat for moves in one.free], dtype=np.uint8),
+            len(soft),
+            problem.loss.family,
+            share * float(problem.ridge),
+            problem.loss.power,
+            self._least_curvature,
+        )
+
+    @cached_property
+    def _least_curvature(self) -> float:
+        return LEAST_CURVATURE * float(self.problem.loss.curvature(self.problem.y, self.problem.row_weight))
+
+    def _hardened(self, stage: Stage, soft: Sequence[Sequence[SoftTest]], found: Vector) -> Stage | None:
+        """Return the ensemble with the conditions that parameters of soft ones stand for."""
+        at, conditions = len(stage.weights), []
+        for rule in soft:
+            tests = []
+            for one in rule:
+                end = at + len(one.weights)
+                hard = self._hard(one, found[at:end], float(found[end]))
+                if hard is None:
+                    return None
+                tests.append(hard)
+                at = end + 1
+            conditions.append(Conjunction(tests))
+        covers = [condition(self.problem.X) for condition in conditions]
+        return stage.with_conditions(conditions, covers, found[: len(stage.weights)])
+
+    def _hard(self, one: SoftTest, weights: Vector, threshold: float) -> Test | None:
+        """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
+        if not one.movable or not isinstance(one.test, Proposition):
+            return one.test
+        if not (np.isfinite(weights).all() and (weights != 0.0).all()):
+            return None
+        order = np.argsort(-np.abs(weights), kind="stable")
+        terms = [self.term(one.test.columns[index]) for index in order]
+        raw = weights[order] / np.array([term.scale for term in terms])
+        unit = abs(float(raw[0]))
+        moved = (threshold + float(np.add.reduce(raw * np.array([term.mean for term in terms])))) / unit
+        if not (np.isfinite(moved) and np.isfinite(raw / unit).all()):
+            return None
+        return self.placed(Proposition([one.test.columns[index] for index in order], raw / unit, moved, one.test.missing))
+
+    def placed(self, test: Proposition) -> Test | None:
+        """Return a condition with its threshold in the middle of the gap in which it lies; None if there is none."""
+        threshold = middle_of_gap(self.projections(test), test.threshold)
+        return None if threshold is None else in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X)
+
+    def projections(self, test: Proposition) -> Projections:
+        """Return the sums that a condition compares with its threshold."""
+        largest = self.inputs.largest_of(test.columns)
+        return Projections.of(test.project(self.problem.X), test.terms(self.problem.X), test.weights, largest)

@@ -1,0 +1,80 @@
+"""Simplification: smaller ensembles by leaving out a rule, a condition or a variable of a larger one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.problem import Stage
+from obliquerules.boosting.record import Record
+from obliquerules.boosting.refinement import Refiner, Schedule
+from obliquerules.rules import Conjunction, Proposition, Test
+
+# Ensembles of at most this complexity are simplified, down to the other.
+LARGEST, SMALLEST = 18, 3
+# Of the ensembles of one size that come of one, this many are refined, if their loss is at most so many times the least known.
+REFINED = 3
+WITHIN = 1.2
+SCHEDULE: Schedule = ((16.0, 4),)
+
+
+def simplify(record: Record, refiner: Refiner) -> None:
+    """Simplify the ensembles of the Pareto front, the largest first, and record what is nearly as good as what is there."""
+    for complexity in range(LARGEST, SMALLEST - 1, -1):
+        stage = next((one for one in record.front if one.complexity == complexity), None)
+        if stage is None:
+            continue
+        by_size: dict[int, list[Stage]] = {}
+        for smaller in simplified(stage, refiner):
+            by_size.setdefault(smaller.complexity, []).append(smaller)
+        for size, found in by_size.items():
+            limit = WITHIN * min(one.training_loss for one in record.front if one.complexity <= size)
+            for one in sorted(found, key=attrgetter("training_loss"))[:REFINED]:
+                if one.training_loss <= limit:
+                    record.note_fitted(one)
+                    for refined in refiner.refinements(one, SCHEDULE):
+                        record.note_fitted(refined)
+
+
+def simplified(stage: Stage, refiner: Refiner) -> Iterator[Stage]:
+    """Yield the ensembles with one rule, one condition, or one variable of a condition less, with refitted weights."""
+    for index, condition in enumerate(stage.conditions):
+        if len(stage.conditions) > 1:
+            yield stage.without(index)
+        for shorter in shorter_conditions(condition, refiner):
+            covers = shorter(stage.problem.X)
+            if covers.any() and not covers.all():
+                yield stage.with_condition(index, shorter, covers)
+
+
+def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Conjunction]:
+    """Yield a conjunction without one of its conditions, and with one variable less in one of them."""
+    tests = list(condition)
+    for index, test in enumerate(tests):
+        before, after = tests[:index], tests[index + 1 :]
+        if len(tests) > 1:
+            yield Conjunction([*before, *after])
+        narrower = without_weakest(test, refiner)
+        if narrower is not None:
+            yield Conjunction([*before, narrower, *after])
+
+
+def without_weakest(test: Test, refiner: Refiner) -> Test | None:
+    """Return a condition without the variable of least influence, which holds on as many rows; None if there is only one."""
+    if not isinstance(test, Proposition) or len(test.columns) == 1 or not refiner.is_movable(test):
+        return None
+    influence = [abs(weight) * refiner.term(term).scale for weight, term in zip(test.weights, test.columns, strict=True)]
+    kept = [index for index in range(len(influence)) if index != int(np.argmin(influence))]
+    weights = [test.weights[index] / abs(test.weights[kept[0]]) for index in kept]
+    shorter = Proposition([test.columns[index] for index in kept], weights, 0.0, test.missing)
+    threshold = _threshold_above_which(shorter.project(refiner.problem.X), test.project(refiner.problem.X) >= test.threshold)
+    return None if threshold is None else refiner.placed(shorter.with_numbers(shorter.weights, threshold))
+
+
+def _threshold_above_which(values: NDArray[np.float64], holds: NDArray[np.bool_]) -> float | None:
+    """Return the threshold that as many values reach as there are rows on which a condition holds."""
+    ordered, wanted = np.sort(values[~np.isnan(values)]), int(np.count_nonzero(holds))
+    return float(ordered[len(ordered) - wanted]) if 0 < wanted < len(ordered) else None

@@ -1,0 +1,109 @@
+"""Shrinkage: how large the ridge on rule weights should be, estimated from the training rows for any loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.losses import Loss
+from obliquerules.solvers.rule_weights import weights_of_patterns
+
+Vector = NDArray[np.float64]
+
+# The ridges that are compared, in rows.
+RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+# Leaving a row out shows the optimism of the weights alone. Conditions are found on the same rows by a long search: each unit
+# of complexity counts as this many weights.
+WEIGHTS_PER_UNIT = 3.0
+# No row has more than this share of what decides its own score; and less curvature than the other share of all rows is none.
+MOST_LEVERAGE = 0.99
+NO_CURVATURE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Targets, weights and, if there are any, offsets of distinct rows, and the loss."""
+
+    y: Vector
+    weight: Vector
+    loss: Loss
+    offset: Vector | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """An ensemble as the weights of firing patterns.
+
+    Attributes
+    ----------
+    design : array of shape (n_patterns, 1 + n_rules)
+    pattern : array of shape (n_rows,)
+    weights : array of shape (1 + n_rules,) or, with many classes, (1 + n_rules, n_classes)
+    complexity : int
+    """
+
+    design: Vector
+    pattern: NDArray[np.intp]
+    weights: Vector
+    complexity: int
+
+
+def estimated_ridge(ensembles: Sequence[Fitted], rows: Rows, penalty: Callable[[float], Any]) -> float:
+    """Return the ridge, in rows, with the least mean expected loss of some ensembles on new rows.
+
+    The expected loss is that of the training rows, plus a multiple of what it would be more if each row were left out of the
+    fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble with rules, it is the least.
+    """
+    with_rules = [one for one in ensembles if one.design.shape[1] > 1]
+    expected = [sum(expected_loss(one, rows, penalty(ridge)) for one in with_rules) for ridge in RIDGES]
+    return RIDGES[int(np.argmin(expected))]
+
+
+def expected_loss(one: Fitted, rows: Rows, ridge: Any) -> float:
+    """Return the expected loss of an ensemble on new rows if its weights are fitted with this ridge."""
+    weights = weights_of_patterns(
+        one.design, one.pattern, rows.y, rows.weight, rows.loss, ridge, one.weights, offset=rows.offset
+    )
+    score = (one.design @ weights)[one.pattern]
+    if rows.offset is not None:
+        score = score + rows.offset
+    training, left_out = (_total(rows, each) for each in (score, left_out_scores(one, rows, weights, score, ridge)))
+    weights_per_rule = WEIGHTS_PER_UNIT * one.complexity / int(one.design.shape[1] - 1)
+    return training + weights_per_rule * max(left_out - training, 0.0)
+
+
+def _total(rows: Rows, score: Vector) -> float:
+    return float(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
+
+
+def left_out_scores(one: Fitted, rows: Rows, weights: Vector, score: Vector, ridge: Any) -> Vector:
+    """Return the score that each row would have if the weights were fitted without it, after one Newton step.
+
+    Exact for the squared loss. With many classes, the step is taken for each class by itself.
+    """
+    gradient, hessian = rows.loss.gradient(rows.y, score), rows.loss.hessian(score)
+    if not rows.loss.by_class:
+        free = np.ones(len(weights), dtype=np.bool_)
+        return score + _shift(one, rows.weight * gradient, rows.weight * hessian, float(ridge), free)
+    shifts = [
+        _shift(one, rows.weight * gradient[:, k], rows.weight * hessian[:, k], float(ridge[k]), weights[:, k] != 0.0)
+        for k in range(weights.shape[1])
+    ]
+    return np.asarray(score + np.column_stack(shifts))
+
+
+def _shift(one: Fitted, gradient: Vector, hessian: Vector, ridge: float, free: NDArray[np.bool_]) -> Vector:
+    """Return by how much the score of each row changes when it is left out; ``free`` are the weights that take part."""
+    free = free.copy()
+    free[0] = True  # the constant, which has no ridge
+    design = one.design[:, free]
+    by_pattern = np.bincount(one.pattern, hessian, len(design)).astype(np.float64)
+    least = max(NO_CURVATURE * float(by_pattern.sum()), np.finfo(np.float64).tiny)
+    curvature = np.einsum("pi,p,pj->ij", design, by_pattern, design)
+    curvature[np.diag_indices(len(curvature))] += np.append(least, np.full(len(curvature) - 1, max(ridge, least)))
+    spread = np.einsum("pi,pi->p", design, np.linalg.solve(curvature, design.T).T)[one.pattern]
+    return np.asarray(spread * gradient / (1.0 - np.minimum(spread * hessian, MOST_LEVERAGE)))
