@@ -33,6 +33,8 @@ class LLTBoostClassifier(RuleClassifier):
         The log of its edits; None if it was not edited.
     classes_ : array of shape (n_classes,)
         The labels, sorted.
+    ridge_ : float
+        The ridge of the rule weights, estimated or given.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
@@ -63,6 +65,7 @@ class LLTBoostRegressor(RuleRegressor):
     ----------
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
+    ridge_ : float
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)

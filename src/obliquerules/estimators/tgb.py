@@ -30,6 +30,8 @@ class TGBClassifier(RuleClassifier):
         Whether every exact search was completed; True for greedy search. Not saved to files.
     classes_ : array of shape (n_classes,)
         The labels, sorted.
+    ridge_ : float
+        The ridge of the rule weights, estimated or given.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
@@ -60,6 +62,7 @@ class TGBRegressor(RuleRegressor):
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
     search_complete_ : bool
+    ridge_ : float
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
@@ -122,6 +125,7 @@ class TGBRegressorCV(RuleRegressor):
     ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
     search_complete_ : bool
+    ridge_ : float
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
