@@ -20,13 +20,15 @@ from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import Trial
-from obliquerules.boosting import information
+from obliquerules.boosting import information, loop, simplification
 from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
-from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.problem import Stage
 from obliquerules.datasets import DATASETS
-from obliquerules.rules import Conjunction
+from obliquerules.solvers import shrinkage
 from obliquerules.solvers.l1_logistic import follow_path
 
+# The first of the seeds on whose splits choices are made; those of the reports are others.
+DEVELOPMENT = 100
 SIZES = (4, 6, 8, 10, 15, 20, 30)
 
 
@@ -53,20 +55,7 @@ def with_swaps(self, pull, rows):
                 yield weights, -found.intercept
 
 
-def with_pruning(self, stage, relearn):
-    """Revision, and then the removal of propositions and rules as long as one lowers the criterion."""
-    stage = REVISE(self, stage, relearn)
-    for index, condition in enumerate(stage.conditions):
-        others = stage.without(index)
-        shorter = [Conjunction(p for p in condition if p is not out) for out in condition] if len(condition) > 1 else []
-        pruned = [others.with_rule(Candidate(rest, rest(stage.problem.X), 0.0)) for rest in shorter]
-        best = min([*pruned, stage], key=self.criterion)
-        if best is not stage:
-            return with_pruning(self, best, lambda _: None)
-    return stage
-
-
-DIRECTIONS, REVISE = PoolProposer.directions, information.InformationSelection.revise
+DIRECTIONS = PoolProposer.directions
 
 # Each variant: parameters of the estimator, and what to put in the place of a part of the library.
 VARIANTS = {
@@ -76,18 +65,25 @@ VARIANTS = {
     "logistic thresholds only": ({}, [(PoolProposer, "objective_threshold", lambda *_: None)]),
     "no axis-parallel splits": ({}, [(PoolProposer, "axis_splits", lambda *_: iter(()))]),
     "one candidate refitted, not 10": ({}, [(Stage, "most_tried", 1)]),
-    "no revision": ({}, [(information, "REVISED", frozenset())]),
-    "revision to four rules": ({}, [(information, "REVISED", frozenset((2, 3, 4)))]),
-    "revision after every rule": ({}, [(information, "REVISED", frozenset(range(11)))]),
+    "not refined": ({}, [(loop, "SCHEDULE", ()), (simplification, "SCHEDULE", ())]),
+    "refined at sharpness 8 alone": ({}, [(loop, "SCHEDULE", ((8.0, 12),))]),
+    "not grown again, not simplified": ({"effort": 0}, []),
+    "grown again, not simplified": ({}, [(loop, "simplify", lambda *_: None)]),
+    "effort=1": ({"effort": 1}, []),
+    "effort=4": ({"effort": 4}, []),
+    "simplified from 30": ({}, [(simplification, "LARGEST", 30)]),
+    "one of a size refined": ({}, [(simplification, "REFINED", 1), (simplification, "WITHIN", 1.05)]),
     "swaps of variables": ({}, [(PoolProposer, "directions", with_swaps)]),
-    "pruning of propositions": ({}, [(information.InformationSelection, "revise", with_pruning)]),
     "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, record: record.grown)]),
     "complexity_penalty=1": ({"complexity_penalty": 1.0}, []),
     "complexity_penalty=2": ({"complexity_penalty": 2.0}, []),
     "complexity_penalty=3": ({"complexity_penalty": 3.0}, []),
     "complexity_penalty=6": ({"complexity_penalty": 6.0}, []),
     "ridge=1": ({"ridge": 1.0}, []),
+    "ridge=4": ({"ridge": 4.0}, []),
     "ridge=16": ({"ridge": 16.0}, []),
+    "a unit counts as one weight": ({}, [(shrinkage, "WEIGHTS_PER_UNIT", 1.0)]),
+    "a unit counts as six weights": ({}, [(shrinkage, "WEIGHTS_PER_UNIT", 6.0)]),
 }
 
 
@@ -127,7 +123,7 @@ def summary(name, datasets, seeds):
 def main():
     """Print one line for each variant; arguments are the number of repetitions, the first seed, and names of variants."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else DEVELOPMENT
     wanted = sys.argv[3:] or VARIANTS
     datasets, left_out = load(tuple(DATASETS))
     for name, reason in left_out.items():
