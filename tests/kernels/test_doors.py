@@ -206,6 +206,12 @@ def test_another_number_of_parameters_is_refused(n_parameters):
             question(np.zeros(n_parameters), 4.0)
 
 
+def test_first_terms_that_rise_only_by_overflow_are_refused():
+    first = np.array([0, 2**31 - 8, -10, 4, 5], dtype=np.intc)
+    with pytest.raises(ValueError, match="must name"):
+        with_array("SoftRules", "first_term", lambda _: first)()
+
+
 def test_rules_that_no_condition_belongs_to_are_a_row_of_ones():
     arguments = soft_arguments()
     arguments |= {"n_rules": 3, "free": np.ones(13, dtype=np.uint8)}
