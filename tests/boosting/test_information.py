@@ -5,45 +5,22 @@ import pytest
 from sklearn.metrics import mean_poisson_deviance
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.boosting.greedy import ONE_FOR_BOTH_SIGNS, GreedyLearner
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.loop import boost
 from obliquerules.boosting.pool import PoolProposer
-from obliquerules.boosting.problem import Candidate, Problem, Stage
+from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.threshold import best_threshold
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Conjunction, Proposition
+from obliquerules.rules import Conjunction, Proposition
 from obliquerules.rules.decimals.gaps import Projections
 
-
-def problem(loss="squared", seed=0, n=150, ridge=1.0):
-    rng = np.random.default_rng(seed)
-    X = np.asfortranarray(rng.normal(size=(n, 4)).round(2))
-    score = 2.0 * (X[:, 0] + X[:, 1] > 0.3) - 1.5 * (X[:, 2] > 0.5) * (X[:, 3] < 0.2)
-    y = {
-        "squared": score + rng.normal(scale=0.3, size=n),
-        "logistic": (rng.random(n) < 1.0 / (1.0 + np.exp(-score))).astype(float),
-        "poisson": rng.poisson(np.exp(0.5 * score)).astype(float),
-    }
-    if loss in ("gamma", "tweedie"):
-        amount = rng.gamma(2.0, np.exp(0.5 * score))
-        y |= {"gamma": amount, "tweedie": y["poisson"] * amount}
-    y = y[loss]
-    return Problem(Block.of_matrix(X), y, rng.uniform(0.5, 2.0, size=n), LOSSES[loss], ridge, np.zeros(n, dtype=bool))
+from .growing import learner, penalised, problem
 
 
 def candidate(problem, column, threshold):
     condition = Conjunction([Proposition([column], [1.0], threshold)])
     return Candidate(condition, condition(problem.X), 0.0)
-
-
-def learner(problem, max_variables, max_propositions):
-    return GreedyLearner(PoolProposer(problem.X, problem.row_weight, max_variables), max_propositions, ONE_FOR_BOTH_SIGNS)
-
-
-def penalised(stage):
-    return stage.training_loss + 0.5 * stage.problem.ridge * (stage.weights[1:] ** 2).sum()
 
 
 @pytest.mark.parametrize("seed", range(5))

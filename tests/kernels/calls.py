@@ -9,6 +9,7 @@ from obliquerules.kernels.class_weights import ClassWeightFinder
 from obliquerules.kernels.l1_path import PathFollower
 from obliquerules.kernels.losses import FAMILIES, expected_hessian, gradient, hessian, inverse_link, value
 from obliquerules.kernels.rule_weights import WeightFinder
+from obliquerules.kernels.soft_rules import SoftRules
 
 ROWS, COLUMNS, PATTERNS = 40, 3, 4
 
@@ -54,6 +55,31 @@ def class_weights_arguments():
 def find_class_weights(start, **arguments):
     weights, objective = ClassWeightFinder(**arguments).run(start)
     return weights.tolist(), objective
+
+
+def soft_arguments():
+    """Return two rules of four conditions, one of them on two terms and the last one fixed."""
+    rng = np.random.default_rng(6)
+    terms = np.column_stack([rng.normal(size=(ROWS, COLUMNS)), rng.random(ROWS) < 0.5])
+    conditions = {"rule_of": [0, 0, 1, 1], "first_term": [0, 2, 3, 4, 5], "term_of": [0, 1, 2, 1, 3]}
+    flags = {"soft": [1, 1, 1, 0], "missing": [1, 0, 1, 0], "free": [1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0]}
+    return {
+        "terms": terms,
+        "y": (rng.random(ROWS) < 0.5).astype(float),
+        "row_weight": rng.exponential(size=ROWS),
+        "offset": 0.1 * rng.normal(size=ROWS),
+        **{name: np.array(values, dtype=np.intc) for name, values in conditions.items()},
+        **{name: np.array(values, dtype=np.uint8) for name, values in flags.items()},
+        **{"n_rules": 2, "family": FAMILIES["logistic"], "ridge": 0.1, "power": 1.5, "least_curvature": 1e-3},
+        "parameters": rng.normal(size=12),
+    }
+
+
+def soften(parameters, **arguments):
+    soft = SoftRules(**arguments)
+    gradient, curvature = soft.sums(parameters, 4.0)
+    step = soft.damped_step(0.01)
+    return soft.value(parameters, 4.0), gradient.tolist(), curvature.tolist(), None if step is None else step.tolist()
 
 
 def objective_arguments():
@@ -126,6 +152,7 @@ CALLS = {
     "WeightFinder": (find_weights, weights_arguments),
     "WeightFinder, Tweedie": (find_weights, tweedie_weights_arguments),
     "ClassWeightFinder": (find_class_weights, class_weights_arguments),
+    "SoftRules": (soften, soft_arguments),
     "DirectedObjective": (judge, objective_arguments),
     "best_cuts": (cut, cuts_arguments),
     "RuleSearch": (search, search_arguments),

@@ -7,8 +7,20 @@ from obliquerules.kernels.axis_rules import DirectedObjective, RuleSearch
 from obliquerules.kernels.l1_path import PathFollower
 from obliquerules.kernels.losses import FAMILIES
 from obliquerules.kernels.rule_weights import WeightFinder
+from obliquerules.kernels.soft_rules import SoftRules
 
-from .calls import CALLS, DOORS, PATTERNS, ROWS, path_arguments, search, search_arguments, weights_arguments, with_array
+from .calls import (
+    CALLS,
+    DOORS,
+    PATTERNS,
+    ROWS,
+    path_arguments,
+    search,
+    search_arguments,
+    soft_arguments,
+    weights_arguments,
+    with_array,
+)
 
 FORMULAS = ("value", "gradient", "inverse_link", "hessian", "expected_hessian")
 every_door = pytest.mark.parametrize(("kernel", "name"), DOORS)
@@ -16,9 +28,12 @@ every_door = pytest.mark.parametrize(("kernel", "name"), DOORS)
 LENGTHS = {"none": (0, 0), "one": (0, 1), "one less": (1, -1), "one more": (1, 1)}
 # Keys that are taken are a set of any size, what a basis must have follows from the patterns, and a single array fits itself.
 WITH_ROWS = [
-    door for door in DOORS if door[1] not in {"taken", "basis"} and door[0] not in {"inverse_link", "expected_hessian"}
+    door
+    for door in DOORS
+    if door[1] not in {"taken", "basis", "parameters"} and door[0] not in {"inverse_link", "expected_hessian"}
 ]
-INDICES = [door for door in DOORS if door[1] in {"order", "group", "pattern", "ranking", "column", "output"}]
+INDEX_NAMES = {"order", "group", "pattern", "ranking", "column", "output", "rule_of", "first_term", "term_of"}
+INDICES = [door for door in DOORS if door[1] in INDEX_NAMES]
 
 
 def strided(array):
@@ -112,7 +127,7 @@ def test_indices_outside_of_their_array_are_refused(kernel, name, index):
         array[..., array.shape[-1] // 2] = index
         return array
 
-    with pytest.raises(ValueError, match="must hold"):
+    with pytest.raises(ValueError, match=r"must (hold|name)"):
         with_array(kernel, name, spoilt)()
 
 
@@ -145,10 +160,12 @@ def test_no_number_does_harm(kernel, name, value):
         ("WeightFinder", {"ridge": np.inf}),
         ("ClassWeightFinder", {"ridge": np.full(12, -1.0)}),
         ("ClassWeightFinder", {"ridge": np.full(12, np.nan)}),
-        *((formula, {"family": family}) for formula in FORMULAS for family in (-1, 4)),
+        *(("SoftRules", {"ridge": ridge}) for ridge in (-1.0, np.nan, np.inf)),
+        *(("SoftRules", {"n_rules": n_rules}) for n_rules in (0, 1, 3, -1, 2**62)),
+        *((kernel, {"family": family}) for kernel in (*FORMULAS, "SoftRules") for family in (-1, 4)),
         *(
             (kernel, {"family": FAMILIES["tweedie"], "power": power})
-            for kernel in (*FORMULAS, "WeightFinder")
+            for kernel in (*FORMULAS, "WeightFinder", "SoftRules")
             for power in (0.0, 1.0, 2.5, -1.5, np.nan, np.inf)
         ),
         ("RuleSearch", {"limit": 0}),
@@ -179,7 +196,33 @@ def test_a_basis_that_lacks_a_pattern_is_refused(patterns):
         with_array("DirectedObjective", "basis", lambda basis: basis[:patterns])()
 
 
-@pytest.mark.parametrize("kernel", [PathFollower, WeightFinder, DirectedObjective, RuleSearch])
+@pytest.mark.parametrize("n_parameters", [0, 1, 11, 13])
+def test_another_number_of_parameters_is_refused(n_parameters):
+    arguments = soft_arguments()
+    arguments.pop("parameters")
+    soft = SoftRules(**arguments)
+    for question in (soft.value, soft.sums):
+        with pytest.raises(ValueError, match=f"There are 12 parameters; got {n_parameters}"):
+            question(np.zeros(n_parameters), 4.0)
+
+
+def test_first_terms_that_rise_only_by_overflow_are_refused():
+    first = np.array([0, 2**31 - 8, -10, 4, 5], dtype=np.intc)
+    with pytest.raises(ValueError, match="must name"):
+        with_array("SoftRules", "first_term", lambda _: first)()
+
+
+def test_rules_that_no_condition_belongs_to_are_a_row_of_ones():
+    arguments = soft_arguments()
+    arguments |= {"n_rules": 3, "free": np.ones(13, dtype=np.uint8)}
+    parameters = arguments.pop("parameters")
+    with_third = SoftRules(**arguments).sums(np.insert(parameters, 3, 0.7), 4.0)[0]
+    arguments |= {"n_rules": 2, "free": np.ones(12, dtype=np.uint8), "offset": arguments["offset"] + 0.7}
+    without = SoftRules(**arguments).sums(parameters, 4.0)[0]
+    np.testing.assert_allclose(np.delete(with_third, 3), without, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [PathFollower, WeightFinder, SoftRules, DirectedObjective, RuleSearch])
 def test_there_is_no_kernel_without_its_arrays(kernel):
     with pytest.raises(TypeError):
         kernel.__new__(kernel)

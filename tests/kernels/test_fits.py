@@ -20,6 +20,7 @@ COLUMNS = {
 ESTIMATORS = {
     "lltboost": lambda rng: LLTBoostClassifier(max_rules=3, ridge=ridge(rng), random_state=0),
     "lltboost, validation": lambda _: LLTBoostClassifier(max_rules=3, selection="validation", random_state=0),
+    "lltboost, numbers": lambda rng: LLTBoostRegressor(max_rules=3, ridge=ridge(rng), effort=int(rng.integers(0, 3))),
     "lltboost, counts": lambda rng: LLTBoostRegressor(max_rules=3, loss="poisson", ridge=ridge(rng), random_state=0),
     "lltboost, amounts": lambda rng: LLTBoostRegressor(
         max_rules=3, loss="tweedie", tweedie_power=float(rng.uniform(1.01, 1.99)), ridge=ridge(rng), random_state=0
@@ -32,7 +33,7 @@ ESTIMATORS = {
 
 
 def ridge(rng):
-    return float(rng.choice([0.0, 1e-12, 1.0]))
+    return (0.0, 1e-12, 1.0, "auto")[rng.integers(4)]
 
 
 def objective(rng):

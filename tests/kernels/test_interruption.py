@@ -42,6 +42,15 @@ from obliquerules.kernels.rule_weights import WeightFinder
 design = rng.normal(size=(20000, 300))
 work = lambda: WeightFinder(design, (design[:, 0] > 0) * 1.0, np.ones(20000), np.zeros(20000), 1, 0.0).run(np.zeros(300))
 """
+SOFT = """
+from obliquerules.kernels.soft_rules import SoftRules
+n, d = 20000, 100
+terms, ones = rng.normal(size=(n, d)), np.ones(d, dtype=np.uint8)
+index, free = np.arange(d, dtype=np.intc), np.ones(1 + 3 * d, dtype=np.uint8)
+shape = index, np.arange(d + 1, dtype=np.intc), index, ones, ones, free
+soft = SoftRules(terms, np.zeros(n), np.ones(n), np.zeros(n), *shape, d, 0, 1.0, 0.0, 0.0)
+work = lambda: [soft.sums(np.ones(1 + 3 * d), 1.0) for _ in range(1000)]
+"""
 RUN = """
 try:
     alarm.start()
@@ -65,8 +74,9 @@ except KeyboardInterrupt:
         ),
         CUTS,
         WEIGHTS,
+        SOFT,
     ],
-    ids=["path", "search, gradient", "search, second-order", "search, orthogonal", "cuts", "weights"],
+    ids=["path", "search, gradient", "search, second-order", "search, orthogonal", "cuts", "weights", "soft rules"],
 )
 def test_ctrl_c_ends_the_work(work):
     ended = subprocess.run([sys.executable, "-c", ALARM + work + RUN], timeout=60, check=False)

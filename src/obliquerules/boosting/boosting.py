@@ -22,6 +22,7 @@ from obliquerules.boosting.selection import ObjectiveSelection, Selection, Valid
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import AUTO, real, real_or_auto, seed, verbosity, whole
+from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import RuleEnsemble, Shortening
@@ -137,6 +138,8 @@ class Boosting(Method):
         final = replace(self, ridge=ridge).task_penalty(task)
         if ridge != growing.ridge:
             stages = [stage.with_ridge(final) for stage in stages]
+            if self.exact == "rows":  # otherwise, shorter conditions make a front of their own
+                stages = pareto(stages, lambda one: (one.complexity, one.training_loss))
         path = readable_path([stage.ensemble for stage in stages], task, final, "rows" if paper else self.exact)
         notes = {**self.notes(record), "ridge_": ridge}
         found = {"ridge": ridge} if self.ridge == AUTO else {}

@@ -74,7 +74,8 @@ cdef class SoftRules:
         conditions = {len(self.first_term) - 1, len(self.soft), len(self.missing), self.n_conditions}
         if len(rows) != 1 or len(conditions) != 1 or len(self.free) != self.m:
             raise ValueError("The arrays of soft rules must fit together: one entry for each row, condition or parameter.")
-        first, term, rule = np.asarray(self.first_term), np.asarray(self.term_of), np.asarray(self.rule_of)
+        first = np.asarray(self.first_term, dtype=np.int64)  # differences of int could overflow
+        term, rule = np.asarray(self.term_of), np.asarray(self.rule_of)
         inside = (first[:1] == 0).all() and (np.diff(first) > 0).all() and first[len(first) - 1] == len(term)
         inside &= (term >= 0).all() and (term < self.terms.shape[1]).all()
         if not inside or not ((rule >= 0).all() and (rule < self.n_rules).all()):

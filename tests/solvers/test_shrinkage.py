@@ -1,0 +1,169 @@
+"""Shrinkage: left-out scores are those of refits without the row, and the ridge is large where there is nothing to learn."""
+
+import numpy as np
+import pytest
+
+from obliquerules.losses import LOSSES, class_loss
+from obliquerules.method import patterns_of
+from obliquerules.solvers.rule_weights import weights_of_patterns
+from obliquerules.solvers.shrinkage import RIDGES, Fitted, Rows, estimated_ridge, expected_loss, left_out_scores
+
+every_seed = pytest.mark.parametrize("seed", range(3))
+
+
+def problem(name, seed=0, n=60, n_rules=3, offset=False):
+    """Return an ensemble of rules that fire at random, not yet fitted, and rows whose target they explain in part."""
+    rng = np.random.default_rng(seed)
+    fires = rng.random((n_rules, n)) < rng.uniform(0.3, 0.7, (n_rules, 1))
+    score = rng.normal(size=n_rules) @ fires + 0.2 * rng.normal(size=n)
+    y = {
+        "squared": score + 0.5 * rng.normal(size=n),
+        "logistic": rng.random(n) < 1.0 / (1.0 + np.exp(-score)),
+        "poisson": rng.poisson(np.exp(score)),
+    }[name]
+    given = 0.3 * rng.normal(size=n) if offset else None
+    rows = Rows(np.asarray(y, dtype=float), rng.exponential(size=n) + 0.1, LOSSES[name], given)
+    return unfitted(fires, rows), rows
+
+
+def unfitted(fires, rows, complexity=None):
+    design, pattern = patterns_of(fires, len(rows.y))
+    return Fitted(design, pattern, np.zeros(design.shape[1]), 3 * len(fires) if complexity is None else complexity)
+
+
+def weights_of(one, rows, ridge, weight=None):
+    weight = rows.weight if weight is None else weight
+    return weights_of_patterns(one.design, one.pattern, rows.y, weight, rows.loss, ridge, one.weights, offset=rows.offset)
+
+
+def scores_of(one, rows, weights):
+    score = (one.design @ weights)[one.pattern]
+    return score if rows.offset is None else score + rows.offset
+
+
+def approximated(one, rows, ridge):
+    """Return the scores, and those of rows left out."""
+    weights = weights_of(one, rows, ridge)
+    score = scores_of(one, rows, weights)
+    return score, left_out_scores(one, rows, weights, score, ridge)
+
+
+def refitted(one, rows, ridge):
+    """Return the score of each row after a fit without it."""
+    found = np.empty(len(rows.y))
+    for index in range(len(found)):
+        weight = rows.weight.copy()
+        weight[index] = 0.0
+        found[index] = scores_of(one, rows, weights_of(one, rows, ridge, weight))[index]
+    return found
+
+
+@every_seed
+@pytest.mark.parametrize("ridge", [0.5, 20.0])
+@pytest.mark.parametrize("offset", [False, True])
+def test_left_out_scores_are_those_of_refits_for_the_squared_loss(seed, ridge, offset):
+    one, rows = problem("squared", seed, offset=offset)
+    np.testing.assert_allclose(approximated(one, rows, ridge)[1], refitted(one, rows, ridge), rtol=1e-5, atol=1e-6)
+
+
+@every_seed
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+@pytest.mark.parametrize("ridge", [0.5, 5.0])
+@pytest.mark.parametrize("offset", [False, True])
+def test_left_out_scores_are_nearly_those_of_refits_for_other_losses(name, seed, ridge, offset):
+    one, rows = problem(name, seed, n=120, offset=offset)
+    score, left_out = approximated(one, rows, ridge)
+    moved = refitted(one, rows, ridge) - score
+    assert np.abs(left_out - score - moved).max() < 0.25 * np.abs(moved).max()
+    assert np.corrcoef(left_out - score, moved)[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("name", ["squared", "logistic", "poisson"])
+def test_a_row_that_is_left_out_fits_worse(name):
+    one, rows = problem(name)
+    score, left_out = approximated(one, rows, 1.0)
+    assert (rows.loss.value(rows.y, left_out) >= rows.loss.value(rows.y, score)).all()
+
+
+def test_a_row_of_weight_two_is_left_out_as_a_whole():
+    one, rows = problem("squared")
+    heavy = Rows(rows.y, np.where(np.arange(60) == 7, 2.0, 1.0), rows.loss)
+    weight = heavy.weight.copy()
+    weight[7] = 0.0
+    without = scores_of(one, heavy, weights_of(one, heavy, 3.0, weight))[7]
+    assert approximated(one, heavy, 3.0)[1][7] == pytest.approx(without, rel=1e-6)
+
+
+def test_a_row_that_alone_decides_its_score_is_finite():
+    y = np.array([0.0, 0.1, -0.1, 5.0])
+    rows = Rows(y, np.ones(4), LOSSES["squared"])
+    _, left_out = approximated(unfitted([y > 1.0], rows), rows, 1e-9)
+    assert np.isfinite(left_out).all()
+
+
+def classes_problem(n=90):
+    rng = np.random.default_rng(1)
+    fires = rng.random((3, n)) < 0.5
+    y = np.where(fires[0], 0.0, rng.integers(0, 4, n).astype(float))
+    rows = Rows(y, rng.exponential(size=n), class_loss(4))
+    design, pattern = patterns_of(fires, n)
+    start = np.zeros((4, 4))
+    start[1, 0] = start[2, :2] = start[3, 2:] = 1.0
+    return Fitted(design, pattern, start, 11), rows
+
+
+def test_with_many_classes_left_out_scores_are_finite_and_have_their_shape():
+    one, rows = classes_problem()
+    score, left_out = approximated(one, rows, np.full(4, 0.5))
+    assert left_out.shape == score.shape == (90, 4)
+    assert np.isfinite(left_out).all()
+    assert (np.add.reduce(rows.weight * rows.loss.value(rows.y, left_out))) > np.add.reduce(
+        rows.weight * rows.loss.value(rows.y, score)
+    )
+    assert estimated_ridge([one], rows, lambda ridge: np.full(4, 0.2 * ridge)) in RIDGES
+
+
+def noise(seed, n=200, signal=0.0, scale=1.0):
+    """Return rules that seem to be there, the best of many random ones, and rows of noise, with a step if there is a signal."""
+    rng = np.random.default_rng(seed)
+    fires = rng.random((200, n)) < 0.3
+    y = scale * rng.normal(size=n)
+    strongest = np.argsort(-np.abs(fires @ (y - y.mean())))[:3]
+    chosen = fires[strongest]
+    return chosen, Rows(y + signal * chosen[0], np.ones(n), LOSSES["squared"])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_ridge_is_large_for_noise_and_small_for_a_step(seed):
+    chosen, rows = noise(seed)
+    assert estimated_ridge([unfitted(chosen, rows)], rows, float) >= 32.0
+    chosen, rows = noise(seed, signal=5.0, scale=1e-3)
+    assert estimated_ridge([unfitted(chosen[:1], rows)], rows, float) == RIDGES[0]
+
+
+@every_seed
+def test_the_estimate_is_the_ridge_of_least_mean_expected_loss(seed):
+    chosen, rows = noise(seed, signal=0.8)
+    ensembles = [unfitted(chosen[:size], rows) for size in (1, 2, 3)]
+    expected = [sum(expected_loss(one, rows, 0.5 * ridge) for one in ensembles) for ridge in RIDGES]
+    assert estimated_ridge(ensembles, rows, lambda ridge: 0.5 * ridge) == RIDGES[int(np.argmin(expected))]
+
+
+@every_seed
+def test_more_complex_conditions_are_shrunk_no_less(seed):
+    chosen, rows = noise(seed, signal=0.5)
+    ridges = [estimated_ridge([unfitted(chosen, rows, complexity)], rows, float) for complexity in (6, 12, 24, 48)]
+    assert (np.diff(ridges) >= 0.0).all()
+
+
+def test_without_rules_the_ridge_is_the_least():
+    _, rows = problem("squared")
+    constant = unfitted([], rows)
+    assert estimated_ridge([], rows, float) == RIDGES[0]
+    assert estimated_ridge([constant], rows, float) == RIDGES[0]
+
+
+def test_an_ensemble_without_rules_changes_no_estimate():
+    chosen, rows = noise(0, signal=0.8)
+    one = unfitted(chosen, rows)
+    assert estimated_ridge([unfitted([], rows), one], rows, float) == estimated_ridge([one], rows, float)
