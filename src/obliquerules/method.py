@@ -157,7 +157,12 @@ class Method(ABC):
         if self.class_weights is not None:
             before = weight / np.asarray(self.class_weights)[y.astype(np.intp)]
             curvature = np.maximum(curvature, loss.curvature(y, before))
-        return self.ridge * curvature
+        return self.growth_ridge * curvature
+
+    @property
+    def growth_ridge(self) -> float:
+        """The ridge with which rules are learned, in rows."""
+        return float(self.ridge)
 
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:
         """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""

@@ -67,7 +67,7 @@ def check_real_or_auto(name: str, value: Any) -> None:
     try:
         check_real(name, value, 0.0)
     except ValueError as error:
-        raise ValueError(f"{name} must be a finite number of at least 0, or '{AUTO}'; got {value!r}.") from error
+        raise ValueError(f"{name} must be a finite number of at least 0, or '{AUTO}'; got {reprlib.repr(value)}.") from error
 
 
 def check_flag(name: str, value: Any) -> None:

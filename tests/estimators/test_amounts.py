@@ -51,7 +51,7 @@ def test_amounts_are_learned(name, loss):
     constant = mean_tweedie_deviance(expected, np.full(len(y), y.mean()), power=power)
     # How far predictions are from what is expected of a row, not from what happened to it.
     assert mean_tweedie_deviance(expected, found, power=power) < 0.25 * constant
-    assert found.mean() == pytest.approx(y.mean(), rel=0.02)
+    assert found.mean() == pytest.approx(y.mean(), rel=0.05)
 
 
 @every_loss

@@ -57,7 +57,7 @@ def test_what_scikit_learn_asks_for_is_in_the_order_of_the_classes():
     assert model.classes_.tolist() == ["no", "yes"]
     np.testing.assert_array_equal(model.decision_function(X), -model.ensemble_(X))
     np.testing.assert_array_equal(model.predict(X), model.classes_[np.argmax(model.predict_proba(X), axis=1)])
-    np.testing.assert_array_equal(model.predict_proba(X)[:, 0], 1.0 / (1.0 + np.exp(-model.ensemble_(X))))
+    np.testing.assert_allclose(model.predict_proba(X)[:, 0], 1.0 / (1.0 + np.exp(-model.ensemble_(X))), rtol=1e-15)
     *_, last = model.staged_predict_proba(X)
     np.testing.assert_array_equal(last, model.predict_proba(X))
     *_, last = model.staged_decision_function(X)

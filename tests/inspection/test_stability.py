@@ -233,7 +233,7 @@ def test_an_interval_of_a_class_is_that_of_its_draws() -> None:
     X, y = three_classes()
     model = LLTBoostClassifier(max_rules=2, random_state=0).fit(X, y)
     task = Task(Block.of_matrix(X), model.model_.labels.encode(y), np.ones(len(y)), model.model_.loss, model.model_.labels)
-    bootstrap, reweigh = Bootstrap(task.loss.strata(task.y)), reweighing(model.ensemble_, task, LLTBoost())
+    bootstrap, reweigh = Bootstrap(task.loss.strata(task.y)), reweighing(model.ensemble_, task, LLTBoost(ridge=model.ridge_))
     np.testing.assert_allclose(reweigh(np.ones(len(y))), model.ensemble_.weight_table[1:], atol=1e-5)
     draws = np.array([reweigh(bootstrap.draw(seed)) for seed in range(20)])
     found = weight_intervals(bootstrap, reweigh, 0.8, list(range(20)))

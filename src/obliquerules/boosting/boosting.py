@@ -130,13 +130,12 @@ class Boosting(Method):
         return grow_in_class_order(self, task, Boosting._grow)
 
     def _grow(self, task: Task) -> Growth:
-        growing = replace(self, ridge=GROWTH_RIDGE) if self.ridge == AUTO else self
-        stages, record = growing._grown(task)
-        ridge, paper = float(growing.ridge), self.pair.as_in_the_paper
+        stages, record = self._grown(task)
+        ridge, paper = self.growth_ridge, self.pair.as_in_the_paper
         if self.ridge == AUTO and not paper:
             ridge = estimated_ridge(*_fits(stages, task), lambda rows: replace(self, ridge=rows).task_penalty(task))
         final = replace(self, ridge=ridge).task_penalty(task)
-        if ridge != growing.ridge:
+        if ridge != self.growth_ridge:
             stages = [stage.with_ridge(final) for stage in stages]
             if self.exact == "rows":  # otherwise, shorter conditions make a front of their own
                 stages = pareto(stages, lambda one: (one.complexity, one.training_loss))
@@ -157,6 +156,11 @@ class Boosting(Method):
             if self.verbose:
                 task.report(self._progress(shortening.ensemble(stage.ensemble)))
         return selection.path(record), record
+
+    @property
+    def growth_ridge(self) -> float:
+        """The ridge with which rules are grown."""
+        return GROWTH_RIDGE if self.ridge == AUTO else float(self.ridge)
 
     def task_penalty(self, task: Task) -> Any:
         """Return the ridge in units of the loss."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +43,11 @@ class SoftTest:
     movable: bool
 
     @property
-    def keys(self) -> tuple[Term | Test, ...]:
-        """The terms of the sum."""
-        return self.test.columns if self.movable and isinstance(self.test, Proposition) else (self.test,)
+    def keys(self) -> tuple[tuple[Term | Test, bool], ...]:
+        """The terms of the sum, or the condition itself, and whether they are standardised."""
+        if self.movable and isinstance(self.test, Proposition):
+            return tuple((term, True) for term in self.test.columns)
+        return ((self.test, False),)
 
     @property
     def free(self) -> list[bool]:
@@ -72,7 +75,7 @@ class Refiner:
 
     inputs: Inputs
     problem: Problem
-    _terms: dict[Term | Test, Standardised] = field(default_factory=dict)
+    _terms: dict[Term, Standardised] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> slice:
@@ -84,22 +87,23 @@ class Refiner:
         """The place of each column of numbers among the inputs."""
         return {column: place for place, column in enumerate(self.inputs.numbers)}
 
-    def term(self, key: Term | Test) -> Standardised:
-        """Return a term of a sum, or a condition that does not move, which is 0 or 1."""
-        if key not in self._terms:
-            self._terms[key] = self._term(key)
-        return self._terms[key]
+    def term(self, term: Term) -> Standardised:
+        """Return a term of a sum."""
+        if term not in self._terms:
+            self._terms[term] = self._term(term)
+        return self._terms[term]
 
-    def _term(self, key: Term | Test) -> Standardised:
+    def _term(self, term: Term) -> Standardised:
         block = self.inputs.block
-        if isinstance(key, int):
-            place, scaling = self.place[key], self.inputs.scaling
-            missing = np.isnan(block.matrix[self.rows, key])
+        if isinstance(term, int):
+            place, scaling = self.place[term], self.inputs.scaling
+            missing = np.isnan(block.matrix[self.rows, term])
             values = np.where(missing, np.nan, self.inputs.standardised[self.rows, place])
             return Standardised(values, float(scaling.mean[place]), float(scaling.scale[place]))
-        if isinstance(key, Proposition):
-            return Standardised(key(block.rows(self.rows)).astype(np.float64), 0.0, 1.0)
-        return Standardised(term_values(key, block)[self.rows], 0.0, 1.0)
+        values = term_values(term, block)
+        mean = float(np.average(values, weights=self.problem.row_weight))
+        scale = float(np.sqrt(mean * (1.0 - mean))) if 0.0 < mean < 1.0 else 1.0
+        return Standardised((values[self.rows] - mean) / scale, mean, scale)
 
     def is_movable(self, test: Test) -> bool:
         """Say whether a condition has numbers to move."""
@@ -145,7 +149,7 @@ class Refiner:
         # A ridge in rows is a smaller share of all rows than of some of them.
         share = float(np.add.reduce(problem.row_weight[rows])) / problem.size
         return SoftRules(
-            np.ascontiguousarray(np.column_stack([self.term(key).values for key in place])),
+            np.ascontiguousarray(np.column_stack([self._values(*key) for key in place])),
             problem.y[rows],
             problem.row_weight[rows],
             np.zeros(rows.stop) if problem.offset is None else np.ascontiguousarray(problem.offset[rows]),
@@ -161,6 +165,12 @@ class Refiner:
             problem.loss.power,
             self._least_curvature,
         )
+
+    def _values(self, key: Any, standardised: bool) -> Vector:
+        """Return the values of a term, or those of a condition that does not move, 0 or 1."""
+        if standardised:
+            return self.term(key).values
+        return np.asarray(key(self.inputs.block.rows(self.rows)), dtype=np.float64)
 
     @cached_property
     def _least_curvature(self) -> float:

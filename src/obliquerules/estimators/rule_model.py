@@ -390,11 +390,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> short = model.rounded(X, y, digits=2)
         >>> print(short.to_text())
-        +104 if True
-        +38 if bp >= 101.5
-        +79 if bmi + 7 s5 >= 59.4
+        +107 if True
+        +61 if s5 >= 4.6
+        +69 if bmi + 0.2 bp >= 50.2
         >>> short.edits_[-1].description
-        'round to 2 digits: no row changes side, scores change by 0.5... at most'
+        'round to 2 digits: no row changes side, scores change by 0.49... at most'
         """
         editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
         return editing.round(digits, tolerance=tolerance, integers=integers).model
@@ -487,9 +487,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.rule_table(X, y))
         rule  weight  complexity  coverage  mean contribution  mean of y  condition
-                +104           0   100.0 %               +104      152.1  True
-           0   +38.1           3    30.5 %              +11.6      200.1  bp >= 101.5
-           1   +78.6           4    45.9 %              +36.1      202.7  bmi + 7 s5 >= 59.4
+                +107           0   100.0 %               +107      152.1  True
+           0   +61.5           3    50.7 %              +31.2      193.2  s5 >= 4.6
+           1   +69.5           4    20.8 %              +14.5      231.5  bmi + 0.2 bp >= 50.2
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -520,12 +520,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.explain(X[:1]))
-        Predicted: 183
-           +104  to start with
-          +78.6  because bmi + 7 s5 >= 59.4 (it is 66.1186, met by 6.719)
-           +183  in all, the prediction
-        Not counted, because a condition is not met:
-          +38.1  if bp >= 101.5 (it is 101, missed by 0.5)
+        Predicted: 237.5
+           +107  to start with
+          +61.5  because s5 >= 4.6 (it is 4.8598, met by 0.2598)
+          +69.5  because bmi + 0.2 bp >= 50.2 (it is 52.3, met by 2.1)
+           +237  in all, the prediction
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         block = self._read(X)
@@ -559,9 +558,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.variable_importance(X))
         importance  rules  variable
-             25.04      1  bmi
-              19.6      1  s5
-             16.16      1  bp
+             30.74      1  s5
+             17.26      1  bmi
+             10.22      1  bp
         (7 other variables in no rule)
         """
         matrix = self._read(X)
@@ -641,9 +640,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
-        The prediction is 183. To make it less than 150, change
-          bmi:  32.1 -> 25.3  (-6.8, 1.541 standard deviations)
-        That is a distance of 1.541 standard deviations in all; none of less than 1.521 within the given ranges does it.
+        The prediction is 237.5. To make it less than 150, change
+           s5:  4.8598 -> 4.59  (-0.2698, 0.5171 standard deviations)
+          bmi:    32.1 -> 29.9  (-2.2, 0.4985 standard deviations)
+        That is a distance of 1.016 standard deviations in all; none of less than 0.9728 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)

@@ -67,7 +67,7 @@ def test_other_inputs_are_fixed_where_they_are_wanted():
     model, X, _ = fitted("classifier")
     display = DecisionRegionsDisplay.from_estimator(model, X, features=(0, 1), fixed={"a - b": 3.0}, units={"age": "years"})
     assert display.fixed["a - b"] == 3.0
-    assert "where a - b = 3" in written(display)
+    assert "a - b = 3" in written(display)
     assert "age (years)" in written(display)
 
 
