@@ -46,7 +46,13 @@ def parser() -> argparse.ArgumentParser:
     wanted.add_argument("--above", type=float, metavar="V", help="the prediction, or probability, must be greater than V")
     wanted.add_argument("--below", type=float, metavar="V", help="the prediction, or probability, must be less than V")
     reader.add_argument("--fixed", action="append", default=[], metavar="NAME", help="a variable that must not change")
-    reader.add_argument("--whole", action="append", default=[], metavar="NAME", help="a variable that takes whole numbers only")
+    reader.add_argument(
+        "--whole",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a variable that takes whole numbers only (default: those of small whole numbers)",
+    )
     for name, what in (
         ("lower", "the least value of a variable: a number, a date, or a level that has an order"),
         ("upper", "the greatest value of a variable"),
@@ -98,7 +104,7 @@ def _found(options: argparse.Namespace) -> ClosestChange:
         x.matrix[0],
         rows,
         fixed=options.fixed,
-        whole=options.whole,
+        whole=options.whole or None,
         cost={name: _number("cost", name, text) for name, text in options.cost.items()},
         fill=options.fill,
         lower=_values(model, "lower", options.lower),
