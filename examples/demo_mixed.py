@@ -47,12 +47,12 @@ def plain(value):
 
 
 def learn():
-    """Return a model of at most five rules, learned from two thirds of the people, and the others."""
+    """Return a model of at most six rules, learned from two thirds of the people, and the others."""
     people, outcome = read_people()
     train, test, train_outcome, test_outcome = train_test_split(
         people, outcome, test_size=1 / 3, stratify=outcome, random_state=0
     )
-    model = LLTBoostClassifier(max_rules=5, positive="died", random_state=0)
+    model = LLTBoostClassifier(max_rules=6, positive="died", random_state=0)
     return model.fit(train, train_outcome, feature_names=NAMES), test, test_outcome
 
 

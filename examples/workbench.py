@@ -25,7 +25,7 @@ def main():
             shutil.which("chromium"),
             *FLAGS,
             profile,
-            "--window-size=1180,1755",
+            "--window-size=1180,1800",
             f"--screenshot={PICTURE}",
             page.as_uri(),
         ]
