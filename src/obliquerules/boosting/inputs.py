@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from obliquerules.rows.level_sums import levels_of
 from obliquerules.rows.scaling import Scaling, filled_with_means
 from obliquerules.rules import Block, Column, Membership, Proposition
-from obliquerules.rules.decimals.gaps import largest_of
+from obliquerules.rules.decimals.gaps import Projections, largest_of
 from obliquerules.rules.proposition import Term
 
 # Only this many levels, those with the strongest pull, take part in one regression: it would take longer with all of them.
@@ -88,6 +88,11 @@ class Inputs:
         strength = np.concatenate([sums.strength(pull, rows, FEWEST_ROWS) for sums in self.levels])
         strongest = np.sort(np.argsort(-strength, kind="stable")[:MOST_LEVELS])
         return [self.candidates[index] for index in strongest]
+
+    def projections(self, proposition: Proposition) -> Projections:
+        """Return the sums that a condition compares with its threshold, in original units."""
+        terms, largest = proposition.terms(self.block), self.largest_of(proposition.columns)
+        return Projections.of(proposition.project(self.block), terms, proposition.weights, largest)
 
     def largest_of(self, terms: tuple[Term, ...]) -> list[float]:
         """Return the largest absolute value of each term of a sum."""

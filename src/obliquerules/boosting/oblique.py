@@ -68,18 +68,13 @@ class ObliqueProposer:
         for level in self.solve(design.standardised, labels, weight).levels:
             if level is not None:
                 proposition = design.restore(level.weights, -level.intercept)
-                projections = self.projections(proposition)
+                projections = self.inputs.projections(proposition)
                 threshold = middle_of_gap(projections, proposition.threshold)
                 if threshold is None:
                     # With shrunken weights and a free intercept, all rows may be on one side; the direction may still be good.
                     threshold = self.objective_threshold(projections, pull, rows)
                 if threshold is not None:
                     yield from self.sides(proposition, threshold, projections, pull, rows)
-
-    def projections(self, proposition: Proposition) -> Projections:
-        """Return the sums that a condition compares with its threshold, in original units."""
-        terms, largest = proposition.terms(self.X), self.inputs.largest_of(proposition.columns)
-        return Projections.of(proposition.project(self.X), terms, proposition.weights, largest)
 
     def objective_threshold(self, projections: Projections, pull: Vector, rows: Rows) -> float | None:
         """Return the threshold above which the given rows have the largest sum of pull, in the middle of a gap."""

@@ -45,7 +45,7 @@ class PoolProposer(ObliqueProposer):
             yield membership, membership(self.X)
         seen = set()
         for condition in self.directions(pull, rows):
-            projections = self.projections(condition)
+            projections = self.inputs.projections(condition)
             logistic = middle_of_gap(projections, condition.threshold)
             for placed in (logistic, self.objective_threshold(projections, pull, rows)):
                 if placed is not None and (condition.columns, condition.weights, placed) not in seen:

@@ -15,7 +15,6 @@ from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.rules import Conjunction, Proposition, Test
-from obliquerules.rules.decimals.gaps import Projections
 from obliquerules.rules.proposition import Term, term_values
 from obliquerules.rules.votes import in_whole_numbers, is_binary
 from obliquerules.solvers.refinement import descend
@@ -209,10 +208,5 @@ class Refiner:
 
     def placed(self, test: Proposition) -> Test | None:
         """Return a condition with its threshold in the middle of the gap in which it lies; None if there is none."""
-        threshold = middle_of_gap(self.projections(test), test.threshold)
+        threshold = middle_of_gap(self.inputs.projections(test), test.threshold)
         return None if threshold is None else in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X)
-
-    def projections(self, test: Proposition) -> Projections:
-        """Return the sums that a condition compares with its threshold."""
-        largest = self.inputs.largest_of(test.columns)
-        return Projections.of(test.project(self.problem.X), test.terms(self.problem.X), test.weights, largest)

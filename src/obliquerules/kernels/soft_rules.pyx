@@ -2,7 +2,7 @@
 """Sums over rows of an ensemble whose conditions are sigmoids instead of steps; the arithmetic behind `solvers.refinement`."""
 
 from libc.float cimport DBL_MAX
-from libc.math cimport exp, fabs, isnan
+from libc.math cimport exp, isnan
 
 import numpy as np
 
@@ -29,7 +29,7 @@ cdef class SoftRules:
     cdef double ridge, power, least_curvature
     cdef Py_ssize_t n, n_rules, n_conditions, m
     cdef int[::1] first_parameter, nonzero
-    cdef double[::1] value_of, slope_of, rule_value, gradient, derivative, step, scale
+    cdef double[::1] value_of, slope_of, rule_value, gradient, derivative, step
     cdef double[:, ::1] curvature, factor
     cdef double work
 
@@ -65,7 +65,7 @@ cdef class SoftRules:
         self.nonzero = np.empty(self.m, dtype=np.intc)
         self.value_of, self.slope_of = np.empty((2, self.n_conditions))
         self.rule_value = np.empty(n_rules)
-        self.gradient, self.derivative, self.step, self.scale = np.empty((4, self.m))
+        self.gradient, self.derivative, self.step = np.empty((3, self.m))
         self.curvature, self.factor = np.empty((2, self.m, self.m))
 
     def check(self):
