@@ -20,7 +20,7 @@ from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import Trial
-from obliquerules.boosting import information, loop, simplification
+from obliquerules.boosting import blur, information, loop, record, simplification
 from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
 from obliquerules.boosting.problem import Stage
 from obliquerules.datasets import DATASETS
@@ -34,25 +34,26 @@ SIZES = (4, 6, 8, 10, 15, 20, 30)
 
 def levels_as_they_are(self, pull, rows):
     """Directions without the unshrunk ones."""
-    for level in self.solve(*self.classification(pull, rows)).levels:
+    design, labels, weight = self.classification(pull, rows)
+    for level in self.solve(design.standardised, labels, weight).levels:
         if level is not None:
-            yield level.weights, -level.intercept
+            yield design.restore(level.weights, -level.intercept)
 
 
 def with_swaps(self, pull, rows):
     """Directions with, for each support, the two in which the next variable to enter has taken the place of another."""
     yield from DIRECTIONS(self, pull, rows)
-    problem = self.classification(pull, rows)
-    levels = [level for level in self.solve(*problem).levels if level is not None]
+    design, labels, weight = self.classification(pull, rows)
+    levels = [level for level in self.solve(design.standardised, labels, weight).levels if level is not None]
     for level, following in itertools.pairwise(levels):
         support, newcomers = np.flatnonzero(level.weights), np.flatnonzero((following.weights != 0) & (level.weights == 0))
         for out in support[np.argsort(np.abs(level.weights[support]))][:2] if len(support) > 1 and len(newcomers) else ():
             swapped = np.append(support[support != out], newcomers[0])
-            path = follow_path(problem[0][:, swapped], *problem[1:], len(swapped), HARDLY_ANY_SHRINKAGE)
+            path = follow_path(design.standardised[:, swapped], labels, weight, len(swapped), HARDLY_ANY_SHRINKAGE)
             if (found := path.at_support(len(swapped))) is not None:
                 weights = np.zeros(len(level.weights))
                 weights[swapped] = found.weights
-                yield weights, -found.intercept
+                yield design.restore(weights, -found.intercept)
 
 
 DIRECTIONS = PoolProposer.directions
@@ -65,6 +66,12 @@ VARIANTS = {
     "logistic thresholds only": ({}, [(PoolProposer, "objective_threshold", lambda *_: None)]),
     "no axis-parallel splits": ({}, [(PoolProposer, "axis_splits", lambda *_: iter(()))]),
     "one candidate refitted, not 10": ({}, [(Stage, "most_tried", 1)]),
+    "thresholds not blurred": ({}, [(blur, "SHARE", 0.0)]),
+    "blurred loss alone": ({}, [(blur, "SHARE", 1.0)]),
+    "blurred half as wide": ({}, [(blur, "WIDTH", 0.6)]),
+    "blurred twice as wide": ({}, [(blur, "WIDTH", 2.4)]),
+    "one candidate refined, not two": ({}, [(record, "MOST_TRIED", 1)]),
+    "three candidates refined": ({}, [(record, "MOST_TRIED", 3)]),
     "not refined": ({}, [(loop, "SCHEDULE", ()), (simplification, "SCHEDULE", ())]),
     "refined at sharpness 8 alone": ({}, [(loop, "SCHEDULE", ((8.0, 12),))]),
     "not grown again, not simplified": ({"effort": 0}, []),
@@ -74,7 +81,7 @@ VARIANTS = {
     "simplified from 30": ({}, [(simplification, "LARGEST", 30)]),
     "one of a size refined": ({}, [(simplification, "REFINED", 1), (simplification, "WITHIN", 1.05)]),
     "swaps of variables": ({}, [(PoolProposer, "directions", with_swaps)]),
-    "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, record: record.grown)]),
+    "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, met: met.grown)]),
     "complexity_penalty=1": ({"complexity_penalty": 1.0}, []),
     "complexity_penalty=2": ({"complexity_penalty": 2.0}, []),
     "complexity_penalty=3": ({"complexity_penalty": 3.0}, []),

@@ -1,7 +1,10 @@
 """Problems on which rules are grown, and what grows, refines and judges them."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from obliquerules.boosting.blur import Blur
 from obliquerules.boosting.greedy import ONE_FOR_BOTH_SIGNS, GreedyLearner
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.inputs import Inputs
@@ -10,6 +13,7 @@ from obliquerules.boosting.pool import PoolProposer
 from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.refinement import Refiner
+from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Column, Columns, Conjunction
 
@@ -65,14 +69,23 @@ def learner(problem, max_variables, max_propositions):
     return GreedyLearner(PoolProposer(problem.X, problem.row_weight, max_variables), max_propositions, ONE_FOR_BOTH_SIGNS)
 
 
+def soft_of(problem):
+    return SoftConditions(Inputs(problem.X, problem.row_weight), problem.row_weight)
+
+
+def blurred(problem):
+    """Return a problem whose ensembles are judged with blurred thresholds."""
+    return replace(problem, blur=Blur(soft_of(problem), problem.size))
+
+
 def refiner_of(problem):
-    return Refiner(Inputs(problem.X, problem.row_weight), problem)
+    return Refiner(soft_of(problem), problem)
 
 
 def search_of(problem, max_rules=3, price=2.0):
-    """Return a search with a record of its own."""
-    selection = InformationSelection(price)
-    return Search(problem, learner(problem, 3, 3), selection, refiner_of(problem), max_rules, Record())
+    """Return a search with a record of its own, which judges ensembles with blurred thresholds."""
+    selection, data = InformationSelection(price), blurred(problem)
+    return Search(data, learner(data, 3, 3), selection, refiner_of(data), max_rules, Record())
 
 
 def penalised(stage):

@@ -146,7 +146,7 @@ def test_the_order_of_rows_and_the_seed_do_not_matter(make):
     assert paths[0] == paths[1]
 
 
-def overdispersed(n_rows=1500, mean=50.0, dispersion=10.0):
+def overdispersed(n_rows=1500, mean=50.0, dispersion=20.0):
     """Return inputs, negative binomial counts and their expectations."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 5))

@@ -8,12 +8,14 @@ from sklearn.base import clone
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
 from obliquerules.boosting.boosting import GROWTH_RIDGE
+from obliquerules.boosting.record import Record
 from obliquerules.losses import LOSSES
 from obliquerules.method import patterns_of
+from obliquerules.rules import Proposition
 from obliquerules.solvers.rule_weights import weights_of_patterns
 from obliquerules.solvers.shrinkage import RIDGES
 
-from .growing import assert_rows_fit_conditions, assert_weights_are_best, problem, search_of
+from .growing import assert_rows_fit_conditions, assert_weights_are_best, problem, search_of, stage_of
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 MODELS = {
@@ -70,8 +72,8 @@ def test_with_more_effort_the_front_is_nowhere_worse(loss):
     fronts = [front_of(loss, effort)[1] for effort in (0, 1, 2)]
     for quick, long in pairwise(fronts):
         for stage in quick:
-            assert any(one.complexity <= stage.complexity and one.training_loss <= stage.training_loss for one in long)
-    assert sum(stage.training_loss for stage in fronts[2]) != sum(stage.training_loss for stage in fronts[0])
+            assert any(one.complexity <= stage.complexity and one.judged_loss <= stage.judged_loss for one in long)
+    assert sum(stage.judged_loss for stage in fronts[2]) != sum(stage.judged_loss for stage in fronts[0])
 
 
 @every_loss
@@ -85,12 +87,35 @@ def test_effort_changes_nothing_of_what_is_grown(loss):
 def test_everything_on_the_front_is_fitted(loss):
     _, front = front_of(loss, 1)
     assert (np.diff([stage.complexity for stage in front]) > 0).all()
-    assert (np.diff([stage.training_loss for stage in front]) < 0.0).all()
+    assert (np.diff([stage.judged_loss for stage in front]) < 0.0).all()
     assert not front[0].conditions
     for stage in front[1:]:
         assert len(stage.conditions) <= 3
         assert_rows_fit_conditions(stage)
         assert_weights_are_best(stage)
+
+
+def test_what_was_explored_is_not_explored_again(monkeypatch):
+    search, explored = search_of(problem()), []
+    list(search.grow())
+    monkeypatch.setattr(
+        type(search.refiner),
+        "refinements",
+        lambda _, stage, schedule: explored.append((stage.conditions, schedule)) or iter(()),
+    )
+    for _ in range(6):
+        before = len(explored)
+        search.improve()
+    assert before == len(explored) > 0
+
+
+def test_candidates_that_are_refined_are_the_best_and_differ_in_their_variables():
+    data = problem()
+    stages = [stage_of(data, [Proposition([column], [1.0], at)]) for column, at in ((0, 0.2), (0, 0.3), (1, 0.1), (2, 0.4))]
+    record = Record()
+    for stage, score in zip(stages, (4.0, 1.0, 3.0, 2.0), strict=True):
+        record.note_tried(stage, score)
+    assert record.tried == [(1.0, stages[1]), (2.0, stages[3])]
 
 
 def test_where_there_is_nothing_to_learn_any_effort_ends_in_the_constant():

@@ -75,7 +75,7 @@ def test_the_variable_of_least_influence_is_dropped_and_as_many_rows_are_kept(we
     if covers.all() or not covers.any():
         return
     shorter = without_weakest(test, refiner)
-    influence = np.abs(weights) * refiner.inputs.scaling.scale[list(test.columns)]
+    influence = np.abs(weights) * refiner.conditions.inputs.scaling.scale[list(test.columns)]
     weakest = int(np.argmin(influence))
     kept = [index for index in range(len(weights)) if index != weakest]
     assert shorter.columns == tuple(test.columns[index] for index in kept)
@@ -110,7 +110,7 @@ def test_the_front_only_becomes_better(loss):
     simplify(search.record, search.refiner)
     after = search.record.front
     for stage in before:
-        assert any(one.complexity <= stage.complexity and one.training_loss <= stage.training_loss for one in after)
+        assert any(one.complexity <= stage.complexity and one.judged_loss <= stage.judged_loss for one in after)
     for stage in after:
         if stage.conditions:
             assert_rows_fit_conditions(stage)

@@ -11,18 +11,18 @@ from obliquerules import load_model
 from .golden_models import CASES, DIRECTORY, save
 
 
-def assert_same(found, expected, where="the model"):
+def assert_same(found, expected, where="the model", tolerance=1e-6):
     """The same fields, texts, whole numbers and lists; doubles may differ in last digits, which depend on the processor."""
     if isinstance(expected, dict):
         assert list(found) == list(expected), where
         for name, value in expected.items():
-            assert_same(found[name], value, f"{where}.{name}")
+            assert_same(found[name], value, f"{where}.{name}", tolerance)
     elif isinstance(expected, list):
         assert len(found) == len(expected), where
         for index, value in enumerate(expected):
-            assert_same(found[index], value, f"{where}[{index}]")
+            assert_same(found[index], value, f"{where}[{index}]", tolerance)
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-6, abs=1e-9), where
+        assert found == pytest.approx(expected, rel=tolerance, abs=1e-9), where
     else:
         assert found == expected, where
 
@@ -31,7 +31,10 @@ def assert_same(found, expected, where="the model"):
 def test_the_model_is_the_golden_one(name, tmp_path):
     golden, made = DIRECTORY / f"{name}.json", tmp_path / "model.json"
     save(name, made)
-    assert_same(json.loads(made.read_text(encoding="utf-8")), json.loads(golden.read_text(encoding="utf-8")))
+    # What a network is trained to is in single precision.
+    tolerance = 1e-4 if "ltrnet" in name else 1e-6
+    found, expected = (json.loads(file.read_text(encoding="utf-8")) for file in (made, golden))
+    assert_same(found, expected, tolerance=tolerance)
     if os.environ.get("OBLIQUERULES_GOLDEN") == "bytes":
         assert made.read_bytes() == golden.read_bytes()
 

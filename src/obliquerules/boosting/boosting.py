@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from obliquerules.boosting.blur import Blur
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.inputs import Inputs
 from obliquerules.boosting.learner import Learner
@@ -19,6 +20,7 @@ from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import AUTO, real, real_or_auto, seed, verbosity, whole
@@ -32,6 +34,8 @@ Boosted = TypeVar("Boosted", bound="Boosting")
 
 # The ridge with which rules are grown, if that of their final weights is estimated.
 GROWTH_RIDGE = 4.0
+# Training losses that agree in this many digits are equal up to rounding: the same rules fire on the same rows.
+LOSS_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,8 @@ class Boosting(Method):
         final = replace(self, ridge=ridge).task_penalty(task)
         if ridge != self.growth_ridge:
             stages = [stage.with_ridge(final) for stage in stages]
-            if self.exact == "rows":  # otherwise, shorter conditions make a front of their own
-                stages = pareto(stages, lambda one: (one.complexity, one.training_loss))
+        if not paper:
+            stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
         path = readable_path([stage.ensemble for stage in stages], task, final, "rows" if paper else self.exact)
         notes = {**self.notes(record), "ridge_": ridge}
         found = {"ridge": ridge} if self.ridge == AUTO else {}
@@ -150,7 +154,9 @@ class Boosting(Method):
         learner, selection = pair.learner(self, task.sample), pair.selection(self)
         growth = boost(problem, learner, selection, self.max_rules, record)
         if isinstance(selection, InformationSelection) and not task.loss.by_class:
-            refiner = Refiner(Inputs(task.sample.X, task.sample.weight), problem)
+            conditions = SoftConditions(Inputs(task.sample.X, task.sample.weight), task.sample.weight)
+            problem = replace(problem, blur=Blur(conditions, problem.size))
+            refiner = Refiner(conditions, problem)
             growth = Search(problem, learner, selection, refiner, self.max_rules, record).run(self.effort)
         for stage in growth:
             if self.verbose:

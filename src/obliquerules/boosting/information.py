@@ -37,7 +37,7 @@ class InformationSelection:
 
     def criterion(self, stage: Stage) -> float:
         """Return the criterion of an ensemble; lower is better."""
-        return self._criterion(stage, stage.training_loss, stage.complexity)
+        return self._criterion(stage, stage.judged_loss, stage.complexity)
 
     def _criterion(self, stage: Stage, loss: float, complexity: float) -> float:
         """Return the criterion of an ensemble with this loss and complexity, at the prices of a stage."""
@@ -61,7 +61,9 @@ class InformationSelection:
 
     def _judged(self, stage: Stage, candidate: Candidate, record: Record) -> Candidate:
         extended = record.note_fitted(stage.tried(candidate.upright(stage.problem)))
-        return replace(candidate, score=self._criterion(stage, extended.training_loss, extended.complexity))
+        score = self._criterion(stage, extended.judged_loss, extended.complexity)
+        record.note_tried(extended, score)
+        return replace(candidate, score=score)
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept what lowers the criterion, and always the first proposition, so that the path continues."""
@@ -75,7 +77,7 @@ class InformationSelection:
             others = stage.without(index)
             rule = relearn(others)
             changed = stage if rule is None else others.with_rule(rule)
-            if self._criterion(stage, changed.training_loss, changed.complexity) < self.criterion(stage):
+            if self._criterion(stage, changed.judged_loss, changed.complexity) < self.criterion(stage):
                 stage = changed
         return stage
 

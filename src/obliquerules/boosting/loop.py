@@ -42,6 +42,7 @@ def boost(
 
 def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Record) -> Candidate | None:
     """Return the best rule to add to an ensemble; None if there is none."""
+    record.tried.clear()
     best = selection.best(learner.candidates(stage, selection, record))
     return None if best is None else best.upright(stage.problem)
 
@@ -93,10 +94,9 @@ class Search:
         simplify(self.record, self.refiner)
 
     def _with_next_rule(self, stage: Stage) -> Stage | None:
-        """Return the ensemble with one more rule, refined if that lowers the criterion; None if there is no rule to add."""
-        rule = best_rule(stage, self.learner, self.selection, self.record)
-        if rule is None:
+        """Return the ensemble with one more rule, refined if that lowers the criterion; None if there is none that is new."""
+        if not self.record.is_new("extended", stage) or best_rule(stage, self.learner, self.selection, self.record) is None:
             return None
-        extended = self.record.note_fitted(stage.with_rule(rule))
-        refined = [self.record.note_fitted(one) for one in self.refiner.refinements(extended, SCHEDULE)]
-        return min([extended, *refined], key=self.selection.criterion)
+        extended = [tried for _, tried in self.record.tried]
+        refined = [self.record.note_fitted(one) for each in extended for one in self.refiner.refinements(each, SCHEDULE)]
+        return min([*extended, *refined], key=self.selection.criterion)

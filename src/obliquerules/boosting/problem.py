@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from obliquerules.losses import Loss
 from obliquerules.method import patterns_of
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
 from obliquerules.solvers.rule_weights import weights_of_patterns
+
+if TYPE_CHECKING:
+    from obliquerules.boosting.blur import Blur
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -34,7 +37,8 @@ class Problem:
     With many classes, ``outputs`` are their names, the ridge is one for each of them, and ``price`` is by how much the loss
     must fall for each further class that a rule speaks for.
 
-    An ``offset`` is a part of the scores that is given, in their shape.
+    An ``offset`` is a part of the scores that is given, in their shape. With a ``blur``, ensembles are not compared by their
+    training loss alone.
     """
 
     X: Block
@@ -47,6 +51,7 @@ class Problem:
     outputs: tuple[str, ...] | None = None
     price: float = 0.0
     offset: NDArray[np.float64] | None = None
+    blur: Blur | None = None
 
     def complement(self, test: Test) -> Test:
         """Return the condition that holds on the other rows.
@@ -235,6 +240,11 @@ class Stage:
         """The weighted loss over all rows."""
         problem = self.problem
         return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, self.score)))
+
+    @cached_property
+    def judged_loss(self) -> float:
+        """The loss by which ensembles are compared: that of the training rows, or half of it with blurred thresholds."""
+        return self.training_loss if self.problem.blur is None else self.problem.blur.loss(self)
 
     @cached_property
     def complexity(self) -> int:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
 
 from obliquerules.boosting.problem import Stage
 from obliquerules.pareto import pareto
+from obliquerules.rules import Conjunction
+
+# The number of candidates for a rule, each on other variables, that are refined before one of them is taken.
+MOST_TRIED = 2
 
 
 @dataclass
@@ -17,13 +23,20 @@ class Record:
     grown : list of Stage
         The ensembles that the loop has grown, one for each number of rules.
     front : list of Stage
-        The Pareto front, in complexity and training loss, of these and of all ensembles fitted to judge a candidate.
+        The Pareto front, in complexity and judged loss, of these and of all ensembles fitted to judge a candidate.
+    tried : list of (float, Stage)
+        The best ensembles fitted to judge candidates for the rule that is being looked for, with their scores, the best first;
+        one for each set of variables.
+    explored : set of (str, tuple of Conjunction)
+        What was done to the ensemble with which conditions: to do it once more would find the same.
     complete : bool
         Whether every search was completed.
     """
 
     grown: list[Stage] = field(default_factory=list)
     front: list[Stage] = field(default_factory=list)
+    tried: list[tuple[float, Stage]] = field(default_factory=list)
+    explored: set[tuple[str, tuple[Conjunction, ...]]] = field(default_factory=set)
     complete: bool = True
 
     def note_grown(self, stage: Stage) -> Stage:
@@ -33,10 +46,23 @@ class Record:
 
     def note_fitted(self, stage: Stage) -> Stage:
         """Record and return an ensemble whose weights have been fitted."""
-        complexity, loss = stage.complexity, stage.training_loss
-        if not any(one.complexity <= complexity and one.training_loss <= loss for one in self.front):
-            self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.training_loss))
+        complexity, loss = stage.complexity, stage.judged_loss
+        if not any(one.complexity <= complexity and one.judged_loss <= loss for one in self.front):
+            self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.judged_loss))
         return stage
+
+    def note_tried(self, stage: Stage, score: float) -> None:
+        """Record an ensemble whose weights have been fitted to judge a candidate; a lower score is better."""
+        best: dict[Any, tuple[float, Stage]] = {}
+        for one in sorted([*self.tried, (score, stage)], key=itemgetter(0)):
+            best.setdefault(tuple(frozenset(test.used_columns) for test in one[1].conditions[-1]), one)
+        self.tried = list(best.values())[:MOST_TRIED]
+
+    def is_new(self, what: str, stage: Stage) -> bool:
+        """Record that something is done to an ensemble, and say whether it is for the first time."""
+        known = (what, stage.conditions) in self.explored
+        self.explored.add((what, stage.conditions))
+        return not known
 
     def note_search(self, *, to_the_end: bool) -> None:
         """Record whether a search was completed or stopped at a limit."""

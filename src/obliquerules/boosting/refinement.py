@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.inputs import Inputs
 from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.soft_conditions import SoftConditions, SoftTest
 from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.rules import Conjunction, Proposition, Test
-from obliquerules.rules.proposition import Term, term_values
-from obliquerules.rules.votes import in_whole_numbers, is_binary
+from obliquerules.rules.votes import in_whole_numbers
 from obliquerules.solvers.refinement import descend
 
 Vector = NDArray[np.float64]
@@ -25,42 +24,6 @@ Schedule = tuple[tuple[float, int], ...]
 
 # The curvature of a row counts as at least this share of that at the best constant.
 LEAST_CURVATURE = 4e-3
-# Numbers are moved by at most this many rows, which are in random order: more would not move them elsewhere.
-MOST_ROWS = 10_000
-
-
-@dataclass(frozen=True, eq=False)
-class SoftTest:
-    """A condition on standardised terms, scaled such that their sum has standard deviation one.
-
-    A condition that is not ``movable`` is on a single term, itself.
-    """
-
-    test: Test
-    weights: Vector
-    threshold: float
-    movable: bool
-
-    @property
-    def keys(self) -> tuple[tuple[Term | Test, bool], ...]:
-        """The terms of the sum, or the condition itself, and whether they are standardised."""
-        if self.movable and isinstance(self.test, Proposition):
-            return tuple((term, True) for term in self.test.columns)
-        return ((self.test, False),)
-
-    @property
-    def free(self) -> list[bool]:
-        """Whether each weight, and the threshold, moves: a single weight is only a unit."""
-        return [*[self.movable and len(self.weights) > 1] * len(self.weights), self.movable]
-
-
-@dataclass(frozen=True, eq=False)
-class Standardised:
-    """A term of sums: its values on the rows that count, and the mean and the scale by which they were standardised."""
-
-    values: Vector
-    mean: float
-    scale: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,56 +35,8 @@ class Refiner:
     middle of gaps again, and the rule weights are fitted to the hard conditions.
     """
 
-    inputs: Inputs
+    conditions: SoftConditions
     problem: Problem
-    _terms: dict[Term, Standardised] = field(default_factory=dict)
-
-    @cached_property
-    def rows(self) -> slice:
-        """The rows by which numbers are moved."""
-        return slice(min(len(self.problem.y), MOST_ROWS))
-
-    @cached_property
-    def place(self) -> dict[int, int]:
-        """The place of each column of numbers among the inputs."""
-        return {column: place for place, column in enumerate(self.inputs.numbers)}
-
-    def term(self, term: Term) -> Standardised:
-        """Return a term of a sum."""
-        if term not in self._terms:
-            self._terms[term] = self._term(term)
-        return self._terms[term]
-
-    def _term(self, term: Term) -> Standardised:
-        block = self.inputs.block
-        if isinstance(term, int):
-            place, scaling = self.place[term], self.inputs.scaling
-            missing = np.isnan(block.matrix[self.rows, term])
-            values = np.where(missing, np.nan, self.inputs.standardised[self.rows, place])
-            return Standardised(values, float(scaling.mean[place]), float(scaling.scale[place]))
-        values = term_values(term, block)
-        mean = float(np.average(values, weights=self.problem.row_weight))
-        scale = float(np.sqrt(mean * (1.0 - mean))) if 0.0 < mean < 1.0 else 1.0
-        return Standardised((values[self.rows] - mean) / scale, mean, scale)
-
-    def is_movable(self, test: Test) -> bool:
-        """Say whether a condition has numbers to move."""
-        if not isinstance(test, Proposition) or (len(test.columns) == 1 and is_binary(test.columns[0], self.problem.X)):
-            return False
-        return all(not isinstance(term, int) or term in self.place for term in test.columns)
-
-    def soft(self, test: Test) -> SoftTest:
-        """Return a condition on standardised terms."""
-        if not isinstance(test, Proposition) or not self.is_movable(test):
-            return SoftTest(test, np.ones(1), 0.0, movable=False)
-        terms = [self.term(column) for column in test.columns]
-        weights = np.array([weight * term.scale for weight, term in zip(test.weights, terms, strict=True)])
-        threshold = test.threshold - sum(weight * term.mean for weight, term in zip(test.weights, terms, strict=True))
-        total = np.sum([weight * term.values for weight, term in zip(weights, terms, strict=True)], axis=0)
-        known = total[~np.isnan(total)]
-        spread = float(known.std()) if len(known) else 0.0
-        unit = spread if spread > 0.0 else 1.0
-        return SoftTest(test, weights / unit, threshold / unit, movable=True)
 
     def refinements(self, stage: Stage, schedule: Schedule) -> Iterator[Stage]:
         """Yield the ensemble after each sharpness of a schedule; ends early where nothing can be moved."""
@@ -134,7 +49,7 @@ class Refiner:
 
     def refined(self, stage: Stage, sharpness: float, n_steps: int) -> Stage | None:
         """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
-        soft = [[self.soft(test) for test in condition] for condition in stage.conditions]
+        soft = [[self.conditions.soft(test) for test in condition] for condition in stage.conditions]
         flat = [one for rule in soft for one in rule]
         if not any(one.movable for one in flat):
             return None
@@ -143,7 +58,7 @@ class Refiner:
         return None if found is start else self._hardened(stage, soft, found)
 
     def _kernel(self, soft: Sequence[Sequence[SoftTest]], flat: Sequence[SoftTest], n_weights: int) -> SoftRules:
-        problem, rows = self.problem, self.rows
+        problem, rows = self.problem, self.conditions.rows
         place = {key: at for at, key in enumerate(dict.fromkeys(key for one in flat for key in one.keys))}
         # A ridge in rows is a smaller share of all rows than of some of them.
         share = float(np.add.reduce(problem.row_weight[rows])) / problem.size
@@ -168,8 +83,8 @@ class Refiner:
     def _values(self, key: Any, standardised: bool) -> Vector:
         """Return the values of a term, or those of a condition that does not move, 0 or 1."""
         if standardised:
-            return self.term(key).values
-        return np.asarray(key(self.inputs.block.rows(self.rows)), dtype=np.float64)
+            return self.conditions.term(key).values
+        return np.asarray(key(self.problem.X.rows(self.conditions.rows)), dtype=np.float64)
 
     @cached_property
     def _least_curvature(self) -> float:
@@ -198,7 +113,7 @@ class Refiner:
         if not (np.isfinite(weights).all() and (weights != 0.0).all()):
             return None
         order = np.argsort(-np.abs(weights), kind="stable")
-        terms = [self.term(one.test.columns[index]) for index in order]
+        terms = [self.conditions.term(one.test.columns[index]) for index in order]
         raw = weights[order] / np.array([term.scale for term in terms])
         unit = abs(float(raw[0]))
         moved = (threshold + float(np.add.reduce(raw * np.array([term.mean for term in terms])))) / unit
@@ -208,5 +123,5 @@ class Refiner:
 
     def placed(self, test: Proposition) -> Test | None:
         """Return a condition with its threshold in the middle of the gap in which it lies; None if there is none."""
-        threshold = middle_of_gap(self.inputs.projections(test), test.threshold)
+        threshold = middle_of_gap(self.conditions.inputs.projections(test), test.threshold)
         return None if threshold is None else in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X)

@@ -25,15 +25,15 @@ def simplify(record: Record, refiner: Refiner) -> None:
     """Simplify the ensembles of the Pareto front, the largest first, and record what is nearly as good as what is there."""
     for complexity in range(LARGEST, SMALLEST - 1, -1):
         stage = next((one for one in record.front if one.complexity == complexity), None)
-        if stage is None:
+        if stage is None or not record.is_new("simplified", stage):
             continue
         by_size: dict[int, list[Stage]] = {}
         for smaller in simplified(stage, refiner):
             by_size.setdefault(smaller.complexity, []).append(smaller)
         for size, found in by_size.items():
-            limit = WITHIN * min(one.training_loss for one in record.front if one.complexity <= size)
-            for one in sorted(found, key=attrgetter("training_loss"))[:REFINED]:
-                if one.training_loss <= limit:
+            limit = WITHIN * min(one.judged_loss for one in record.front if one.complexity <= size)
+            for one in sorted(found, key=attrgetter("judged_loss"))[:REFINED]:
+                if one.judged_loss <= limit:
                     record.note_fitted(one)
                     for refined in refiner.refinements(one, SCHEDULE):
                         record.note_fitted(refined)
@@ -64,9 +64,11 @@ def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Con
 
 def without_weakest(test: Test, refiner: Refiner) -> Test | None:
     """Return a condition without the variable of least influence, which holds on as many rows; None if there is only one."""
-    if not isinstance(test, Proposition) or len(test.columns) == 1 or not refiner.is_movable(test):
+    if not isinstance(test, Proposition) or len(test.columns) == 1 or not refiner.conditions.is_movable(test):
         return None
-    influence = [abs(weight) * refiner.term(term).scale for weight, term in zip(test.weights, test.columns, strict=True)]
+    influence = [
+        abs(weight) * refiner.conditions.term(term).scale for weight, term in zip(test.weights, test.columns, strict=True)
+    ]
     kept = [index for index in range(len(influence)) if index != int(np.argmin(influence))]
     weights = [test.weights[index] / abs(test.weights[kept[0]]) for index in kept]
     shorter = Proposition([test.columns[index] for index in kept], weights, 0.0, test.missing)

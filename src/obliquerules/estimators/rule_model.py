@@ -348,7 +348,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(random_state=0).fit(X, y).at(14)
         >>> edited = model.edit(X, y).drop(0).refit().model
         >>> len(model.ensemble_), len(edited.ensemble_)
-        (4, 3)
+        (3, 2)
         """
         block, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
         return Editing(self, Sample.of(block, rows.y, rows.weight, rows.total_offset))
@@ -391,8 +391,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> short = model.rounded(X, y, digits=2)
         >>> print(short.to_text())
         +107 if True
-        +61 if s5 >= 4.6
-        +69 if bmi + 0.2 bp >= 50.2
+        +63 if s5 >= 4.6
+        +71 if bp + 2.82 bmi >= 188
         >>> short.edits_[-1].description
         'round to 2 digits: no row changes side, scores change by 0.49... at most'
         """
@@ -488,8 +488,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> print(model.rule_table(X, y))
         rule  weight  complexity  coverage  mean contribution  mean of y  condition
                 +107           0   100.0 %               +107      152.1  True
-           0   +61.5           3    50.7 %              +31.2      193.2  s5 >= 4.6
-           1   +69.5           4    20.8 %              +14.5      231.5  bmi + 0.2 bp >= 50.2
+           0   +62.6           3    50.7 %              +31.7      193.2  s5 >= 4.6
+           1   +71.1           4    19.2 %              +13.7      234.6  bp + 2.82 bmi >= 188
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -520,11 +520,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.explain(X[:1]))
-        Predicted: 237.5
+        Predicted: 240.4
            +107  to start with
-          +61.5  because s5 >= 4.6 (it is 4.8598, met by 0.2598)
-          +69.5  because bmi + 0.2 bp >= 50.2 (it is 52.3, met by 2.1)
-           +237  in all, the prediction
+          +62.6  because s5 >= 4.6 (it is 4.8598, met by 0.2598)
+          +71.1  because bp + 2.82 bmi >= 188 (it is 191.522, met by 3.522)
+           +240  in all, the prediction
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         block = self._read(X)
@@ -558,9 +558,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.variable_importance(X))
         importance  rules  variable
-             30.74      1  s5
-             17.26      1  bmi
-             10.22      1  bp
+             31.29      1  s5
+             13.94      1  bp
+             12.74      1  bmi
         (7 other variables in no rule)
         """
         matrix = self._read(X)
@@ -640,10 +640,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
-        The prediction is 237.5. To make it less than 150, change
-           s5:  4.8598 -> 4.59  (-0.2698, 0.5171 standard deviations)
-          bmi:    32.1 -> 29.9  (-2.2, 0.4985 standard deviations)
-        That is a distance of 1.016 standard deviations in all; none of less than 0.9728 within the given ranges does it.
+        The prediction is 240.4. To make it less than 150, change
+          s5:  4.8598 -> 4.59  (-0.2698, 0.5171 standard deviations)
+          bp:     101 -> 97.3  (-3.7, 0.2678 standard deviations)
+        That is a distance of 0.7849 standard deviations in all; none of less than 0.7521 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)

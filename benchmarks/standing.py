@@ -1,0 +1,64 @@
+"""Where LLTBoost stands beside TGB and LTRNet on the same splits, each with one setting for all data sets and measures.
+
+Reads the outcomes of ``obliquerules benchmark --methods "LLTBoost (information)" "TGB (default)" LTRNet -o DIRECTORY`` in the
+directory that it is given. Prints for each setting of a rival in how many cases LLTBoost is not worse, by medians; then those
+in which the best setting of TGB or that of LTRNet does better, and whether that is inside the interval of LLTBoost.
+"""
+
+import sys
+from pathlib import Path
+
+from obliquerules.benchmark.interval import order_interval
+from obliquerules.benchmark.ledger import open_ledger
+from obliquerules.benchmark.measures import MEASURES
+
+OURS = "LLTBoost (information)"
+
+
+def intervals(outcomes):
+    """Return the interval of each measure and data set, by method and setting."""
+    found = {}
+    for measure in MEASURES:
+        for dataset, row in measure.paper.items():
+            values = {}
+            for one in outcomes:
+                if one.trial.dataset == dataset:
+                    reached = measure.of(one.complexities, one.losses.get(measure.loss, ()), row.target)
+                    values.setdefault((one.trial.method, one.trial.setting), []).append(reached)
+            for rival, reached in values.items():
+                interval = order_interval(reached, measure.tenths)
+                found.setdefault(rival, {})[measure.title, dataset] = (interval, measure.decimals)
+    return found
+
+
+def worse(ours, rival):
+    """Return the cases in which the rival's median is lower, to the decimals that the report shows."""
+    return [
+        case for case, (own, decimals) in ours.items() if round(rival[case][0].median, decimals) < round(own.median, decimals)
+    ]
+
+
+def main():
+    """Print one line for each setting of a rival, and the cases in which the best of either method does better."""
+    with open_ledger(Path(sys.argv[1]) / "results.jsonl") as ledger:
+        found = intervals(list(ledger.outcomes.values()))
+    (ours,) = (cases for (method, _), cases in found.items() if method == OURS)
+    best = {}
+    for (method, setting), cases in found.items():
+        if method != OURS:
+            lost = worse(ours, cases)
+            print(f"{method:16s} {setting:28s} LLTBoost is not worse in {len(ours) - len(lost)} of {len(ours)}")
+            if method not in best or len(lost) > len(worse(ours, found[method, best[method]])):
+                best[method] = setting
+    lost = {case: name for name, setting in best.items() for case in worse(ours, found[name, setting])}
+    print(f"beside both, each at its best single setting: not worse in {len(ours) - len(lost)} of {len(ours)}")
+    for case, name in lost.items():
+        own, other = ours[case][0], found[name, best[name]][case][0]
+        inside = "inside the interval" if own.lower <= other.median else "outside the interval"
+        print(
+            f"  {case[0]}, {case[1]}: {own.median:.4g} [{own.lower:.4g}, {own.upper:.4g}], {name} {other.median:.4g}, {inside}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Soft conditions: conditions on standardised inputs, which a row meets to a degree between 0 and 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.inputs import Inputs
+from obliquerules.rules import Proposition, Test
+from obliquerules.rules.proposition import Term, term_values
+from obliquerules.rules.votes import is_binary
+
+Vector = NDArray[np.float64]
+
+# Degrees are computed for at most this many rows, which are in random order: more would say the same.
+MOST_ROWS = 10_000
+# Beyond, a sigmoid is 0 or 1 in double precision, and its exponential would overflow.
+FARTHEST = 700.0
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTest:
+    """A condition on standardised terms, scaled such that their sum has standard deviation one.
+
+    A condition that is not ``movable`` is on a single term, itself.
+    """
+
+    test: Test
+    weights: Vector
+    threshold: float
+    movable: bool
+
+    @property
+    def keys(self) -> tuple[tuple[Term | Test, bool], ...]:
+        """The terms of the sum, or the condition itself, and whether they are standardised."""
+        if self.movable and isinstance(self.test, Proposition):
+            return tuple((term, True) for term in self.test.columns)
+        return ((self.test, False),)
+
+    @property
+    def free(self) -> list[bool]:
+        """Whether each weight, and the threshold, moves: a single weight is only a unit."""
+        return [*[self.movable and len(self.weights) > 1] * len(self.weights), self.movable]
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised:
+    """A term of sums: its values on the rows that count, and the mean and the scale by which they were standardised."""
+
+    values: Vector
+    mean: float
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class SoftConditions:
+    """Makes conditions soft: ``x.w >= t`` becomes ``sigmoid(sharpness (z.w - t))`` on standardised inputs z.
+
+    Levels, dates and 0/1 columns by themselves stay as they are.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    row_weight : array of shape (n_samples,)
+    """
+
+    inputs: Inputs
+    row_weight: Vector
+    _terms: dict[Term, Standardised] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> slice:
+        """The rows on which degrees are computed."""
+        return slice(min(len(self.row_weight), MOST_ROWS))
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """The place of each column of numbers among the inputs."""
+        return {column: place for place, column in enumerate(self.inputs.numbers)}
+
+    def term(self, term: Term) -> Standardised:
+        """Return a term of a sum."""
+        if term not in self._terms:
+            self._terms[term] = self._term(term)
+        return self._terms[term]
+
+    def _term(self, term: Term) -> Standardised:
+        block = self.inputs.block
+        if isinstance(term, int):
+            place, scaling = self.place[term], self.inputs.scaling
+            missing = np.isnan(block.matrix[self.rows, term])
+            values = np.where(missing, np.nan, self.inputs.standardised[self.rows, place])
+            return Standardised(values, float(scaling.mean[place]), float(scaling.scale[place]))
+        values = term_values(term, block)
+        mean = float(np.average(values, weights=self.row_weight))
+        scale = float(np.sqrt(mean * (1.0 - mean))) if 0.0 < mean < 1.0 else 1.0
+        return Standardised((values[self.rows] - mean) / scale, mean, scale)
+
+    def is_movable(self, test: Test) -> bool:
+        """Say whether a condition has numbers to move."""
+        if not isinstance(test, Proposition) or (len(test.columns) == 1 and is_binary(test.columns[0], self.inputs.block)):
+            return False
+        return all(not isinstance(term, int) or term in self.place for term in test.columns)
+
+    def soft(self, test: Test) -> SoftTest:
+        """Return a condition on standardised terms."""
+        if not isinstance(test, Proposition) or not self.is_movable(test):
+            return SoftTest(test, np.ones(1), 0.0, movable=False)
+        weights, threshold, _, unit = self._standardised(test)
+        return SoftTest(test, weights / unit, threshold / unit, movable=True)
+
+    def degree(self, test: Test, sharpness: float) -> Vector:
+        """Return to what degree rows meet a condition; where a value is missing, it holds or does not."""
+        if not isinstance(test, Proposition) or not self.is_movable(test):
+            return np.asarray(test(self.inputs.block.rows(self.rows)), dtype=np.float64)
+        _, threshold, total, unit = self._standardised(test)
+        exponent = np.clip((threshold - total) * (sharpness / unit), -FARTHEST, FARTHEST)
+        degree = 1.0 / (1.0 + np.exp(exponent))
+        if self.inputs.block.incomplete.intersection(test.used_columns):
+            degree[np.isnan(degree)] = test.missing
+        return np.asarray(degree)
+
+    def _standardised(self, test: Proposition) -> tuple[Vector, float, Vector, float]:
+        """Return weights and threshold of a condition on standardised terms, their sum, and its standard deviation."""
+        terms = [self.term(column) for column in test.columns]
+        weights = np.array([weight * term.scale for weight, term in zip(test.weights, terms, strict=True)])
+        threshold = test.threshold - sum(weight * term.mean for weight, term in zip(test.weights, terms, strict=True))
+        total = np.zeros(self.rows.stop)
+        for weight, term in zip(weights, terms, strict=True):
+            total += weight * term.values
+        known = total[~np.isnan(total)]
+        spread = float(known.std()) if len(known) else 0.0
+        return weights, threshold, total, spread if spread > 0.0 else 1.0
