@@ -394,7 +394,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         +63 if s5 >= 4.6
         +71 if bp + 2.82 bmi >= 188
         >>> short.edits_[-1].description
-        'round to 2 digits: no row changes side, scores change by 0.49... at most'
+        'round to 2 digits: no row changes side, scores change by 0.66... at most'
         """
         editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
         return editing.round(digits, tolerance=tolerance, integers=integers).model
