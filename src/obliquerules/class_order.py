@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from obliquerules.method import Growth, Method, Task
 from obliquerules.rows.sample import hash_rows
-from obliquerules.rules import Labels, Rule, RuleEnsemble
+from obliquerules.rules import Labels, RuleEnsemble
 
 Learning = TypeVar("Learning", bound=Method)
 
@@ -57,7 +57,7 @@ class ClassOrder:
 
     def restored(self, ensemble: RuleEnsemble) -> RuleEnsemble:
         """Return an ensemble of the ordered task with its classes in the order of the task itself."""
-        rules = [Rule([rule.weights[one] for one in self.place], rule.condition) for rule in ensemble]
+        rules = [replace(rule, weight=tuple(rule.weights[one] for one in self.place)) for rule in ensemble]
         constant = [ensemble.intercepts[one] for one in self.place]
         outputs = None if ensemble.outputs is None else [ensemble.outputs[one] for one in self.place]
         return RuleEnsemble(rules, constant, ensemble.columns, outputs)

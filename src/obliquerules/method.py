@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from obliquerules.losses import Loss
 from obliquerules.parameters import check_declared, real, seed, verbosity
 from obliquerules.rows.sample import Sample
-from obliquerules.rules import Block, Columns, RuleEnsemble
+from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -167,15 +168,68 @@ class Method(ABC):
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:
         """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
         ridge = self.penalty(loss, sample.y, sample.weight)
-        design, pattern = firing_patterns(ensemble, sample.X)
-        return weights_of_patterns(
-            design, pattern, sample.y, sample.weight, loss, ridge, start, fixed=fixed, offset=sample.offset
-        )
+        return fitted_weights(ensemble, sample, loss, ridge, start, fixed=fixed)
+
+
+def fitted_weights(
+    ensemble: RuleEnsemble, sample: Sample, loss: Loss, ridge: Any, start: Vector, *, fixed: NDArray[np.bool_] | None = None
+) -> Vector:
+    """Return the best constant and rule weights for the conditions and factors of an ensemble; fixed ones keep their start.
+
+    The ridge counts the weight of a slope in standard deviations of its factor, so that units do not matter.
+    """
+    design, pattern = firing_patterns(ensemble, sample.X)
+    scale = factor_scales(ensemble, sample)
+    found = weights_of_patterns(
+        design / scale if scale is not None else design,
+        pattern,
+        sample.y,
+        sample.weight,
+        loss,
+        ridge,
+        start if scale is None else start * scale,
+        fixed=fixed,
+        offset=sample.offset,
+    )
+    if scale is None:
+        return found
+    return np.asarray(found / scale if fixed is None else np.where(fixed, start, found / scale))
+
+
+def factor_scales(ensemble: RuleEnsemble, sample: Sample) -> Vector | None:
+    """Return the standard deviation of the factor of each rule where it applies, 1 for the others; None if there is none."""
+    if all(rule.factor is None for rule in ensemble):
+        return None
+    return np.array([1.0, *(factor_scale(rule, sample.X, sample.weight) for rule in ensemble)])
+
+
+def factor_scale(rule: Rule, X: Block, weight: Vector) -> float:
+    """Return the standard deviation of the factor of a rule over the rows on which its condition holds."""
+    if rule.factor is None:
+        return 1.0
+    held = rule.condition(X) & ~np.isnan(X.matrix[:, rule.factor.column])
+    values, counted = rule.factor(X)[held], weight[held]
+    total = float(np.add.reduce(counted))
+    if total == 0.0:
+        return 1.0
+    mean = float(np.add.reduce(counted * values)) / total
+    spread = math.sqrt(float(np.add.reduce(counted * (values - mean) ** 2)) / total)
+    return spread if 0.0 < spread < math.inf else 1.0
 
 
 def firing_patterns(ensemble: RuleEnsemble, X: Block) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct firing patterns of the rules, after a column of ones, and the pattern of each row."""
-    return patterns_of(ensemble.fires(X).T, len(X))
+    """Return the distinct firing patterns of the rules, after a column of ones, and the pattern of each row.
+
+    A rule with a factor has that in the place of a one; then each row has a pattern of its own.
+    """
+    fires = ensemble.fires(X)
+    if all(rule.factor is None for rule in ensemble):
+        return patterns_of(fires.T, len(X))
+    columns = [
+        fired.astype(np.float64) if rule.factor is None else np.where(fired, rule.factor(X), 0.0)
+        for rule, fired in zip(ensemble, fires.T, strict=True)
+    ]
+    return np.column_stack([np.ones(len(X)), *columns]), np.arange(len(X), dtype=np.intp)
 
 
 def patterns_of(fires: Sequence[Mask] | Mask, n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

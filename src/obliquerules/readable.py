@@ -96,7 +96,7 @@ class _Coarse:
         """Return the scores of the training rows."""
         score = np.repeat(np.array([ensemble.intercept]), len(self.task.sample.y), axis=0)
         for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
-            score += rule.where(fires)
+            score += rule.where(fires, self.task.sample.X)
         return score
 
     def fires(self, ensemble: RuleEnsemble) -> list[Mask]:

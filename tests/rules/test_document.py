@@ -226,7 +226,7 @@ def test_other_files_are_refused(path, text):
     complaint(path)
 
 
-@pytest.mark.parametrize("version", ["3.0", "99.1"])
+@pytest.mark.parametrize("version", ["4.0", "99.1"])
 def test_a_newer_major_version_asks_for_an_upgrade(saved, version):
     changed(saved, ("version",), version)
     assert "upgrade obliquerules" in complaint(saved)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from obliquerules.inspection.variables import listed_levels
 from obliquerules.rules import Block, Columns, Conjunction, Membership, Proposition, Rule, RuleEnsemble, Shortening, Test
-from obliquerules.rules.parsing import Reader, Typed, weight_and_condition, weights_and_condition
+from obliquerules.rules.parsing import COMPARISONS, WORD, Reader, Typed, rule_parts, weights_and_condition
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import NUMBER, PLAIN, column_at
 
@@ -21,17 +21,24 @@ def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight) -> t
     row of X.
     """
     columns, outputs = ensemble.columns, ensemble.outputs
-    if outputs is None and NUMBER.fullmatch(text.strip().partition(" if ")[0]):
-        weight, text = weight_and_condition(text)
+    reader, factor = Reader(columns), None
+    if outputs is None and NUMBER.fullmatch(text.strip().partition(" ")[0]) and _has_weight(text):
+        weight, multiplied, text = rule_parts(text)
+        factor = None if multiplied is None else reader.factor(multiplied)
     elif outputs is not None and " if " in text:
         given, text = weights_and_condition(text, outputs)
         weight = as_weight(given)
-    tests = Reader(columns).tests(text)
+    tests = reader.tests(text)
     check_levels([one.test for one in tests], columns)
     if all(one.comparison in EXACT for one in tests):
-        return Rule(weight, Conjunction(one.test for one in tests)), ""
+        return Rule(weight, Conjunction(one.test for one in tests), factor), ""
     condition = Conjunction(_suited(tests, X, text.strip()))
-    return Rule(weight, condition), f"'{text.strip()}' is {condition.describe(columns)} on these rows"
+    return Rule(weight, condition, factor), f"'{text.strip()}' is {condition.describe(columns)} on these rows"
+
+
+def _has_weight(text: str) -> bool:
+    """Say whether a text that begins with a number is a rule: ``2 x0 >= 3`` is a condition, and ``2 x0`` a slope."""
+    return " if " in text or COMPARISONS.keys().isdisjoint(WORD.findall(text))
 
 
 def check_levels(tests: Iterable[Test], columns: Columns | None) -> None:

@@ -380,7 +380,7 @@ def _contributions(index: int, rule: Rule, facts: Facts) -> list[RuleContributio
     text = rule.condition.describe(facts.block.columns)
     margins = [_margins(test, facts) for test in rule.condition]
     holds = rule.condition(facts.block)
-    rows = zip(holds.tolist(), row_amounts(rule.where(holds)), strict=True)
+    rows = zip(holds.tolist(), row_amounts(rule.where(holds, facts.block)), strict=True)
     return [
         RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins))
         for row, (fires, added) in enumerate(rows)

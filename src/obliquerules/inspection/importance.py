@@ -155,7 +155,7 @@ def _change_to_numbers(rules: list[Rule], column: int, block: Block, weight: Vec
     total = np.zeros(n)
     for start, stop in zip(ends.T, [*ends.T[1:], np.full(n, len(values))], strict=True):
         fires = ((low <= start) & (start < high) for low, high in intervals)
-        after = np.sum([rule.where(fired) for rule, fired in zip(rules, fires, strict=True)], axis=0)
+        after = np.sum([rule.where(fired, block) for rule, fired in zip(rules, fires, strict=True)], axis=0)
         total += (mass[stop] - mass[start]) * size_of(after - before)
     return total
 

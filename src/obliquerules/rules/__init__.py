@@ -6,6 +6,7 @@ from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.decimals.rounding import Rounding
 from obliquerules.rules.decimals.shortening import Shortening
 from obliquerules.rules.ensemble import RuleEnsemble
+from obliquerules.rules.factor import Factor
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import Model
@@ -19,6 +20,7 @@ __all__ = [
     "Column",
     "Columns",
     "Conjunction",
+    "Factor",
     "Labels",
     "Membership",
     "Model",

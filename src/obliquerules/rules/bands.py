@@ -91,6 +91,8 @@ class BandTable:
         From the lowest values to the highest; each begins where the one before ends.
     output : str or None
         With many classes, the one whose score is meant.
+    beside_slope : bool
+        Whether a slope in the same variable adds to the score, too.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class BandTable:
     name: str
     bands: tuple[Band, ...]
     output: str | None = None
+    beside_slope: bool = False
 
     def __call__(self, values: ArrayLike) -> NDArray[np.float64]:
         """Return what the rules add at each value of the variable; NaN where it is missing."""
@@ -124,7 +127,8 @@ class BandTable:
 
     def heading(self, style: Style = PLAIN) -> str:
         """Return what the table is about: the variable and, with many classes, the class."""
-        return f"{style.name(self.name)} alone" + ("" if self.output is None else f", {style.output(self.output)}")
+        of_class = "" if self.output is None else f", {style.output(self.output)}"
+        return f"{style.name(self.name)} alone{of_class}" + (", apart from its slope" if self.beside_slope else "")
 
     def describe(self, style: Style = PLAIN) -> str:
         """Return the table as one line."""
@@ -145,17 +149,18 @@ def band_tables(ensemble: RuleEnsemble) -> tuple[BandTable, ...]:
 
 
 def _tables_of(ensemble: RuleEnsemble, output: str | None) -> Iterator[BandTable]:
+    slopes = {rule.factor.column for rule in ensemble if rule.factor is not None}
     for index, rules in staircases(ensemble).items():
         column = column_at(ensemble.columns, index)
         if len(rules) > 1:
-            yield BandTable(index, column.name, _bands(rules, column.kind), output)
+            yield BandTable(index, column.name, _bands(rules, column.kind), output, index in slopes)
 
 
 def in_order(rules: Sequence[Rule]) -> list[Rule]:
     """Return rules with those on one variable alone next to each other, where the first of them was."""
     left, result = staircases(rules), list[Rule]()
     for rule in rules:
-        column = only_column(rule.condition)
+        column = _stairs_on(rule)
         result += [rule] if column is None else sorted(left.pop(column, []), key=lambda stair: _cuts(stair.condition))
     return result
 
@@ -164,10 +169,15 @@ def staircases(rules: Iterable[Rule]) -> dict[int, list[Rule]]:
     """Return the rules on one variable alone, by its column."""
     found: dict[int, list[Rule]] = {}
     for rule in rules:
-        column = only_column(rule.condition)
+        column = _stairs_on(rule)
         if column is not None:
             found.setdefault(column, []).append(rule)
     return found
+
+
+def _stairs_on(rule: Rule) -> int | None:
+    """Return the column of a rule that adds its weight by the value of one variable alone; None if it is another."""
+    return only_column(rule.condition) if rule.factor is None else None
 
 
 def only_column(condition: Conjunction) -> int | None:

@@ -14,6 +14,7 @@ from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLU
 from obliquerules.rules.documents.fields import Field, ModelFileError, cut
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 from obliquerules.rules.ensemble import RuleEnsemble
+from obliquerules.rules.factor import Factor
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import OFFSET_KINDS, Model, Offset, Origin
@@ -65,7 +66,20 @@ def _decode_weight(field: Field, n_outputs: int | None) -> Weight:
 def decode_rule(field: Field, n_columns: int, n_outputs: int | None = None) -> Rule:
     """Return the rule that `encode_rule` wrote, on ``n_columns`` columns, with a weight for each of many classes."""
     weight = _decode_weight(field.get("weight"), n_outputs)
-    return Rule(weight, Conjunction(_decode_test(item, n_columns) for item in field.get("condition").items()))
+    condition = Conjunction(_decode_test(item, n_columns) for item in field.get("condition").items())
+    factor = field.get("factor", None)
+    if factor.value is not None and n_outputs is not None:
+        raise ModelFileError(f"{factor.where}: only a model with one score has factors.")
+    return Rule(weight, condition, None if factor.value is None else _decode_factor(factor, n_columns))
+
+
+def _decode_factor(field: Field, n_columns: int) -> Factor:
+    column, origin = field.get("column").index(n_columns), field.get("origin", 0.0).number()
+    limits = {name: limit.number() for name in ("lower", "upper") if (limit := field.get(name, None)).value is not None}
+    try:
+        return Factor(column, origin, **limits)
+    except ValueError as error:
+        raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
 
 
 def _decode_test(field: Field, n_columns: int) -> Test:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -29,7 +29,8 @@ from obliquerules.rules.text import ensemble_html, ensemble_text
 class RuleEnsemble:
     """The additive model f(x) = b0 + sum_i b_i q_i(x), as a value.
 
-    A score means: the constant, then the weights of the rules that fire, added from left to right in double precision.
+    A score means: the constant, then the weights of the rules that fire, each multiplied by its factor if it has one, added
+    from left to right in double precision.
 
     Parameters
     ----------
@@ -79,12 +80,12 @@ class RuleEnsemble:
         if not all(map(math.isfinite, self.intercepts)):
             raise ValueError(f"The intercept of an ensemble must be finite; got {intercept}.")
         self._check_outputs()
-        needed = max((rule.condition.n_columns for rule in self.rules), default=0)
+        needed = self._n_columns
         if self.columns is not None and needed > len(self.columns):
             raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(self.columns)} feature names.")
         if self.columns is not None:
             for rule in self.rules:
-                rule.condition.check(self.columns)
+                rule.check(self.columns)
 
     def _check_outputs(self) -> None:
         if self.outputs is not None and (len(self.outputs) < 2 or len(set(self.outputs)) < len(self.outputs)):
@@ -152,7 +153,7 @@ class RuleEnsemble:
         """Return the ensemble with other rule weights and another constant; the conditions stay."""
         if len(weights) != len(self.rules):
             raise ValueError(f"weights must hold one number for each of the {len(self.rules)} rules; got {len(weights)}.")
-        rules = [Rule(weight, rule.condition) for weight, rule in zip(weights, self.rules, strict=True)]
+        rules = [replace(rule, weight=weight) for weight, rule in zip(weights, self.rules, strict=True)]
         return self.with_rules(rules, intercept)
 
     def with_weight_table(self, table: NDArray[np.float64]) -> RuleEnsemble:
@@ -161,23 +162,28 @@ class RuleEnsemble:
 
     def with_propositions(self, change: Callable[[Test], Test]) -> RuleEnsemble:
         """Return the ensemble with a function applied to each proposition and membership; the weights stay."""
-        return self.with_rules(Rule(rule.weight, Conjunction(map(change, rule.condition))) for rule in self.rules)
+        return self.with_rules(replace(rule, condition=Conjunction(map(change, rule.condition))) for rule in self.rules)
 
     @property
     def complexity(self) -> int:
-        """The number of rules, propositions and non-zero weights, C(f) in the paper; the constant is free."""
+        """The number of rules, factors, propositions and non-zero weights, C(f) in the paper; the constant is free."""
         return sum(rule.complexity for rule in self.rules)
 
     @property
     def used_columns(self) -> tuple[int, ...]:
-        """The columns that occur in a condition, in ascending order."""
-        return tuple(sorted({column for rule in self for proposition in rule.condition for column in proposition.used_columns}))
+        """The columns that occur in a condition or a factor, in ascending order."""
+        return tuple(sorted({column for rule in self for column in rule.used_columns}))
+
+    @property
+    def _n_columns(self) -> int:
+        """The least number of columns that X must have."""
+        return max((rule.n_columns for rule in self.rules), default=0)
 
     def block(self, X: ArrayLike | Block) -> Block:
         """Return rows as a block of the columns of this ensemble."""
         if self.columns is not None:
             return as_block(X, len(self.columns), self.columns, exactly=True)
-        return as_block(X, max((rule.condition.n_columns for rule in self.rules), default=0))
+        return as_block(X, self._n_columns)
 
     def __call__(self, X: ArrayLike | Block, offset: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the raw score f(x) of each row of X, shape (n_samples,) or, with many classes, (n_samples, n_classes).
@@ -345,7 +351,7 @@ class RuleEnsemble:
         heading, body = take_heading(text)
         outputs = None if heading is None else read_heading(heading)
         rules = read_lines(body, lambda line: read_rule(line, reader, outputs))
-        constant = rules.pop(0).weight if rules and not rules[0].condition.propositions else 0.0
+        constant = rules.pop(0).weight if rules and rules[0].is_constant else 0.0
         return cls(rules, constant, reader.columns, outputs)
 
     def _repr_html_(self) -> str:
@@ -356,5 +362,5 @@ class RuleEnsemble:
 
 
 def used_columns(ensembles: Iterable[RuleEnsemble]) -> list[int]:
-    """Return the columns that occur in a condition of any of the ensembles, in ascending order."""
+    """Return the columns that occur in any of the ensembles, in ascending order."""
     return sorted({column for ensemble in ensembles for column in ensemble.used_columns})

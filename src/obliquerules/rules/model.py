@@ -138,7 +138,7 @@ class Model:
 
     @property
     def _n_columns(self) -> int:
-        return max((rule.condition.n_columns for ensemble in self.ensembles for rule in ensemble), default=0)
+        return max((rule.n_columns for ensemble in self.ensembles for rule in ensemble), default=0)
 
     @property
     def expected_names(self) -> tuple[str, ...] | None:

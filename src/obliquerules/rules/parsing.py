@@ -1,4 +1,4 @@
-"""Parsing: printed rules taken apart into propositions and memberships."""
+"""Parsing: printed rules taken apart into propositions, memberships and factors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from obliquerules.rules.columns import Column, Columns, Level
+from obliquerules.rules.factor import Factor
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.moments import seconds_in, seconds_since_1970
 from obliquerules.rules.numbers import in_full
@@ -35,6 +36,11 @@ VOTES = re.compile(r"(?:(?P<any>any)|at least (?P<number>[0-9]+)) of \{(?P<liste
 DATED = re.compile(
     r"(?P<left>.+ (?:>=|<=|>|<|=|==)) (?:(?P<date>\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)|(?P<days>[^ ]+) days?)"
 )
+
+# What a weight is multiplied by: a column, perhaps with limits, and in parentheses if it is counted from an origin.
+CLIPPED = re.compile(r"(?P<name>.+) clipped to \[(?P<lower>[^,\]]+), (?P<upper>[^,\]]+)\]")
+COUNTED = re.compile(r"\((?P<inner>.+) (?P<sign>[+-]) (?P<origin>[^\]\"]+)\)")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
 
 # What each comparison consists of: the sides, 1 for "at least" and -1 for "at most", and whether the number itself is excluded.
 COMPARISONS = {
@@ -69,12 +75,15 @@ def read_lines(text: str, read: Callable[[str], Read]) -> list[Read]:
     return found
 
 
-def weight_and_condition(text: str) -> tuple[float, str]:
-    """Split the text of a rule at the word ``if``."""
-    weight, word, condition = text.strip().partition(" if ")
-    if not word or not NUMBER.fullmatch(weight.strip()):
-        raise ValueError(f"A rule reads like '+1.5 if x0 >= 3', with a number before 'if'; got {text.strip()!r}.")
-    return float(weight), condition
+def rule_parts(text: str) -> tuple[float, str | None, str]:
+    """Split the text of a rule into its weight, the text of its factor, None if there is none, and that of its condition."""
+    amount, found, condition = _cut_at_if(text.strip())
+    weight, _, factor = amount.strip().partition(" ")
+    if not NUMBER.fullmatch(weight) or not (found or factor) or not COMPARISONS.keys().isdisjoint(WORD.findall(factor)):
+        raise ValueError(
+            f"A rule reads like '+1.5 if x0 >= 3' or '+1.5 x0', with a number at the beginning; got {text.strip()!r}."
+        )
+    return float(weight), factor.strip() or None, condition if found else "True"
 
 
 def take_heading(text: str) -> tuple[str | None, str]:
@@ -161,6 +170,35 @@ class Reader:
         if stated == text:
             return read
         return [Typed(test.with_missing(True), comparison) for test, comparison in read]
+
+    # ---- factors
+
+    def factor(self, text: str) -> Factor:
+        """Return what the weight of a rule is multiplied by, such as ``age``, ``(age - 50)`` or ``age clipped to [20, 80]``."""
+        counted = COUNTED.fullmatch(text)
+        inner = text if counted is None else counted["inner"]
+        clipped = CLIPPED.fullmatch(inner)
+        column = self._position([inner if clipped is None else clipped["name"]])
+        limits = (
+            (-math.inf, math.inf)
+            if clipped is None
+            else (
+                self._value(clipped["lower"], column),
+                self._value(clipped["upper"], column),
+            )
+        )
+        origin = 0.0 if counted is None else self._value(counted["origin"], column)
+        return Factor(column, -origin if counted is not None and counted["sign"] == "+" else origin, *limits)
+
+    def _value(self, text: str, column: int) -> float:
+        """Return a number in the unit of a column, or the number that it has for a date, a time or a number of days."""
+        kind = self._column(column).kind
+        if kind in ("date", "time") and MOMENT.fullmatch(text):
+            return float(_days_or_seconds(text, kind))
+        number = re.sub(" days?$", "", text) if kind == "duration" else text
+        if not NUMBER.fullmatch(number) and number not in ("inf", "-inf"):
+            raise ValueError(f"There should be a number in the place of {text!r}.")
+        return float(number)
 
     # ---- sums
 

@@ -1,4 +1,4 @@
-"""Rule: a weight and the condition under which it counts."""
+"""Rule: a weight, the condition under which it counts, and what it is multiplied by, if anything."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.columns import Block, Column
+from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction, read_condition
-from obliquerules.rules.parsing import Reader, weight_and_condition, weights_and_condition
+from obliquerules.rules.factor import Factor
+from obliquerules.rules.parsing import Reader, rule_parts, weights_and_condition
 from obliquerules.rules.style import PLAIN, Style
 
 # One number, or one for each score.
@@ -34,6 +35,9 @@ class Rule:
     weight : float or sequence of float
         With many classes, one for each of them: zero for those of which the rule says nothing.
     condition : Conjunction, optional
+    factor : Factor or int, optional
+        A column, whose value the weight is multiplied by; a number is the position of one. Without a condition, the rule is a
+        *slope*. A missing value adds nothing.
 
     Examples
     --------
@@ -43,21 +47,34 @@ class Rule:
     [0.0, -2.0]
     >>> Rule([0.5, 0.0, -1.0]).spoken_for
     (0, 2)
+    >>> print(Rule(0.31, factor=0))
+    +0.31 x0
+    >>> Rule.parse("+0.5 (age - 50) if age >= 40", ["age"]).contribution([[30.0], [40.0], [60.0]]).tolist()
+    [0.0, -5.0, 5.0]
     """
 
     weight: Weight
     condition: Conjunction
+    factor: Factor | None
 
-    def __init__(self, weight: float | Iterable[float], condition: Conjunction | None = None) -> None:
+    def __init__(
+        self,
+        weight: float | Iterable[float],
+        condition: Conjunction | None = None,
+        factor: Factor | int | None = None,
+    ) -> None:
         object.__setattr__(self, "weight", as_weight(weight))
         object.__setattr__(self, "condition", Conjunction() if condition is None else condition)
         if not all(map(math.isfinite, self.weights)):
             raise ValueError(f"The weight of a rule must be finite; got {weight}.")
         if not isinstance(self.condition, Conjunction):
             raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
+        object.__setattr__(self, "factor", factor if factor is None or isinstance(factor, Factor) else Factor(factor))
+        if self.factor is not None and isinstance(self.weight, tuple):
+            raise ValueError("A rule with a factor has one weight; got one for each of many classes.")
 
-    def __reduce__(self) -> tuple[type[Rule], tuple[Weight, Conjunction]]:
-        return type(self), (self.weight, self.condition)
+    def __reduce__(self) -> tuple[type[Rule], tuple[Weight, Conjunction, Factor | None]]:
+        return type(self), (self.weight, self.condition, self.factor)
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -73,21 +90,48 @@ class Rule:
 
     @property
     def complexity(self) -> int:
-        """One for each weight that is not zero, and the complexity of the condition; a constant is free.
+        """One for each weight that is not zero, one for a factor, and the complexity of the condition; a constant is free.
 
         With one score, the weight counts whatever it is.
         """
-        return len(self.spoken_for) + self.condition.complexity if self.condition.propositions else 0
+        if self.is_constant:
+            return 0
+        return len(self.spoken_for) + (self.factor is not None) + self.condition.complexity
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the rule adds the same to the score of every row."""
+        return self.factor is None and not self.condition.propositions
+
+    @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns of the condition and of the factor, in ascending order."""
+        used = {column for test in self.condition for column in test.used_columns}
+        return tuple(sorted(used if self.factor is None else used | {self.factor.column}))
+
+    @property
+    def n_columns(self) -> int:
+        """The least number of columns that X must have."""
+        return max(self.condition.n_columns, 0 if self.factor is None else self.factor.column + 1)
+
+    def check(self, columns: Columns) -> None:
+        """Raise unless the columns hold what condition and factor need: numbers or levels."""
+        self.condition.check(columns)
+        if self.factor is not None:
+            self.factor.check(columns)
 
     def contribution(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return what the rule adds to the score of each row: its weight where its condition holds, zero elsewhere.
 
-        With many classes, the shape is (n_samples, n_classes).
+        With a factor, the weight is multiplied by it. With many classes, the shape is (n_samples, n_classes).
         """
-        return self.where(self.condition(X))
+        block = as_block(X, self.n_columns)
+        return self.where(self.condition(block), block)
 
-    def where(self, holds: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def where(self, holds: NDArray[np.bool_], block: Block) -> NDArray[np.float64]:
         """Return what the rule adds to the score of each row, given where its condition holds."""
+        if self.factor is not None:
+            return np.where(holds, self.weight * self.factor(block), 0.0)
         return np.where(holds[:, None] if isinstance(self.weight, tuple) else holds, self.weight, 0.0)
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
@@ -101,7 +145,10 @@ class Rule:
         outputs: Sequence[str] | None = None,
     ) -> str:
         """Return the rule as text, in the names of the given columns and, with many classes, of the given outputs."""
-        return f"{self._amounts(style, outputs)} if {self.condition.describe(columns, style)}"
+        if self.factor is None:
+            return f"{self._amounts(style, outputs)} if {self.condition.describe(columns, style)}"
+        amount = f"{style.signed(self.weights[0])}{style.times}{self.factor.describe(columns, style)}"
+        return f"{amount} if {self.condition.describe(columns, style)}" if self.condition.propositions else amount
 
     def _amounts(self, style: Style, outputs: Sequence[str] | None) -> str:
         if not isinstance(self.weight, tuple) or not self.spoken_for:
@@ -128,5 +175,8 @@ class Rule:
 
 def read_rule(text: str, reader: Reader, outputs: Sequence[str] | None = None) -> Rule:
     """Return a rule from its text, in the names that the reader knows and, with many classes, those of the outputs."""
-    weight, condition = weight_and_condition(text) if outputs is None else weights_and_condition(text, outputs)
-    return Rule(weight, read_condition(condition, reader))
+    if outputs is not None:
+        weights, condition = weights_and_condition(text, outputs)
+        return Rule(weights, read_condition(condition, reader))
+    weight, factor, condition = rule_parts(text)
+    return Rule(weight, read_condition(condition, reader), None if factor is None else reader.factor(factor))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,10 +42,11 @@ def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
             continue
         with np.errstate(over="ignore"):
             joined = np.add(intercept, rule.weight)
-        if not condition.propositions and not rules and np.isfinite(joined).all():
+        shorter = replace(rule, condition=condition)
+        if shorter.is_constant and not rules and np.isfinite(joined).all():
             intercept = as_weight(joined)
         else:
-            rules.append(Rule(rule.weight, condition))
+            rules.append(shorter)
     return ensemble.with_rules(rules, intercept)
 
 

@@ -14,6 +14,7 @@ from obliquerules.rules.moments import date_text, day_or_days, time_text
 from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
 
 if TYPE_CHECKING:
+    from obliquerules.rules.factor import Factor
     from obliquerules.rules.membership import Membership
     from obliquerules.rules.proposition import Proposition
 
@@ -24,6 +25,8 @@ OPERATORS = frozenset({"+", "-", ">=", "<=", ">", "<", "=", "==", "!=", "&"})
 LEVEL_WORDS = re.compile(
     r"^(not |any of \{|at least |\()| (not )?in \{| at (least|most) | (below|above) | is (not )?missing$| or missing$"
 )
+# What the name of a factor must not look like, because limits or the condition of a rule may follow it.
+FACTOR_WORDS = re.compile(r" clipped to \[|\bif\b")
 # A level that needs no quotes.
 PLAIN_LEVEL = re.compile(r'[^\s",{}()&=<>!|]+( [^\s",{}()&=<>!|]+)*')
 LEVEL_OF_WORDS = re.compile(r"True|False|missing|.*\b(and|or missing)\b.*")
@@ -94,6 +97,8 @@ class Style:
         What stands around several levels.
     is_missing, is_present, or_missing : str
         What stands after a column or a condition.
+    clipped, between : str
+        What stands between a column and its limits, and between those.
     number : str
         A format for the digits of a number, such as ``"${}$"``.
     exact : bool
@@ -122,6 +127,8 @@ class Style:
     is_missing: str = " is missing"
     is_present: str = " is not missing"
     or_missing: str = " or missing"
+    clipped: str = " clipped to "
+    between: str = ", "
     number: str = "{}"
     exact: bool = False
 
@@ -154,6 +161,23 @@ class Style:
         if column.kind == "duration":
             return f"{self.write(number)} {day_or_days(number)}"
         return self.write(number)
+
+    # ---- factors
+
+    def factor(self, columns: Columns | None, factor: Factor) -> str:
+        """Return what the weight of a rule is multiplied by: the value of a column, with its limits and its origin."""
+        column = column_at(columns, factor.column)
+        text = self.name(column.name)
+        if text == column.name and self.name is plain_name and FACTOR_WORDS.search(text):
+            text = json.dumps(text, ensure_ascii=False)
+        if factor.is_clipped:
+            text += f"{self.clipped}[{self.value(column, factor.lower)}{self.between}{self.value(column, factor.upper)}]"
+        if factor.origin == 0.0:
+            return text
+        # A date has no sign.
+        minus = factor.origin > 0.0 or column.kind in ("date", "time")
+        origin = self.value(column, factor.origin if minus else -factor.origin)
+        return f"({text}{self.minus if minus else self.plus}{origin})"
 
     # ---- sums
 

@@ -14,7 +14,7 @@ from obliquerules.rules.bands import Band, BandTable, band_tables
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.rules.rule import Rule
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.style import PLAIN, Style, column_at
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
@@ -73,6 +73,14 @@ class Wording:
         verb = ("fall" if weight < 0.0 else "rise") + ("" if self.plural else "s")
         return f"the {self.score} {verb} by {size}" + (f" ({self.factor} {factor})" if factor else "")
 
+    def slope(self, size: str, factor: str, weight: float) -> str:
+        """Return what a rule with a factor does, as the end of a sentence."""
+        ratio = "" if self.factor is None else f"{self.factor} {self.ratio(weight)} for each unit"
+        if self.score is None:
+            return f"the {ratio} of {factor}"
+        verb = "change" if self.plural else "changes"
+        return f"the {self.score} {verb} by {size} times {factor}" + (f" ({ratio})" if ratio else "")
+
 
 def _factor(weight: float) -> str:
     return PLAIN.write(rounded_to(math.exp(max(-700.0, min(weight, 700.0))), 3))
@@ -116,8 +124,14 @@ def heading_name(name: str) -> str:
 
 def _amounts(rule: Rule, style: Style) -> Row:
     """Return the weights of a rule, blank for classes of which it says nothing."""
-    shown = range(len(rule.weights)) if not rule.condition.propositions else rule.spoken_for
+    shown = range(len(rule.weights)) if rule.is_constant else rule.spoken_for
     return tuple(style.signed(weight) if output in shown else "" for output, weight in enumerate(rule.weights))
+
+
+def _amount(rule: Rule, ensemble: RuleEnsemble, style: Style) -> str:
+    """Return the weight of a rule, with its factor if it has one."""
+    weight = style.signed(rule.weights[0])
+    return weight if rule.factor is None else f"{weight}{style.times}{rule.factor.describe(ensemble.columns, style)}"
 
 
 def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
@@ -125,8 +139,18 @@ def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
 
 
 def _plain(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001  # one signature for all formats
-    tables = [f"# {table.describe(style)}" for table in band_tables(ensemble)]
-    return "\n".join([*rule_lines(ensemble, style), *tables])
+    remarks = [*_slope_remarks(ensemble), *(table.describe(style) for table in band_tables(ensemble))]
+    return "\n".join([*rule_lines(ensemble, style), *(f"# {remark}" for remark in remarks)])
+
+
+def _slope_remarks(ensemble: RuleEnsemble) -> list[str]:
+    """Return what happens to factors that are missing, if values may be missing in their columns."""
+    factors = dict.fromkeys(rule.factor.column for rule in ensemble if rule.factor is not None)
+    columns = [column_at(ensemble.columns, column) for column in factors]
+    # Without names, nothing is known of the columns.
+    return [
+        f"a missing {PLAIN.name(column.name)} adds nothing" for column in columns if column.missing or ensemble.columns is None
+    ]
 
 
 def _markdown(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
@@ -148,8 +172,8 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
     rules = [
         _row(
             wording,
-            style.signed(rule.weights[0]),
-            wording.ratio(rule.weights[0]),
+            _amount(rule, ensemble, style),
+            wording.ratio(rule.weights[0]) + ("" if rule.factor is None else " per unit"),
             rule.condition.describe(ensemble.columns, style),
         )
         for rule in ensemble
@@ -179,7 +203,7 @@ def _row(wording: Wording, amount: str, ratio: str | None, condition: str) -> Ro
 
 def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
     lines = [
-        rf"    {' & '.join(_amounts(rule, style))} & if & {rule.condition.describe(ensemble.columns, style)} \\"
+        rf"    {' & '.join(_latex_amounts(rule, ensemble, style))} & if & {rule.condition.describe(ensemble.columns, style)} \\"
         for rule in _with_constant(ensemble)
     ]
     heading = [] if ensemble.outputs is None else [rf"    {' & '.join(map(style.name, ensemble.outputs))} & & \\"]
@@ -187,11 +211,20 @@ def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # no
     return "\n".join([rf"\begin{{tabular}}{{{sides}ll}}", *heading, r"    \hline", *lines, r"\end{tabular}"])
 
 
+def _latex_amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
+    return _amounts(rule, style) if rule.factor is None else (_amount(rule, ensemble, style),)
+
+
 def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
     starts = enumerate(ensemble.intercepts)
     lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
     for rule in ensemble:
-        change = _joined([_change(rule.weights[output], style, wording.of(output)) for output in rule.spoken_for])
+        if rule.factor is None:
+            change = _joined([_change(rule.weights[output], style, wording.of(output)) for output in rule.spoken_for])
+        else:
+            change = wording.slope(
+                style.signed(rule.weights[0]), rule.factor.describe(ensemble.columns, style), rule.weights[0]
+            )
         when = f"If {rule.condition.describe(ensemble.columns, style)}" if rule.condition.propositions else "Always"
         lines.append(f"{when}, {change}.")
     if ensemble.outputs is not None:
@@ -296,6 +329,7 @@ SENTENCE = Style(
     not_among=" is none of ",
     from_level=" is at least ",
     to_level=" is at most ",
+    clipped=" limited to ",
     below_level=" is below ",
     above_level=" is above ",
     opening="",

@@ -180,6 +180,7 @@ def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
     yield from map(significant_digits, ensemble.intercepts)
     for rule in ensemble:
         yield from (significant_digits(rule.weights[output]) for output in rule.spoken_for)
+        yield from () if rule.factor is None else map(significant_digits, rule.factor.numbers)
         for proposition in rule.condition:
             if isinstance(proposition, Membership):
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,14 +17,15 @@ from obliquerules.rules.membership import Membership
 if TYPE_CHECKING:
     from obliquerules.rules.edits import EditLog, EditStep
     from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.factor import Factor
     from obliquerules.rules.labels import Labels
     from obliquerules.rules.model import Model, Offset
     from obliquerules.rules.proposition import Test
     from obliquerules.rules.rule import Rule
 
-# The versions of documents whose columns are plain numbers or flags, whose columns are anything, and with many
-# classes or an offset.
-OF_FLAGS, OF_LEVELS, OF_CLASSES = "1.3", "2.0", "2.1"
+# The versions of documents whose columns are plain numbers or flags, whose columns are anything, with many classes or an
+# offset, and with factors, which a release that reads older versions only would ignore.
+OF_FLAGS, OF_LEVELS, OF_CLASSES, OF_FACTORS = "1.3", "2.0", "2.1", "3.0"
 # Without names, rules may use any column: a short file must not demand rows that fill the memory.
 MOST_UNNAMED_COLUMNS = 10**6
 # Columns without names take no room in a file: a short one must not demand a long path of wide models.
@@ -35,7 +37,7 @@ LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "i
 def ensemble_content(ensemble: RuleEnsemble, *, with_offset: bool = False) -> dict[str, Any]:
     """Return the content of the document of an ensemble by itself, or of one that says what the offset of its model is."""
     names = None if ensemble.feature_names is None else list(ensemble.feature_names)
-    if names is None and any(rule.condition.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
+    if names is None and any(rule.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
         raise ValueError(
             f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
         )
@@ -51,7 +53,14 @@ def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
 
 def encode_rule(rule: Rule) -> dict[str, Any]:
     """Return a rule as plain objects."""
-    return {"weight": _encode_weight(rule.weight), "condition": [_encode_test(test) for test in rule.condition]}
+    factor = {} if rule.factor is None else {"factor": _encode_factor(rule.factor)}
+    return {"weight": _encode_weight(rule.weight)} | factor | {"condition": [_encode_test(test) for test in rule.condition]}
+
+
+def _encode_factor(factor: Factor) -> dict[str, Any]:
+    limits = {"lower": factor.lower, "upper": factor.upper}
+    origin = {} if factor.origin == 0.0 else {"origin": factor.origin}
+    return {"column": factor.column} | origin | {name: limit for name, limit in limits.items() if math.isfinite(limit)}
 
 
 def _encode_weight(weight: float | tuple[float, ...]) -> float | list[float]:
@@ -94,6 +103,8 @@ def _version(ensembles: Sequence[RuleEnsemble], *, with_offset: bool = False) ->
 
     A release that reads version 1 only would misread levels, dates and conditions on missing values; flags change nothing.
     """
+    if any(rule.factor is not None for ensemble in ensembles for rule in ensemble):
+        return {"version": OF_FACTORS}
     if ensembles[0].outputs is not None or with_offset:
         return {"version": OF_CLASSES}
     columns = ensembles[0].columns

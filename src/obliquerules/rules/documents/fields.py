@@ -14,7 +14,7 @@ from obliquerules.rules.whole_files import write_text
 
 FORMAT = "obliquerules"
 # The newest version that is read. Models of plain numbers are written in an older one, which older releases can read, too.
-VERSION = (2, 1)
+VERSION = (3, 0)
 OF_NUMBERS = "1.2"
 # A model is a page of text, and a path of a few hundred rules takes a few megabytes. A larger file would only fill the memory.
 MAX_BYTES = 32_000_000
