@@ -223,17 +223,20 @@ def firing_patterns(ensemble: RuleEnsemble, X: Block) -> tuple[NDArray[np.float6
     A rule with a factor has that in the place of a one; then each row has a pattern of its own.
     """
     fires = ensemble.fires(X)
-    if all(rule.factor is None for rule in ensemble):
-        return patterns_of(fires.T, len(X))
     columns = [
-        fired.astype(np.float64) if rule.factor is None else np.where(fired, rule.factor(X), 0.0)
+        fired if rule.factor is None else np.where(fired, rule.factor(X), 0.0)
         for rule, fired in zip(ensemble, fires.T, strict=True)
     ]
-    return np.column_stack([np.ones(len(X)), *columns]), np.arange(len(X), dtype=np.intp)
+    return patterns_of(columns, len(X))
 
 
-def patterns_of(fires: Sequence[Mask] | Mask, n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct patterns of rules that fire on these rows, after a column of ones, and the pattern of each row."""
+def patterns_of(fires: Sequence[Any], n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct patterns of rules that fire on these rows, after a column of ones, and the pattern of each row.
+
+    If there are numbers among them, the values of factors, each row has a pattern of its own.
+    """
+    if any(column.dtype != np.bool_ for column in fires):
+        return np.column_stack([np.ones(n_rows), *fires]), np.arange(n_rows, dtype=np.intp)
     pattern = np.zeros(n_rows, dtype=np.intp)
     design = np.ones((1, 1))
     for fired in fires:

@@ -76,6 +76,12 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False; got {value!r}.")
 
 
+def check_flag_or_auto(name: str, value: Any) -> None:
+    """Raise unless the value is True, False or "auto"."""
+    if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, str) and value == AUTO):
+        raise ValueError(f"{name} must be True, False or '{AUTO}'; got {reprlib.repr(value)}.")
+
+
 def check_jobs(name: str, value: Any) -> None:
     """Raise unless joblib accepts the value as a number of workers."""
     if value is not None and (not isinstance(value, numbers.Integral) or isinstance(value, bool) or value == 0):
@@ -195,6 +201,11 @@ def option(default: str, options: Collection[str], meaning: str) -> Any:
 def flag(default: bool, meaning: str) -> Any:
     """Declare True or False."""
     return declared(default, "bool", meaning, check_flag)
+
+
+def flag_or_auto(default: bool | str, meaning: str) -> Any:
+    """Declare True, False or "auto"."""
+    return declared(default, 'bool or "auto"', meaning, check_flag_or_auto)
 
 
 def jobs(meaning: str) -> Any:

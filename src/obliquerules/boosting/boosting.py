@@ -19,11 +19,12 @@ from obliquerules.boosting.loop import Search, boost
 from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.refinement import Refiner
+from obliquerules.boosting.slopes import with_slopes
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
 from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import AUTO, real, real_or_auto, seed, verbosity, whole
+from obliquerules.parameters import AUTO, flag_or_auto, real, real_or_auto, seed, verbosity, whole
 from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
@@ -97,6 +98,13 @@ class Boosting(Method):
         "so far are grown again and simplified. More takes longer and lowers the loss on the training rows; 0 is quickest.",
         least=0,
     )
+    linear_terms: Any = flag_or_auto(
+        False,
+        'Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a few outliers would carry a slope away, the '
+        "value is clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
+        'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
+        '``"auto"``: where they can be learned.',
+    )
     exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
     verbose: int = verbosity("If not zero, report each rule on standard error.")
@@ -152,6 +160,9 @@ class Boosting(Method):
         """Return the ensembles of the path, and the record of the fit."""
         pair, record, problem, shortening = self.pair, Record(), self.problem(task), Shortening(task.sample.X)
         learner, selection = pair.learner(self, task.sample), pair.selection(self)
+        if self._learns_slopes(selection, task):
+            assert isinstance(selection, InformationSelection)
+            learner = with_slopes(learner, selection, task.sample.X, task.sample.weight)
         growth = boost(problem, learner, selection, self.max_rules, record)
         if isinstance(selection, InformationSelection) and not task.loss.by_class:
             conditions = SoftConditions(Inputs(task.sample.X, task.sample.weight), task.sample.weight)
@@ -162,6 +173,16 @@ class Boosting(Method):
             if self.verbose:
                 task.report(self._progress(shortening.ensemble(stage.ensemble)))
         return selection.path(record), record
+
+    def _learns_slopes(self, selection: Selection, task: Task) -> bool:
+        """Say whether slopes are learned; raise if they are demanded where they cannot be."""
+        possible = isinstance(selection, InformationSelection) and not task.loss.by_class
+        if self.linear_terms is True and not possible:
+            raise ValueError(
+                'linear_terms=True needs selection="information" and numbers, counts or two classes; with "auto", there are '
+                "slopes where they can be learned."
+            )
+        return bool(self.linear_terms) and possible
 
     @property
     def growth_ridge(self) -> float:

@@ -39,23 +39,27 @@ class InformationSelection:
         """Return the criterion of an ensemble; lower is better."""
         return self._criterion(stage, stage.judged_loss, stage.complexity)
 
+    def criterion_of_training(self, stage: Stage) -> float:
+        """Return the criterion of an ensemble by its training loss alone, as the expected one is."""
+        return self._criterion(stage, stage.training_loss, stage.complexity)
+
     def _criterion(self, stage: Stage, loss: float, complexity: float) -> float:
         """Return the criterion of an ensemble with this loss and complexity, at the prices of a stage."""
         n = stage.problem.size
         price = self.complexity_penalty * math.log(n) * stage.discount
         return stage.problem.loss.profile_deviance(loss, n) + price * complexity
 
+    def expected(self, stage: Stage, candidate: Candidate) -> float:
+        """Return the criterion to expect once a candidate is added, to second order."""
+        loss, n_weights = stage.outlook(candidate)
+        return self._criterion(stage, loss, stage.complexity + n_weights + candidate.condition.complexity)
+
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
-
-        def expected(candidate: Candidate) -> float:
-            loss, n_weights = stage.outlook(candidate)
-            return self._criterion(stage, loss, stage.complexity + n_weights + candidate.condition.complexity)
-
         # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
         promising: dict[float, Candidate] = {}
         for candidate in candidates:
-            promising.setdefault(expected(candidate), candidate)
+            promising.setdefault(self.expected(stage, candidate), candidate)
         judged = [self._judged(stage, promising[value], record) for value in sorted(promising)[: stage.most_tried]]
         return min(judged, key=lambda candidate: candidate.score, default=None)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.objective import OBJECTIVES, Objective
+from obliquerules.boosting.slope import Slope
 from obliquerules.losses import Loss
 from obliquerules.method import patterns_of
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+# What has a weight in an ensemble in training: the condition of a rule, or a slope.
+Condition = Conjunction | Slope
 
 # Added to a Hessian, relative to its size, so that it can be inverted whatever the rules are.
 TINY = 1e-9
@@ -90,11 +93,11 @@ class Problem:
 class Candidate:
     """A condition under consideration, with the rows that meet it and its objective (see `Objective`).
 
-    The score is set by a selection; lower is better, and it is infinite before that.
+    Of a slope, the rows have numbers. The score is set by a selection; lower is better, and it is infinite before that.
     """
 
-    condition: Conjunction
-    covers: Mask
+    condition: Any
+    covers: Any
     objective: float
     score: float = math.inf
 
@@ -160,11 +163,11 @@ class Stage:
 
     Rows on which the same rules fire have the same score, so the weights are fitted to *firing patterns*, not to rows: each
     pattern with the sum of its row weights and its mean target (see `Loss` for why this is exact). A few dozen patterns stand
-    for any number of rows.
+    for any number of rows. With slopes, rows have hardly anything in common, and each is a pattern of its own.
 
     Attributes
     ----------
-    conditions : tuple of Conjunction
+    conditions : tuple of Conjunction or Slope
     design : array of shape (n_patterns, 1 + n_rules)
         A column of ones, then the rules that fire for each pattern.
     pattern : array of shape (n_samples,)
@@ -178,7 +181,7 @@ class Stage:
     most_tried: ClassVar[int] = 10
 
     problem: Problem
-    conditions: tuple[Conjunction, ...]
+    conditions: tuple[Any, ...]
     design: NDArray[np.float64]
     pattern: NDArray[np.intp]
     weights: Vector
@@ -205,6 +208,21 @@ class Stage:
         """Which rules fire on each row, shape (n_samples, n_rules)."""
         fires: Mask = self.design[:, 1:] != 0.0
         return fires[self.pattern]
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether each row is a pattern of its own."""
+        return any(isinstance(condition, Slope) for condition in self.conditions)
+
+    @property
+    def columns(self) -> list[Any]:
+        """Where each rule fires, and the values of each slope."""
+        if not self.has_slopes:
+            return list(self.fires.T)
+        return [
+            column if isinstance(condition, Slope) else column != 0.0
+            for condition, column in zip(self.conditions, self.design[self.pattern, 1:].T, strict=True)
+        ]
 
     @cached_property
     def gradient(self) -> Vector:
@@ -269,6 +287,8 @@ class Stage:
         the present rules, as in orthogonal gradient boosting. For the squared loss it is exact.
         """
         sums = np.einsum("i,ij->j", covers.astype(np.float64), self._curvature)
+        if covers.dtype != np.bool_:
+            sums[1] = np.einsum("i,i,i->", covers, covers, self._curvature[:, 1])
         size = sums[1] + self.problem.ridge
         orthogonal = size - float(sums[2:] @ sums[2:])
         return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > 1e-9 * size else 0.0
@@ -291,8 +311,8 @@ class Stage:
         covered = np.bincount(self.pattern, covers, len(self.design))
         if not ((covered == 0) | (covered == self._pattern_sizes)).all():
             return False
-        fires = self.design[:, 1:] == (covered > 0)[:, None]
-        return bool((fires.all(axis=0) | ~fires.any(axis=0)).any())
+        fires, wanted = self.design[:, 1:], (covered > 0)[:, None]
+        return bool(((fires == wanted).all(axis=0) | (fires == ~wanted).all(axis=0)).any())
 
     def everything(self) -> Candidate:
         """Return the condition that always holds, from which rules are grown."""
@@ -301,6 +321,8 @@ class Stage:
 
     def _with_column(self, covers: Mask) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return design and patterns with one more rule: pattern p becomes 2p + 1 where the rule fires and 2p elsewhere."""
+        if self.has_slopes or covers.dtype != np.bool_:
+            return np.column_stack([self.design[self.pattern], covers]), np.arange(len(covers), dtype=np.intp)
         repeated = np.repeat(self.design, 2, axis=0)
         fired = np.tile([0.0, 1.0], len(self.design))[:, None]
         return np.hstack([repeated, fired]), 2 * self.pattern + covers
@@ -344,6 +366,9 @@ class Stage:
     def without(self, index: int) -> Stage:
         """Return the stage without one of its rules, with the other weights refitted."""
         kept = [j for j in range(self.design.shape[1]) if j != index + 1]
+        if self.has_slopes:
+            columns = [column for j, column in enumerate(self.columns) if j != index]
+            return self._of_rules(self.conditions[:index] + self.conditions[index + 1 :], columns, self.weights[kept])
         rows, pattern = self._rows_without(kept)
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         weights = self._fitted(rows, pattern, self.problem.row_weight, self.weights[kept])
@@ -352,11 +377,12 @@ class Stage:
     def with_condition(self, index: int, condition: Conjunction, covers: Mask) -> Stage:
         """Return the stage with another condition for one of its rules, and all weights refitted."""
         conditions = (*self.conditions[:index], condition, *self.conditions[index + 1 :])
-        return self._of_rules(conditions, [*self.fires.T[:index], covers, *self.fires.T[index + 1 :]], self.weights)
+        columns = self.columns
+        return self._of_rules(conditions, [*columns[:index], covers, *columns[index + 1 :]], self.weights)
 
     def with_conditions(self, conditions: Sequence[Conjunction], covers: Sequence[Mask], start: Vector) -> Stage | None:
         """Return the stage of other conditions, with all weights refitted; None if a rule fires on all rows or on none."""
-        if any(rows.all() or not rows.any() for rows in covers):
+        if any(rows.all() or not rows.any() for rows in covers if rows.dtype == np.bool_):
             return None
         return self._of_rules(conditions, covers, start)
 
@@ -376,8 +402,14 @@ class Stage:
     @property
     def ensemble(self) -> RuleEnsemble:
         """The ensemble as a value."""
-        rules = [Rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
+        rules = [_rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
         return RuleEnsemble(rules, self.weights[0], self.problem.X.columns)
+
+
+def _rule(weight: float, condition: Condition) -> Rule:
+    if isinstance(condition, Slope):
+        return Rule(weight / condition.scale, factor=condition.factor)
+    return Rule(weight, condition)
 
 
 def whitened(design: NDArray[np.float64], pattern: NDArray[np.intp], hessian: Vector, ridge: float) -> NDArray[np.float64]:

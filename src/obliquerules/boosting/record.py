@@ -55,7 +55,8 @@ class Record:
         """Record an ensemble whose weights have been fitted to judge a candidate; a lower score is better."""
         best: dict[Any, tuple[float, Stage]] = {}
         for one in sorted([*self.tried, (score, stage)], key=itemgetter(0)):
-            best.setdefault(tuple(frozenset(test.used_columns) for test in one[1].conditions[-1]), one)
+            newest = one[1].conditions[-1]
+            best.setdefault((type(newest), *(frozenset(test.used_columns) for test in newest)), one)
         self.tried = list(best.values())[:MOST_TRIED]
 
     def is_new(self, what: str, stage: Stage) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.soft_conditions import SoftConditions, SoftTest
 from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.kernels.soft_rules import SoftRules
@@ -102,7 +103,7 @@ class Refiner:
                     return None
                 tests.append(hard)
                 at = end + 1
-            conditions.append(Conjunction(tests))
+            conditions.append(tests[0] if isinstance(tests[0], Slope) else Conjunction(tests))
         covers = [condition(self.problem.X) for condition in conditions]
         return stage.with_conditions(conditions, covers, found[: len(stage.weights)])
 

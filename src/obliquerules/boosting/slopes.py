@@ -1,0 +1,118 @@
+"""Slopes: columns that a weight is multiplied by, as candidates beside the conditions of rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.information import InformationSelection
+from obliquerules.boosting.learner import Learner
+from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.record import Record
+from obliquerules.boosting.selection import Selection
+from obliquerules.boosting.slope import Slope
+from obliquerules.rules import Block
+from obliquerules.rules.factor import Factor
+from obliquerules.rules.numbers import rounded_to
+
+Vector = NDArray[np.float64]
+
+# A column with fewer different values has steps, and no slope.
+FEWEST_VALUES = 6
+# The share of the rows beyond either limit, and how far beyond, in distances between the limits, a value must lie for it to be one.
+BEYOND = 0.01
+FAR = 0.5
+# The digits of limits and origins, in units of the distance between the limits.
+DIGITS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class WithSlopes:
+    """A learner that offers slopes beside the conditions of another.
+
+    Attributes
+    ----------
+    learner : Learner
+    selection : InformationSelection
+    slopes : tuple of Slope
+    columns : tuple of array of shape (n_samples,)
+        The values of the slopes on the training rows.
+    """
+
+    learner: Learner
+    selection: InformationSelection
+    slopes: tuple[Slope, ...]
+    columns: tuple[Vector, ...]
+
+    def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
+        """Yield what the other learner does, and the best slope that the ensemble does not have yet."""
+        yield from self.learner.candidates(stage, selection, record)
+        best = selection.choose(stage, self._worthwhile(stage), record)
+        if best is not None:
+            yield best
+
+    def _worthwhile(self, stage: Stage) -> Iterator[Candidate]:
+        """Yield slopes that the ensemble does not have yet and that lower the criterion.
+
+        Rules that do not are learned nevertheless, so that the path goes on. Slopes are cheap, and useless ones would take
+        their places.
+        """
+        now = self.selection.criterion_of_training(stage)
+        for slope, values in zip(self.slopes, self.columns, strict=True):
+            candidate = Candidate(slope, values, 0.0)
+            if slope not in stage.conditions and self.selection.expected(stage, candidate) < now:
+                yield candidate
+
+
+def with_slopes(learner: Learner, selection: InformationSelection, X: Block, row_weight: Vector) -> WithSlopes:
+    """Return a learner that offers the slopes of all columns that have enough different numbers."""
+    slopes = [slope for column in range(X.n_columns) if (slope := slope_in(column, X, row_weight)) is not None]
+    return WithSlopes(learner, selection, tuple(slopes), tuple(slope(X) for slope in slopes))
+
+
+def slope_in(column: int, X: Block, row_weight: Vector) -> Slope | None:
+    """Return the slope in a column; None if the column has levels or few different numbers."""
+    values = X.matrix[:, column]
+    present = ~np.isnan(values)
+    if X.column(column).levels is not None or X.column(column).kind == "flag":
+        return None
+    if len(np.unique(values[present])) < FEWEST_VALUES:
+        return None
+    factor = _factor(column, values[present], row_weight[present], has_holes=not present.all())
+    scale = _spread(factor(X)[present], row_weight[present])
+    return Slope(factor, scale) if 0.0 < scale < math.inf else None
+
+
+def _factor(column: int, values: Vector, weight: Vector, *, has_holes: bool) -> Factor:
+    """Return the factor of a column: limits where values lie far beyond the others, and an origin where zero is far away."""
+    order = np.argsort(values, kind="stable")
+    shares = np.cumsum(weight[order]) / float(np.add.reduce(weight))
+    low, middle, high = (float(values[order][np.searchsorted(shares, share)]) for share in (BEYOND, 0.5, 1.0 - BEYOND))
+    width = high - low
+    if not 0.0 < width < math.inf:
+        return Factor(column)
+    least, most = float(values[order[0]]), float(values[order[-1]])
+    lower = _short(low, width) if low - least > FAR * width else -math.inf
+    upper = _short(high, width) if most - high > FAR * width else math.inf
+    is_far = not low - width <= 0.0 <= high + width
+    # What is missing counts as the origin, which therefore is a usual value.
+    origin = _short(middle, width) if has_holes or is_far else 0.0
+    return Factor(column, origin, lower, upper)
+
+
+def _short(value: float, width: float) -> float:
+    """Return a number with as many digits as tell values within this width apart."""
+    if value == 0.0:
+        return 0.0
+    more = math.floor(math.log10(abs(value))) - math.floor(math.log10(width))
+    return rounded_to(value, max(1, DIGITS + more))
+
+
+def _spread(values: Vector, weight: Vector) -> float:
+    total = float(np.add.reduce(weight))
+    mean = float(np.add.reduce(weight * values)) / total
+    return math.sqrt(float(np.add.reduce(weight * (values - mean) ** 2)) / total)

@@ -1,0 +1,182 @@
+"""Slopes: found where the truth is a straight line, robust, in any units, and paid for like rules."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import log_loss
+
+from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, TGBRegressor
+from obliquerules.boosting.boosting import GROWTH_RIDGE
+from obliquerules.boosting.record import Record
+from obliquerules.boosting.slope import Slope
+from obliquerules.boosting.slopes import slope_in, with_slopes
+from obliquerules.losses import LOSSES
+from obliquerules.rules import Block, Column, Factor
+
+from .growing import problem, search_of
+
+
+def straight(n=300, seed=0, loss="squared"):
+    """Return rows whose scores are a straight line and one step, and their targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0.0, 10.0, size=(n, 4)).round(2)
+    score = 0.5 * X[:, 0] - 0.3 * X[:, 1] + 2.0 * (X[:, 2] >= 6.0)
+    if loss == "squared":
+        return X, score + rng.normal(scale=0.2, size=n)
+    return X, np.where(rng.random(n) < 1.0 / (1.0 + np.exp(1.5 - score)), "yes", "no")
+
+
+def with_lines(data):
+    """Return the search for rules and slopes on a problem."""
+    search = search_of(data)
+    return replace(search, learner=with_slopes(search.learner, search.selection, data.X, data.row_weight), record=Record())
+
+
+def penalised_gradient(stage):
+    """Return the gradient of the penalised loss by each weight, row by row."""
+    data = stage.problem
+    columns = [np.ones(len(data.y)), *(condition(data.X).astype(float) for condition in stage.conditions)]
+    score = sum(weight * column for weight, column in zip(stage.weights, columns, strict=True))
+    pull = data.row_weight * data.loss.gradient(data.y, score)
+    penalty = np.append(0.0, data.ridge * stage.weights[1:])
+    return np.array([pull @ column for column in columns]) + penalty
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_of_rules_and_slopes_are_fitted_together(loss):
+    search = with_lines(problem(loss))
+    for _ in search.run(1):
+        pass
+    sloped = [stage for stage in search.record.front if any(isinstance(one, Slope) for one in stage.conditions)]
+    for stage in sloped:
+        assert np.abs(penalised_gradient(stage)).max() < 1e-5 * stage.problem.size
+        assert np.allclose(stage.ensemble(stage.problem.X), stage.score)
+        assert stage.complexity == stage.ensemble.complexity
+
+
+def test_a_straight_line_and_a_step_are_found_as_they_are():
+    X, y = straight()
+    model = LLTBoostRegressor(max_rules=4, linear_terms=True, random_state=0).fit(X, y).at(7)
+    slopes = {rule.factor.column: rule.weight for rule in model.ensemble_ if rule.factor is not None}
+    (step,) = (rule for rule in model.ensemble_ if rule.factor is None)
+    assert sorted(slopes) == [0, 1]
+    assert np.allclose([slopes[0], slopes[1]], [0.5, -0.3], atol=0.02)
+    (condition,) = step.condition
+    assert condition.only_number == 2
+    assert np.isclose(abs(condition.threshold), 6.0, atol=0.05)
+    assert np.mean((model.predict(X) - y) ** 2) < 0.05
+
+
+@pytest.mark.parametrize("estimator", [LLTBoostClassifier, LLTBoostRegressor])
+def test_slopes_lower_the_risk_where_the_truth_is_a_straight_line(estimator):
+    X, y = straight(loss="squared" if estimator is LLTBoostRegressor else "logistic")
+    models = [estimator(linear_terms=terms, max_rules=4, random_state=0).fit(X[:200], y[:200]) for terms in (False, True)]
+    rules, lines = (np.mean([risk_of(model.at(size), X[200:], y[200:]) for size in (4, 6, 8)]) for model in models)
+    assert lines < rules
+
+
+def risk_of(model, X, y):
+    return log_loss(y, model.predict_proba(X)) if hasattr(model, "classes_") else np.mean((model.predict(X) - y) ** 2)
+
+
+def test_rules_are_learned_as_before_where_there_are_no_slopes():
+    X, y = straight()
+    auto = LLTBoostRegressor(max_rules=3, linear_terms="auto", random_state=0)
+    few = np.floor(X / 2.001)  # five different values in each column
+    one, other = (model.fit(few, y) for model in (auto, LLTBoostRegressor(max_rules=3, random_state=0)))
+    assert one.path_ == other.path_
+
+
+def test_units_make_no_difference():
+    X, y = straight()
+    scale, shift = np.array([1000.0, 0.01, 1.0, 1.0]), np.array([5e5, 0.0, 0.0, 0.0])
+    one, other = (LLTBoostRegressor(max_rules=2, linear_terms=True).fit(rows, y) for rows in (X, X * scale + shift))
+    assert one.at(4).complexity_ == other.at(4).complexity_ == 4
+    assert np.allclose(one.at(4).predict(X), other.at(4).predict(X * scale + shift), atol=1e-6)
+    # What is far from zero is counted from a usual value.
+    (factor,) = {rule.factor for rule in other.ensemble_ if rule.factor is not None and rule.factor.column == 0}
+    assert 500_000.0 < factor.origin < 510_000.0
+
+
+def test_a_row_of_weight_two_is_the_row_given_twice():
+    X, y = straight(n=120)
+    twice = np.arange(len(y)) % 3 == 0
+    weighted = LLTBoostRegressor(max_rules=3, linear_terms=True).fit(X, y, sample_weight=1.0 + twice)
+    repeated = LLTBoostRegressor(max_rules=3, linear_terms=True).fit(np.vstack([X, X[twice]]), np.append(y, y[twice]))
+    assert weighted.path_ == repeated.path_
+
+
+def test_missing_values_count_as_the_origin():
+    X, y = straight()
+    frame = pd.DataFrame(X, columns=list("abcd")).mask(np.random.default_rng(1).random(X.shape) < 0.1)
+    model = LLTBoostRegressor(max_rules=4, linear_terms=True, random_state=0).fit(frame, y)
+    assert "a missing a adds nothing" in model.to_text()
+    (factor,) = {rule.factor for rule in model.ensemble_ if rule.factor is not None and rule.factor.column == 0}
+    assert np.isclose(factor.origin, 5.0, atol=0.5)
+
+
+def test_outliers_are_clipped_to_printed_limits():
+    X, y = straight()
+    X[0, 0], X[1, 0] = 1e6, -1e6
+    model = LLTBoostRegressor(max_rules=4, linear_terms=True, random_state=0).fit(X, y).at(7)
+    (rule,) = (rule for rule in model.ensemble_ if rule.factor is not None and rule.factor.column == 0)
+    assert -1.0 <= rule.factor.lower <= 0.5
+    assert 9.5 <= rule.factor.upper <= 11.0
+    assert np.isclose(rule.weight, 0.5, atol=0.05)
+    assert np.abs(model.predict(X)).max() < 20.0
+
+
+def test_what_has_no_slope():
+    columns = [Column("number"), Column("few"), Column("flag", kind="flag"), Column("levels", tuple("abcdefgh"))]
+    rows = np.column_stack([np.arange(16.0), np.arange(16) % 5, np.arange(16) % 2, np.arange(16) % 8])
+    block = Block.of_matrix(rows, columns)
+    found = [slope_in(column, block, np.ones(16)) for column in range(4)]
+    assert found[0].factor == Factor(0)
+    assert found[1:] == [None, None, None]
+
+
+def test_a_slope_is_taken_at_most_once_and_can_be_dropped():
+    search = with_lines(problem(n=400))
+    constant = next(search.grow())
+    first = search.learner.candidates(constant, search.selection, search.record)
+    (slope,) = (one for one in first if isinstance(one.condition, Slope))
+    extended = constant.with_rule(slope)
+    again = search.learner.candidates(extended, search.selection, search.record)
+    assert slope.condition not in [one.condition for one in again]
+    dropped = extended.without(0)
+    assert (dropped.conditions, dropped.has_slopes) == ((), False)
+    assert np.isclose(dropped.training_loss, constant.training_loss)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LLTBoostRegressor(selection="validation", linear_terms=True),
+        TGBRegressor(linear_terms=True),
+        LLTBoostClassifier(linear_terms=True),
+    ],
+)
+def test_slopes_that_cannot_be_learned_are_refused(model):
+    X, y = straight()
+    target = np.array(list("abc"))[np.arange(len(y)) % 3] if isinstance(model, LLTBoostClassifier) else y
+    with pytest.raises(ValueError, match="linear_terms=True needs"):
+        model.fit(X, target)
+    assert model.set_params(linear_terms="auto", max_rules=1).fit(X, target).path_
+
+
+def test_slopes_with_thresholds_on_single_columns_and_cross_validation():
+    X, y = straight()
+    axis = TGBRegressor(selection="information", linear_terms=True, max_rules=3, effort=0).fit(X, y)
+    chosen = LLTBoostRegressorCV(linear_terms=True, max_rules=3, effort=0, cv=2, random_state=0).fit(X, y)
+    for model in (axis, chosen):
+        assert {rule.factor.column for rule in model.ensemble_ if rule.factor is not None} == {0, 1}
+        assert np.mean((model.predict(X) - y) ** 2) < 0.1
+
+
+def test_the_ridge_of_growth_counts_slopes_in_standard_deviations():
+    X, y = straight()
+    model = LLTBoostRegressor(linear_terms=True, ridge=GROWTH_RIDGE, max_rules=2).fit(X, y)
+    weights = model.edit(X, y).refit().model.ensemble_.weight_table
+    assert np.allclose(weights, model.ensemble_.weight_table, rtol=1e-4)
