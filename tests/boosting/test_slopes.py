@@ -93,7 +93,7 @@ def test_units_make_no_difference():
     X, y = straight()
     scale, shift = np.array([1000.0, 0.01, 1.0, 1.0]), np.array([5e5, 0.0, 0.0, 0.0])
     one, other = (LLTBoostRegressor(max_rules=2, linear_terms=True).fit(rows, y) for rows in (X, X * scale + shift))
-    assert one.at(4).complexity_ == other.at(4).complexity_ == 4
+    assert one.at(4).ensemble_.complexity == other.at(4).ensemble_.complexity == 4
     assert np.allclose(one.at(4).predict(X), other.at(4).predict(X * scale + shift), atol=1e-6)
     # What is far from zero is counted from a usual value.
     (factor,) = {rule.factor for rule in other.ensemble_ if rule.factor is not None and rule.factor.column == 0}
@@ -168,10 +168,10 @@ def test_slopes_that_cannot_be_learned_are_refused(model):
 
 def test_slopes_with_thresholds_on_single_columns_and_cross_validation():
     X, y = straight()
-    axis = TGBRegressor(selection="information", linear_terms=True, max_rules=3, effort=0).fit(X, y)
-    chosen = LLTBoostRegressorCV(linear_terms=True, max_rules=3, effort=0, cv=2, random_state=0).fit(X, y)
+    axis = TGBRegressor(selection="information", linear_terms=True, max_rules=4, effort=1).fit(X, y)
+    chosen = LLTBoostRegressorCV(linear_terms=True, max_rules=4, effort=1, cv=2, random_state=0).fit(X, y)
     for model in (axis, chosen):
-        assert {rule.factor.column for rule in model.ensemble_ if rule.factor is not None} == {0, 1}
+        assert {rule.factor.column for rule in model.ensemble_ if rule.factor is not None} >= {0, 1}
         assert np.mean((model.predict(X) - y) ** 2) < 0.1
 
 

@@ -51,21 +51,24 @@ class WithSlopes:
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield what the other learner does, and the best slope that the ensemble does not have yet."""
         yield from self.learner.candidates(stage, selection, record)
-        best = selection.choose(stage, self._worthwhile(stage), record)
+        expected = {self.selection.expected(stage, one): one for one in self._new(stage)}
+        if not expected:
+            return
+        # Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and useless
+        # ones would take their places: they come on the path where they are better than what is there, and no further.
+        now = self.selection.criterion_of_training(stage)
+        worthwhile = [one for value, one in expected.items() if value < now]
+        if not worthwhile:
+            record.note_fitted(stage.tried(expected[min(expected)]))
+        best = selection.choose(stage, worthwhile, record)
         if best is not None:
             yield best
 
-    def _worthwhile(self, stage: Stage) -> Iterator[Candidate]:
-        """Yield slopes that the ensemble does not have yet and that lower the criterion.
-
-        Rules that do not are learned nevertheless, so that the path goes on. Slopes are cheap, and useless ones would take
-        their places.
-        """
-        now = self.selection.criterion_of_training(stage)
+    def _new(self, stage: Stage) -> Iterator[Candidate]:
+        """Yield the slopes that the ensemble does not have yet."""
         for slope, values in zip(self.slopes, self.columns, strict=True):
-            candidate = Candidate(slope, values, 0.0)
-            if slope not in stage.conditions and self.selection.expected(stage, candidate) < now:
-                yield candidate
+            if slope not in stage.conditions:
+                yield Candidate(slope, values, 0.0)
 
 
 def with_slopes(learner: Learner, selection: InformationSelection, X: Block, row_weight: Vector) -> WithSlopes:
