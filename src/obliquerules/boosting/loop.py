@@ -16,6 +16,8 @@ from obliquerules.boosting.simplification import simplify
 
 # How a new rule and all others are refined together.
 SCHEDULE: Schedule = ((8.0, 6), (24.0, 6))
+# Every ensemble of the Pareto front up to this complexity is grown again.
+LARGEST_GROWN_AGAIN = 13
 
 
 def boost(
@@ -86,7 +88,10 @@ class Search:
             yield stage
 
     def improve(self) -> None:
-        """Add a rule to the best ensemble of each number of rules, and simplify what is small."""
+        """Add a rule to every small ensemble of the Pareto front and the best of each number of rules; then simplify."""
+        for stage in self.record.front:
+            if stage.complexity <= LARGEST_GROWN_AGAIN and len(stage.conditions) < self.max_rules:
+                self._with_next_rule(stage)
         for n_rules in range(1, self.max_rules):
             known = [stage for stage in self.record.front if len(stage.conditions) == n_rules]
             if known:
