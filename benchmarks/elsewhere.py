@@ -2,8 +2,8 @@
 
 For each data set, over ten bootstrap splits as in the paper's protocol: the median complexity at a risk target, which is the
 mean test risk along the path of the paper's selection (as the paper derives its targets from a rival's path), and the median
-risk at complexity 20, for the paper's selection and for complexity-aware growth, both with default parameters; and for the latter
-the mean log risk over complexities from 4 to 40, by which versions can be compared.
+risk at complexity 20, for the paper's selection and for complexity-aware growth, both with default parameters; and for the
+latter the mean log risk over complexities from 4 to 40, by which versions can be compared.
 """
 
 import numpy as np
