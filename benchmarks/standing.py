@@ -50,9 +50,9 @@ def main():
             print(f"{method:16s} {setting:28s} LLTBoost is not worse in {len(ours) - len(lost)} of {len(ours)}")
             if method not in best or len(lost) > len(worse(ours, found[method, best[method]])):
                 best[method] = setting
-    lost = {case: name for name, setting in best.items() for case in worse(ours, found[name, setting])}
-    print(f"beside both, each at its best single setting: not worse in {len(ours) - len(lost)} of {len(ours)}")
-    for case, name in lost.items():
+    lost = [(case, name) for name, setting in best.items() for case in worse(ours, found[name, setting])]
+    print(f"beside both, each at its best single setting: not worse in {len(ours) - len(dict(lost))} of {len(ours)}")
+    for case, name in lost:
         own, other = ours[case][0], found[name, best[name]][case][0]
         inside = "inside the interval" if own.lower <= other.median else "outside the interval"
         print(

@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
 from obliquerules.boosting.boosting import GROWTH_RIDGE
+from obliquerules.boosting.loop import LARGEST_GROWN_AGAIN
 from obliquerules.boosting.record import Record
 from obliquerules.losses import LOSSES
 from obliquerules.method import patterns_of
@@ -107,6 +108,20 @@ def test_what_was_explored_is_not_explored_again(monkeypatch):
         before = len(explored)
         search.improve()
     assert before == len(explored) > 0
+
+
+def test_every_small_ensemble_of_the_front_is_grown_again():
+    search = search_of(problem())
+    list(search.grow())
+    small = [
+        stage
+        for stage in search.record.front
+        if stage.complexity <= LARGEST_GROWN_AGAIN and len(stage.conditions) < search.max_rules
+    ]
+    search.improve()
+    assert len(small) > search.max_rules
+    assert all(("extended", stage.conditions) in search.record.explored for stage in small)
+    assert all(len(stage.conditions) <= search.max_rules for stage in search.record.front)
 
 
 def test_candidates_that_are_refined_are_the_best_and_differ_in_their_variables():
