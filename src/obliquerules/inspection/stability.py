@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.classes import by_class, weights_of
-from obliquerules.method import Method, Task, firing_patterns
+from obliquerules.method import Method, Task, factor_scales, firing_patterns, scaled_weights
 from obliquerules.rules import Model, Rule, RuleEnsemble
 from obliquerules.rules.records import Records, aligned
 from obliquerules.rules.rule import Weight
 from obliquerules.rules.style import PLAIN
-from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 # The lower and the upper end.
@@ -212,13 +211,14 @@ def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
 
 def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
     """Return a function that fits the weights of the rules, with their conditions fixed, to rows drawn any number of times."""
-    design, pattern = firing_patterns(ensemble, task.X)
+    design, pattern = firing_patterns(ensemble, task.X, ensemble.fires(task.X).T)
     start = ensemble.weight_table
 
     def reweigh(counts: Vector) -> Vector:
         weight = counts * task.weight
         ridge = method.penalty(task.loss, task.y, weight)
-        return weights_of_patterns(design, pattern, task.y, weight, task.loss, ridge, start, offset=task.offset)[1:]
+        scale = factor_scales(ensemble, task.X, weight)
+        return scaled_weights(design, pattern, scale, task.y, weight, task.loss, ridge, start, offset=task.offset)[1:]
 
     return reweigh
 
