@@ -1,5 +1,6 @@
 """Tables: the figures are those of plain loops, and become frames."""
 
+import math
 import re
 import sys
 
@@ -10,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.importance import variable_importance
+from obliquerules.inspection.rule_table import rule_table
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Model
 
@@ -73,6 +75,36 @@ def test_a_rule_that_covers_nothing_has_no_purity():
     rows = model.rule_table(far, y)
     assert {row.coverage for row in rows} <= {0.0, 1.0}
     assert all((row.purity is None) == (row.coverage == 0.0) for row in rows)
+
+
+SLOPED = """+1 if True
++0.31 (age - 50)
+-0.5 if bmi >= 30
++0.2 bmi clipped to [18, 40] if age >= 40"""
+SLOPED_ROWS = np.array([[60.0, 44.0], [30.0, 20.0], [45.0, math.nan], [40.0, 31.0]])
+
+
+def sloped_model():
+    return Model.of(RuleEnsemble.parse(SLOPED, ["age", "bmi"]), LOSSES["squared"])
+
+
+def test_the_mean_contribution_of_a_slope_is_the_mean_of_contributions():
+    model, weight = sloped_model(), np.array([1.0, 2.0, 3.0, 0.0])
+    table = rule_table(model, SLOPED_ROWS, None, weight)
+    means = [np.average(rule(SLOPED_ROWS), weights=weight) for rule in model.ensemble]
+    np.testing.assert_allclose([row.mean_contribution for row in table], [1.0, *means])
+    assert [row.factor for row in table] == [None, "(age - 50)", None, "bmi clipped to [18, 40]"]
+    assert [row.coverage for row in table] == pytest.approx([1.0, 1.0, 1 / 6, 4 / 6])
+    assert [record["factor"] for record in table.to_dicts()] == [row.factor for row in table]
+
+
+def test_a_printed_weight_has_its_factor_behind_it():
+    lines = str(rule_table(sloped_model(), SLOPED_ROWS, None, np.ones(4))).split("\n")
+    assert [re.split(r"  +", line.strip())[-5:] for line in lines[2:]] == [
+        ["+0.31 (age - 50)", "2", "100.0 %", "-1.9375", "True"],
+        ["-0.5", "3", "50.0 %", "-0.25", "bmi >= 30"],
+        ["+0.2 bmi clipped to [18, 40]", "4", "75.0 %", "+3.55", "age >= 40"],
+    ]
 
 
 # Importance

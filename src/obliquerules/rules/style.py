@@ -149,6 +149,10 @@ class Style:
         digits = self._digits(weight, WEIGHT_DIGITS)
         return self.number.format(digits if digits.startswith("-") else f"+{digits}")
 
+    def amount(self, weight: float, factor: str | None) -> str:
+        """Return the weight of a rule with its sign in front, and behind it what it is multiplied by, if anything."""
+        return self.signed(weight) if factor is None else f"{self.signed(weight)}{self.times}{factor}"
+
     def _digits(self, number: float, short: int = SIGNIFICANT_DIGITS) -> str:
         return in_full(number) if self.exact else readable(number, short)
 
