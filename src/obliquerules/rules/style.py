@@ -176,12 +176,15 @@ class Style:
             text = json.dumps(text, ensure_ascii=False)
         if factor.is_clipped:
             text += f"{self.clipped}[{self.value(column, factor.lower)}{self.between}{self.value(column, factor.upper)}]"
-        if factor.origin == 0.0:
-            return text
+        return self.counted(column, text, factor.origin)
+
+    def counted(self, column: Column, value: str, origin: float) -> str:
+        """Return a value of a column, already as text, counted from an origin."""
+        if origin == 0.0:
+            return value
         # A date has no sign.
-        minus = factor.origin > 0.0 or column.kind in ("date", "time")
-        origin = self.value(column, factor.origin if minus else -factor.origin)
-        return f"({text}{self.minus if minus else self.plus}{origin})"
+        minus = origin > 0.0 or column.kind in ("date", "time")
+        return f"({value}{self.minus if minus else self.plus}{self.value(column, origin if minus else -origin)})"
 
     # ---- sums
 
