@@ -148,11 +148,12 @@ def _change_to_numbers(rules: list[Rule], column: int, block: Block, weight: Vec
     """Return for each row the sum over the numbers of a column, times their weights, of how much they change the score."""
     present = ~np.isnan(block.matrix[:, column])
     values, position = np.unique(block.matrix[present, column], return_inverse=True)
-    mass = np.bincount(position.ravel(), weight[present])
+    mass = np.bincount(position.ravel(), weight[present]).astype(np.float64)
     intervals = [_firing_interval(rule, column, values, block) for rule in rules]
     slopes = _Slopes.of(rules, column, values, mass)
-    n, cumulative, cuts = len(block), np.append(0.0, np.cumsum(mass)), () if slopes is None else slopes.cuts
-    ends = [np.zeros(n, dtype=np.intp), *(end for pair in intervals for end in pair), *(np.full(n, cut) for cut in cuts)]
+    n, cumulative = len(block), np.append(0.0, np.cumsum(mass))
+    ends = [np.zeros(n, dtype=np.intp), *(end for pair in intervals for end in pair)]
+    ends += [] if slopes is None else [np.full(n, cut) for cut in slopes.cuts]
     starts = np.sort(np.column_stack(ends), axis=1).T
     total = np.zeros(n)
     for start, stop in zip(starts, [*starts[1:], np.full(n, len(values))], strict=True):
@@ -205,15 +206,15 @@ class _Slopes:
         return cls(np.array(weights), np.array(inside, dtype=np.intp), values, centred, *sums)
 
     @property
-    def cuts(self) -> list[int]:
+    def cuts(self) -> Positions:
         """The positions at which a factor begins or ceases to change."""
-        return np.unique(self.inside).tolist()
+        return np.unique(self.inside)
 
     def steepness(self, fires: list[NDArray[np.bool_]], start: Positions) -> Vector:
         """Return how much the score of each row changes with the value from a position on, given which rules fire there."""
         changing = [(low <= start) & (start < high) for low, high in self.inside]
         slopes = [np.where(one & fired, weight, 0.0) for one, fired, weight in zip(changing, fires, self.weights, strict=True)]
-        return np.sum(slopes, axis=0)
+        return np.asarray(np.sum(slopes, axis=0), dtype=np.float64)
 
     def sum_of_sizes(self, start: Positions, stop: Positions, first: Vector, steepness: Vector) -> Vector:
         """Return for each row the sum, over the values between two positions, of the absolute change times the weight.
