@@ -1,5 +1,7 @@
 """Readable numbers: the loss of each size rises by no more than promised, and with exact="rows" no row changes side."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,9 +9,9 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Proposition, Rule, RuleEnsemble, TGBRegressor
 from obliquerules.losses import LOSSES
-from obliquerules.method import Task
+from obliquerules.method import Task, fitted_weights
 from obliquerules.readable import SHARE_OF_ERROR, readable_path, without_redundant
-from obliquerules.rules import Block
+from obliquerules.rules import Block, Factor
 from obliquerules.rules.numbers import significant_digits
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -98,6 +100,45 @@ def test_rules_that_become_equal_or_complements_are_one():
     tidy = without_redundant(ensemble, ensemble.fires(X).T)
     assert tidy(X).tolist() == ensemble(X).tolist()
     assert tidy == RuleEnsemble([Rule(1.0 + 2.0 - 3.0, Conjunction([above]))], 0.5 + 3.0 + 4.0)
+
+
+def test_a_rule_with_a_factor_is_one_with_the_same_factor_on_the_same_rows():
+    X = np.arange(10.0)[:, None]
+    text = ["+1 if x0 >= 4.5", "+2 x0 if x0 >= 4.5", "+3 x0 if x0 >= 4.2", "+4 x0 if x0 <= 4.5", "+5 (x0 - 1) if x0 >= 4.5"]
+    text += ["+6 x0", "+7 x0 if x0 >= -1", "+8 x0 if x0 >= 11", "+9 if x0 <= 4.5"]
+    ensemble = RuleEnsemble.parse("\n".join(text))
+    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    assert tidy(X).tolist() == ensemble(X).tolist()
+    kept = ["+9 if True", "-8 if x0 >= 4.5", "+5 x0 if x0 >= 4.5", "+4 x0 if x0 <= 4.5", "+5 (x0 - 1) if x0 >= 4.5", "+13 x0"]
+    assert tidy.to_text().splitlines()[: len(kept)] == kept
+    assert len(tidy) == len(kept) - 1
+
+
+def sloped_path(task, seed):
+    """Return random ensembles with a slope in each of them and a factor in some rules, with fitted weights."""
+    plain, rng = random_path(task, seed), np.random.default_rng(seed)
+    factors = [Factor(0, 50.0, 20.0, 80.0), Factor(1), None]
+    rules = [replace(rule, factor=factors[rng.integers(3)]) for rule in plain[-1]]
+    sizes = [RuleEnsemble([Rule(0.0, factor=Factor(0, 50.0)), *rules[:size]]) for size in range(len(plain))]
+    fit = [one.with_weight_table(fitted_weights(one, task.sample, task.loss, 1.0, one.weight_table)) for one in sizes]
+    return [plain[0], *fit]
+
+
+@few
+@given(st.sampled_from(["squared", "logistic", "poisson"]), st.integers(0, 10**6))
+def test_slopes_survive_and_the_loss_rises_by_no_more_than_promised(loss, seed):
+    data = task(loss, seed)
+    before = sloped_path(data, seed)
+    after = readable_path(before, data, 1.0, "loss")
+    for ensemble in before:
+        mean, error = mean_and_error(ensemble, data)
+        reached = min(mean_and_error(one, data)[0] for one in after if one.complexity <= ensemble.complexity)
+        assert reached <= mean + SHARE_OF_ERROR * error + 1e-12 * abs(mean)
+    assert all(one[0].factor == Factor(0, 50.0) for one in after[1:])
+    for ensemble in after:
+        again = fitted_weights(ensemble, data.sample, data.loss, 1.0, np.zeros(1 + len(ensemble)))
+        # A ridge of one row: where nothing could be shortened, the weights are those of the path, fitted in the same way.
+        np.testing.assert_allclose(again, ensemble.weight_table, rtol=1e-5, atol=1e-6)
 
 
 def digits(model):

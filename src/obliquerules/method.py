@@ -174,33 +174,42 @@ class Method(ABC):
 def fitted_weights(
     ensemble: RuleEnsemble, sample: Sample, loss: Loss, ridge: Any, start: Vector, *, fixed: NDArray[np.bool_] | None = None
 ) -> Vector:
-    """Return the best constant and rule weights for the conditions and factors of an ensemble; fixed ones keep their start.
+    """Return the best constant and rule weights for the conditions and factors of an ensemble; fixed ones keep their start."""
+    design, pattern = firing_patterns(ensemble, sample.X, ensemble.fires(sample.X).T)
+    scale = factor_scales(ensemble, sample.X, sample.weight)
+    targets = (sample.y, sample.weight, loss)
+    return scaled_weights(design, pattern, scale, *targets, ridge, start, fixed=fixed, offset=sample.offset)
+
+
+def scaled_weights(
+    design: NDArray[np.float64],
+    pattern: NDArray[np.intp],
+    scale: Vector | None,
+    y: Vector,
+    weight: Vector,
+    loss: Loss,
+    ridge: Any,
+    start: Vector,
+    *,
+    fixed: NDArray[np.bool_] | None = None,
+    offset: NDArray[np.float64] | None = None,
+) -> Vector:
+    """Return the best weights for rows with given patterns, as `weights_of_patterns` does, if columns have other scales than 1.
 
     The ridge counts the weight of a slope in standard deviations of its factor, so that units do not matter.
     """
-    design, pattern = firing_patterns(ensemble, sample.X)
-    scale = factor_scales(ensemble, sample)
-    found = weights_of_patterns(
-        design / scale if scale is not None else design,
-        pattern,
-        sample.y,
-        sample.weight,
-        loss,
-        ridge,
-        start if scale is None else start * scale,
-        fixed=fixed,
-        offset=sample.offset,
-    )
     if scale is None:
-        return found
-    return np.asarray(found / scale if fixed is None else np.where(fixed, start, found / scale))
+        return weights_of_patterns(design, pattern, y, weight, loss, ridge, start, fixed=fixed, offset=offset)
+    scaled = (design / scale, pattern, y, weight, loss, ridge, start * scale)
+    found = weights_of_patterns(*scaled, fixed=fixed, offset=offset) / scale
+    return np.asarray(found if fixed is None else np.where(fixed, start, found))
 
 
-def factor_scales(ensemble: RuleEnsemble, sample: Sample) -> Vector | None:
+def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | None:
     """Return the standard deviation of the factor of each rule where it applies, 1 for the others; None if there is none."""
     if all(rule.factor is None for rule in ensemble):
         return None
-    return np.array([1.0, *(factor_scale(rule, sample.X, sample.weight) for rule in ensemble)])
+    return np.array([1.0, *(factor_scale(rule, X, weight) for rule in ensemble)])
 
 
 def factor_scale(rule: Rule, X: Block, weight: Vector) -> float:
@@ -217,15 +226,16 @@ def factor_scale(rule: Rule, X: Block, weight: Vector) -> float:
     return spread if 0.0 < spread < math.inf else 1.0
 
 
-def firing_patterns(ensemble: RuleEnsemble, X: Block) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct firing patterns of the rules, after a column of ones, and the pattern of each row.
+def firing_patterns(
+    ensemble: RuleEnsemble, X: Block, fires: Sequence[Mask] | Mask
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct patterns in which the rules fire on rows, after a column of ones, and the pattern of each row.
 
     A rule with a factor has that in the place of a one; then each row has a pattern of its own.
     """
-    fires = ensemble.fires(X)
     columns = [
         fired if rule.factor is None else np.where(fired, rule.factor(X), 0.0)
-        for rule, fired in zip(ensemble, fires.T, strict=True)
+        for rule, fired in zip(ensemble, fires, strict=True)
     ]
     return patterns_of(columns, len(X))
 

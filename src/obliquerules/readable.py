@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.method import Task, patterns_of
+from obliquerules.method import Task, factor_scales, firing_patterns, scaled_weights
 from obliquerules.parameters import option
 from obliquerules.pareto import pareto
-from obliquerules.rules import Conjunction, Rule, RuleEnsemble, Shortening
+from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
 from obliquerules.rules.decimals.coarsening import Targets, coarsened
 from obliquerules.rules.simplify import strictest
-from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -85,10 +84,10 @@ class _Coarse:
     def fitted(self, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, float]:
         """Return the ensemble without redundant rules and with refitted weights, and its mean loss."""
         sample, tidy = self.task.sample, without_redundant(ensemble, self.fires(ensemble))
-        design, pattern = patterns_of(self.fires(tidy), len(sample.y))
-        weights = weights_of_patterns(
-            design, pattern, sample.y, sample.weight, self.task.loss, self.ridge, tidy.weight_table, offset=sample.offset
-        )
+        design, pattern = firing_patterns(tidy, sample.X, self.fires(tidy))
+        scale = factor_scales(tidy, sample.X, sample.weight)
+        targets = (sample.y, sample.weight, self.task.loss)
+        weights = scaled_weights(design, pattern, scale, *targets, self.ridge, tidy.weight_table, offset=sample.offset)
         refitted = tidy.with_weight_table(weights)
         return refitted, self.targets.mean(self.score(refitted))
 
@@ -110,19 +109,23 @@ class _Coarse:
 def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:
     """Return the ensemble without rules that fire on all of the rows, on none, or where another does or does not.
 
-    The scores of the rows stay the same. Within a rule, of conditions in the same direction only the strictest stays.
+    The scores of the rows stay the same. Within a rule, of conditions in the same direction only the strictest stays. A rule
+    with a factor is redundant only to one with the same factor that fires on the same rows; one that fires on all of them is a
+    slope.
     """
-    intercept, weights = np.array(ensemble.intercept), dict[bytes, Vector]()
-    conditions = dict[bytes, tuple[Conjunction, bool]]()
+    intercept, weights = np.array(ensemble.intercept), dict[tuple[bytes, Factor | None], Vector]()
+    conditions = dict[tuple[bytes, Factor | None], tuple[Conjunction, bool]]()
     for rule, fired in zip(ensemble, fires, strict=True):
-        weight, condition, turned = np.array(rule.weight), strictest(rule.condition), bool(fired[0])
-        if fired.all() or condition is None or not fired.any():
+        weight, condition, everywhere = np.array(rule.weight), strictest(rule.condition), bool(fired.all())
+        # The complement of a rule with a factor is no constant less.
+        turned = rule.factor is None and bool(fired[0])
+        if condition is None or not fired.any() or (everywhere and rule.factor is None):
             intercept = intercept + weight * turned
             continue
-        rows = np.packbits(fired ^ turned).tobytes()
-        opposite = conditions.setdefault(rows, (condition, turned))[1] != turned
+        place = np.packbits(fired ^ turned).tobytes(), rule.factor
+        opposite = conditions.setdefault(place, (Conjunction() if everywhere else condition, turned))[1] != turned
         # Where the other rule does not fire, w (1 - q) = w - w q.
         intercept = intercept + weight * opposite
-        weights[rows] = weights.get(rows, np.zeros(())) + (-weight if opposite else weight)
-    rules = (Rule(weights[rows], condition) for rows, (condition, _) in conditions.items())
+        weights[place] = weights.get(place, np.zeros(())) + (-weight if opposite else weight)
+    rules = (Rule(weights[place], condition, place[1]) for place, (condition, _) in conditions.items())
     return ensemble.with_rules(rules, intercept)

@@ -96,6 +96,17 @@ def test_show_prints_the_rules_at_a_size(place):
     assert [rule["weight"] for rule in told["rules"]] == [rule.weight for rule in model.at(5).ensemble_]
 
 
+def test_slopes_are_edited_shown_and_explained(place):
+    options = ("--target", "state", "-o", "sloped.json", "--add", "+0.05 (age - 50)", "--quiet")
+    done = run("edit", "model.json", "data.csv", *options, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "+0.05 (age - 50)"
+    *others, slope = json.loads(run("show", "sloped.json", "--json", cwd=place).stdout)["rules"]
+    assert (slope["weight"], slope["factor"], slope["condition"]) == (0.05, "(age - 50)", "True")
+    assert {rule["factor"] for rule in others} == {None}
+    assert ": +0.05 x (" in run("explain", "sloped.json", "data.csv", "--row", "4", cwd=place).stdout
+
+
 def test_explain_says_which_rules_fired_for_a_row(place):
     model, X = load_model(place / "model.json"), pd.read_csv(place / "data.csv")[["age", "pulse"]]
     records = json.loads(run("explain", "model.json", "data.csv", "--row", "4", "--json", cwd=place).stdout)

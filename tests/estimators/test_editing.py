@@ -16,7 +16,7 @@ from obliquerules import (
     Rule,
     load_model,
 )
-from obliquerules.rules import Membership
+from obliquerules.rules import Factor, Membership
 from obliquerules.rules.style import PLAIN
 from obliquerules.rules.text import rule_lines
 
@@ -282,6 +282,31 @@ def test_a_rule_set_stays_one_when_its_weights_are_refitted():
     editing = model.edit(X, labels).add("age >= 0.9").refit()
     fires = editing.ensemble.fires(X.to_numpy()).any(axis=1)
     np.testing.assert_array_equal(editing.model.predict(X), np.where(fires, "yes", "no"))
+
+
+@every_kind
+def test_slopes_are_added_refitted_replaced_and_replayed(kind, tmp_path):
+    model, editing, X, y = started(kind)
+    slope = len(editing.ensemble)
+    steps = editing.add("+0.01 (age - 0.5)").add("+0 body mass clipped to [0.1, 0.9] if age > 0.5").refit()
+    steps = steps.replace(slope, "age >= 0.2").replace(slope + 1, Conjunction([Proposition([0], [1.0], 0.3)])).lock(slope)
+    log = steps.refit().round(2).log
+    descriptions = [step.description for step in log]
+    assert descriptions[0] == f"add rule {slope}: +0.01 (age - 0.5)"
+    assert " (age - 0.5), by " in descriptions[3]
+    assert descriptions[3].endswith(" (age - 0.5) if age >= 0.2")
+    assert [rule.factor for rule in log.ensemble][slope:] == [Factor(0, 0.5), Factor(1, 0.0, 0.1, 0.9)]
+    steps.refit().round(2).model.save(tmp_path / "edited.json")
+    loaded = load_model(tmp_path / "edited.json")
+    assert loaded.edits_ == log
+    assert model.edit(X, y).replay(loaded.edits_).ensemble == log.ensemble
+
+
+def test_a_rule_set_with_a_factor_is_a_sum():
+    X, labels, _ = data()
+    model = DRNetClassifier(describe="yes", ridge=20.0, **RULE_SET).fit(X, labels)
+    editing = model.edit(X, labels).add("+0.1 age if age >= 0.2")
+    assert editing.refit().log.steps[-1].loss_after < editing.log.steps[-1].loss_after
 
 
 @pytest.mark.parametrize("number", [np.int64, np.int32, np.uint8], ids=str)

@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 from hypothesis import given
 
-from obliquerules import LLTBoostRegressor, RuleEnsemble
+from obliquerules import Column, LLTBoostRegressor, RuleEnsemble
 from obliquerules.inspection.explanation import explain
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
 from ..estimators.fitted import every_kind, fitted
 from ..rules.strategies import any_finite, ensembles, holds, matrices
+from ..rules.test_factor import sloped, sloped_rows
 
 
 def added(row):
@@ -79,6 +80,63 @@ def test_text_for_a_case():
             "Values: age = 41, bmi = 22.25",
         ]
     )
+
+
+@given(sloped(), sloped_rows)
+def test_products_add_up_to_the_score_to_the_last_bit(ensemble, rows):
+    explanation = explain(Model.of(ensemble, LOSSES["squared"]), np.array(rows))
+    assert [added(row) for row in explanation] == ensemble(rows).tolist() == [row.score for row in explanation]
+    for row in explanation:
+        for rule in row.rules:
+            if rule.multiplied is not None and rule.fires:
+                assert rule.contribution == rule.weight * rule.multiplied.amount
+                assert f"{rule.multiplied.fact}: {rule.multiplied.product}" in str(row)
+
+
+SLOPES = """+1 if True
++0.31 (age - 50)
+-0.5 (stay + 2 days)
++0.2 bmi clipped to [18, 40] if age >= 40
++0.1 (seen - 2021-03-01)
+-2 stay if age >= 30 & bmi >= 20
++0.7 bmi if age >= 70"""
+
+
+def explained(*row):
+    columns = ["age", "bmi", Column("seen", kind="date"), Column("stay", kind="duration")]
+    return explain(Model.of(RuleEnsemble.parse(SLOPES, columns), LOSSES["squared"]), np.array([row]))
+
+
+def test_a_slope_is_told_as_a_calculation():
+    assert str(explained(60.0, 44.25, 18697.0, -3.0)) == "\n".join(
+        [
+            "Predicted: 19.6",
+            "     +1  to start with",
+            "   +3.1  because age is 60: +0.31 x (60 - 50)",
+            "   +0.5  because stay is -3 days: -0.5 x (-3 days + 2 days)",
+            "     +8  because age >= 40 (it is 60, met by 20), and bmi is 44.25, clipped to 40: +0.2 x 40",
+            "     +1  because seen is 2021-03-11: +0.1 x (2021-03-11 - 2021-03-01)",
+            "     +6  because age >= 30 (it is 60, met by 30) & bmi >= 20 (it is 44.25, met by 24.25), "
+            "and stay is -3 days: -2 x (-3 days)",
+            "  +19.6  in all, the prediction",
+            "Not counted, because a condition is not met:",
+            "  +0.7 bmi  if age >= 70 (it is 60, missed by 10)",
+            "Values: age = 60, bmi = 44.25, seen = 2021-03-11, stay = -3 days",
+        ]
+    )
+
+
+def test_what_is_missing_is_said_to_add_nothing():
+    lines = str(explained(np.nan, 20.0, 18687.0, -2.0)).split("\n")
+    assert lines[2] == "  +0  because age is missing: +0.31 (age - 50) adds nothing"
+    (factor,) = {rule.multiplied for rule in explained(np.nan, 20.0, 0.0, 0.0)[0].rules[:1]}
+    assert (factor.factor, factor.value, factor.amount) == ("(age - 50)", None, 0.0)
+
+
+def test_frames_have_factors_where_rules_have():
+    records = explained(60.0, 44.25, 18697.0, -3.0).to_dicts()
+    assert [record["factor"] for record in records[:4]] == [None, "(age - 50)", "(stay + 2 days)", "bmi clipped to [18, 40]"]
+    assert [record["factor_value"] for record in records] == [None, 10.0, -1.0, 40.0, 10.0, -3.0, 44.25]
 
 
 def test_many_rows_are_cut_short():

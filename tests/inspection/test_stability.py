@@ -10,10 +10,17 @@ from sklearn.exceptions import NotFittedError
 
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor
 from obliquerules.boosting.lltboost import LLTBoost
-from obliquerules.inspection.stability import Bootstrap, Reweigh, best_overlaps, reweighing, weight_intervals
+from obliquerules.inspection.stability import (
+    Bootstrap,
+    Reweigh,
+    best_overlaps,
+    overlaps_of_rules,
+    reweighing,
+    weight_intervals,
+)
 from obliquerules.losses import LOSSES
 from obliquerules.method import Method, Task
-from obliquerules.rules import Block, Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.model import Offset
 
 CONDITIONS = [Conjunction([Proposition([0], [1.0], 0.5)]), Conjunction([Proposition([1], [1.0], 0.0)])]
@@ -57,6 +64,17 @@ def test_rules_that_hold_nearly_everywhere_do_not_match_each_other() -> None:
 def test_no_rules_overlap_with_nothing() -> None:
     assert best_overlaps(np.ones((4, 2), dtype=bool), np.ones((4, 0), dtype=bool)).tolist() == [0.0, 0.0]
     assert best_overlaps(np.ones((4, 0), dtype=bool), np.ones((4, 2), dtype=bool)).tolist() == []
+
+
+def test_a_slope_comes_back_as_a_slope_in_the_same_column() -> None:
+    X = Block.of_matrix(np.column_stack([np.arange(10.0), np.ones(10)]))
+    mine, theirs = map(
+        RuleEnsemble.parse,
+        ("+1 x0\n+1 x1\n+1 x0 if x0 >= 6\n+1 if x0 >= 6\n+1 if x1 >= 0", "+2 (x0 - 3)\n-1 x0 if x0 >= 5\n+1 if x0 <= 5"),
+    )
+    # The complement of a rule is the same one only without a factor.
+    assert overlaps_of_rules(mine, theirs, X).tolist() == [1.0, 0.0, 0.8, 1.0, 0.0]
+    assert overlaps_of_rules(mine, RuleEnsemble.parse("+1 x0 if x0 <= 5"), X).tolist() == [0.6, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_every_group_is_drawn() -> None:
@@ -104,7 +122,46 @@ def test_intervals_cover_the_weight_in_the_population(loss: str) -> None:
     assert (coverage <= 0.97).all()
 
 
+def sloped_task(scale: float = 1.0) -> tuple[RuleEnsemble, Task]:
+    X, y = data()
+    rules = RuleEnsemble.parse("+0 (x0 - 0.25)\n+0 x1 clipped to [-0.5, 0.5] if x0 >= 0\n+0 if x2 >= 0")
+    factors = [None if (one := rule.factor) is None else Factor(one.column, *scaled(one, scale)) for rule in rules]
+    tests = [Conjunction(p.with_numbers(p.weights, scale * p.threshold) for p in rule.condition) for rule in rules]
+    ensemble = RuleEnsemble([Rule(0.0, *pair) for pair in zip(tests, factors, strict=True)])
+    return ensemble, Task(Block.of_matrix(scale * X), y, np.ones(len(y)), LOSSES["logistic"])
+
+
+def scaled(factor: Factor, scale: float) -> list[float]:
+    return [scale * number for number in (factor.origin, factor.lower, factor.upper)]
+
+
+def test_slopes_are_reweighed_as_they_are_fitted() -> None:
+    ensemble, task = sloped_task()
+    method, counts = LLTBoost(ridge=3.0), Bootstrap(task.loss.strata(task.y)).draw(0)
+    drawn = replace(task, weight=counts)
+    free = np.zeros(1 + len(ensemble), dtype=bool)
+    expected = method.refitted(ensemble, drawn.sample, task.loss, ensemble.weight_table, free)
+    np.testing.assert_allclose(reweighing(ensemble, task, method)(counts), expected[1:], rtol=1e-6)
+
+
+def test_the_unit_of_a_slope_does_not_matter() -> None:
+    in_units, in_thousandths = (
+        reweighing(ensemble, task, LLTBoost(ridge=3.0))(task.weight) for ensemble, task in (sloped_task(), sloped_task(1024.0))
+    )
+    np.testing.assert_allclose(in_thousandths * [1024.0, 1024.0, 1.0], in_units, rtol=1e-9)
+
+
 # As a method
+
+
+def test_a_slope_that_was_added_has_an_interval() -> None:
+    X, y = data()
+    model = fitted().edit(X, y).add("+0 (x1 - 0.5)").refit().model
+    _, slope = model.stability(X, y, n_bootstraps=3, random_state=0)
+    assert (slope.factor, slope.condition, slope.frequency) == ("(x1 - 0.5)", "True", 0.0)
+    assert slope.interval[0] < slope.weight < slope.interval[1]
+    text = str(model.stability(X, y, n_bootstraps=3, random_state=0)).split("\n")
+    assert " (x1 - 0.5)  " in text[2]
 
 
 def test_a_clear_rule_comes_back() -> None:

@@ -1,5 +1,6 @@
 """Tables: the figures are those of plain loops, and become frames."""
 
+import math
 import re
 import sys
 
@@ -10,10 +11,12 @@ from sklearn.exceptions import NotFittedError
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.importance import variable_importance
+from obliquerules.inspection.rule_table import rule_table
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Model
+from obliquerules.rules import Block, Factor, Model
 
 from ..estimators.fitted import data, every_kind, fitted
+from ..rules.test_factor import sloped, sloped_rows
 from .mixed import COLUMNS, fitted_mixed, mixed_blocks, mixed_ensembles, model_of
 
 
@@ -75,6 +78,36 @@ def test_a_rule_that_covers_nothing_has_no_purity():
     assert all((row.purity is None) == (row.coverage == 0.0) for row in rows)
 
 
+SLOPED = """+1 if True
++0.31 (age - 50)
+-0.5 if bmi >= 30
++0.2 bmi clipped to [18, 40] if age >= 40"""
+SLOPED_ROWS = np.array([[60.0, 44.0], [30.0, 20.0], [45.0, math.nan], [40.0, 31.0]])
+
+
+def sloped_model():
+    return Model.of(RuleEnsemble.parse(SLOPED, ["age", "bmi"]), LOSSES["squared"])
+
+
+def test_the_mean_contribution_of_a_slope_is_the_mean_of_contributions():
+    model, weight = sloped_model(), np.array([1.0, 2.0, 3.0, 0.0])
+    table = rule_table(model, SLOPED_ROWS, None, weight)
+    means = [np.average(rule(SLOPED_ROWS), weights=weight) for rule in model.ensemble]
+    np.testing.assert_allclose([row.mean_contribution for row in table], [1.0, *means])
+    assert [row.factor for row in table] == [None, "(age - 50)", None, "bmi clipped to [18, 40]"]
+    assert [row.coverage for row in table] == pytest.approx([1.0, 1.0, 1 / 6, 4 / 6])
+    assert [record["factor"] for record in table.to_dicts()] == [row.factor for row in table]
+
+
+def test_a_printed_weight_has_its_factor_behind_it():
+    lines = str(rule_table(sloped_model(), SLOPED_ROWS, None, np.ones(4))).split("\n")
+    assert [re.split(r"  +", line.strip())[-5:] for line in lines[2:]] == [
+        ["+0.31 (age - 50)", "2", "100.0 %", "-1.9375", "True"],
+        ["-0.5", "3", "50.0 %", "-0.25", "bmi >= 30"],
+        ["+0.2 bmi clipped to [18, 40]", "4", "75.0 %", "+3.55", "age >= 40"],
+    ]
+
+
 # Importance
 
 
@@ -132,6 +165,48 @@ def test_importance_of_levels_and_missing_values_is_the_mean_over_all_pairs(ense
             total += share * np.average(np.abs(ensemble(Block(COLUMNS, changed)) - ensemble(block)), weights=weight)
         assert found[name].importance == pytest.approx(total, abs=1e-12)
         assert found[name].n_rules == sum(any(column in test.used_columns for test in rule.condition) for rule in ensemble)
+
+
+def check_importance_of_slopes(ensemble, X, weight):
+    found = {row.variable: row for row in variable_importance(Model.of(ensemble, LOSSES["squared"]), X, weight)}
+    for column, name in enumerate(ensemble.feature_names or (f"x{index}" for index in range(X.shape[1]))):
+        row = found[name]
+        expected = mean_change(ensemble, X, weight, column)
+        size = sum(np.abs(rule(X)).max() for rule in ensemble)
+        assert row.importance == pytest.approx(expected, rel=1e-9, abs=1e-12 * (1.0 + size))
+        assert row.n_rules == sum(column in rule.used_columns for rule in ensemble)
+
+
+@given(sloped(), sloped_rows)
+def test_importance_of_slopes_is_the_mean_over_all_pairs(ensemble, rows):
+    check_importance_of_slopes(ensemble, np.array(rows), np.arange(1.0, 1.0 + len(rows)))
+
+
+@pytest.mark.parametrize("origin", [0.0, 1e7])
+def test_importance_of_many_slopes_conditions_and_limits(origin):
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        X = rng.normal(size=(40, 2)).round(1)
+        X[rng.random(X.shape) < 0.1] = np.nan
+        rules = []
+        for _ in range(5):
+            lower, upper = np.sort(rng.normal(size=2))
+            limits = [(lower, upper), (-np.inf, upper), (lower, np.inf), (-np.inf, np.inf)][rng.integers(4)]
+            factor = Factor(0, origin, *(origin + np.array(limits))) if rng.random() < 0.7 else None
+            test = Proposition([0, 1], rng.choice([-1.0, 1.0], 2), rng.normal(), bool(rng.integers(2)))
+            test = test.with_numbers(test.weights, test.threshold + origin * test.weights[0])
+            rules.append(Rule(rng.normal(), Conjunction([test] * rng.integers(2)), factor))
+        ensemble = RuleEnsemble(rules, 1.0, ["a", "b"])
+        X[:, 0] += origin
+        check_importance_of_slopes(ensemble, X, rng.integers(0, 4, 40) + 0.5)
+
+
+def test_an_outlier_that_is_clipped_does_not_blur_the_importance():
+    ensemble = RuleEnsemble([Rule(1.0, factor=Factor(0, 0.0, 0.0, 5.0))], 0.0, ["a"])
+    X, far = (np.array([[outlier], [1.0], [2.0], [4.0], [7.0]]) for outlier in (-1.0, -1e200))
+    first, second = (variable_importance(Model.of(ensemble, LOSSES["squared"]), one, np.ones(5)) for one in (X, far))
+    assert first == second
+    assert first[0].importance == pytest.approx(mean_change(ensemble, X, np.ones(5), 0), rel=1e-14)
 
 
 def test_tables_of_mixed_columns_speak_of_levels():

@@ -38,6 +38,9 @@ def sloped(draw):
     return RuleEnsemble(draw(st.lists(rules, max_size=4)), draw(ordinary), names)
 
 
+sloped_rows = st.lists(st.lists(ordinary | st.just(math.nan), min_size=3, max_size=3), min_size=1, max_size=4)
+
+
 def plain_score(ensemble, row):
     """Return the score of one row, step by step in Python's own numbers."""
     score = ensemble.intercept
@@ -52,7 +55,7 @@ def plain_score(ensemble, row):
     return score
 
 
-@given(sloped(), st.lists(st.lists(ordinary | st.just(math.nan), min_size=3, max_size=3), min_size=1, max_size=4))
+@given(sloped(), sloped_rows)
 def test_a_score_is_the_products_added_from_left_to_right(ensemble, rows):
     assert ensemble(rows).tolist() == [plain_score(ensemble, row) for row in rows]
 

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Block
-from obliquerules.rules.factor import Factor
+from obliquerules.rules import Block, Factor
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import Selection
 from obliquerules.boosting.slope import Slope
-from obliquerules.rules import Block
-from obliquerules.rules.factor import Factor
+from obliquerules.method import factor_scale
+from obliquerules.rules import Block, Factor, Rule
 from obliquerules.rules.numbers import rounded_to
 
 Vector = NDArray[np.float64]
@@ -86,8 +86,7 @@ def slope_in(column: int, X: Block, row_weight: Vector) -> Slope | None:
     if len(np.unique(values[present])) < FEWEST_VALUES:
         return None
     factor = _factor(column, values[present], row_weight[present], has_holes=not present.all())
-    scale = _spread(factor(X)[present], row_weight[present])
-    return Slope(factor, scale) if 0.0 < scale < math.inf else None
+    return Slope(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight))
 
 
 def _factor(column: int, values: Vector, weight: Vector, *, has_holes: bool) -> Factor:
@@ -113,9 +112,3 @@ def _short(value: float, width: float) -> float:
         return 0.0
     more = math.floor(math.log10(abs(value))) - math.floor(math.log10(width))
     return rounded_to(value, max(1, DIGITS + more))
-
-
-def _spread(values: Vector, weight: Vector) -> float:
-    total = float(np.add.reduce(weight))
-    mean = float(np.add.reduce(weight * values)) / total
-    return math.sqrt(float(np.add.reduce(weight * (values - mean) ** 2)) / total)

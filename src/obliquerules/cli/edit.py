@@ -49,7 +49,9 @@ def parser() -> argparse.ArgumentParser:
     reader.add_argument("--drop", action=Step, type=int, metavar="N", help="remove rule N")
     reader.add_argument("--lock", action=Step, type=int, metavar="N", help="keep the weight of rule N in every later refit")
     reader.add_argument("--unlock", action=Step, type=int, metavar="N", help="let a refit change the weight of rule N again")
-    reader.add_argument("--add", action=Step, metavar="RULE", help="append a rule, such as '+1.5 if age >= 50' or 'age >= 50'")
+    reader.add_argument(
+        "--add", action=Step, metavar="RULE", help="append a rule, such as '+1.5 if age >= 50', '+0.3 age' or 'age >= 50'"
+    )
     reader.add_argument(
         "--replace", action=Step, nargs=2, metavar=("N", "RULE"), help="put another rule in the place of rule N"
     )

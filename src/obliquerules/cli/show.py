@@ -9,6 +9,7 @@ from typing import Any
 from obliquerules.cli.model_file import add_model, read_rules
 from obliquerules.cli.speech import add_at, add_json, command_parser, remark, write_json, write_result
 from obliquerules.rules import Model, RuleEnsemble
+from obliquerules.rules.records import without_unused
 from obliquerules.rules.text import FORMATS
 
 
@@ -43,16 +44,23 @@ def _summary(rules: Model | RuleEnsemble) -> dict[str, Any]:
         "complexity": ensemble.complexity,
         "path": [member.complexity for member in ((ensemble,) if model is None else model.path)],
         "intercept": ensemble.intercept,
-        "rules": [
-            {
-                "rule": position,
-                "weight": rule.weight,
-                "condition": rule.condition.describe(ensemble.columns),
-                "complexity": rule.complexity,
-            }
-            for position, rule in enumerate(ensemble)
-        ],
+        "rules": _rules(ensemble),
     } | _given(model)
+
+
+def _rules(ensemble: RuleEnsemble) -> list[dict[str, Any]]:
+    """Return what each rule is, with its factor if any of them has one."""
+    rules = [
+        {
+            "rule": position,
+            "weight": rule.weight,
+            "factor": None if rule.factor is None else rule.factor.describe(ensemble.columns),
+            "condition": rule.condition.describe(ensemble.columns),
+            "complexity": rule.complexity,
+        }
+        for position, rule in enumerate(ensemble)
+    ]
+    return without_unused("factor", rules)
 
 
 def _given(model: Model | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
 from obliquerules.rules.decimals.rounding import Rounding
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.rule import Weight, as_weight
+from obliquerules.rules.rule import Weight
 
 
 class Editable(Protocol):
@@ -77,19 +77,20 @@ class Editing(Generic[Estimator]):
         ----------
         new : Rule, Conjunction or str
             A rule, also as text such as ``"+1.5 if age >= 50"`` or ``"+1.5 if colour in {red, blue} & day >= 2021-03-01"``. A
-            condition alone, such as ``"age >= 50"``, has the weight zero until `refit`. Text may also have ``>``, ``<`` and
-            ``=``, which become the shortest conditions that say the same of the rows at hand; the log says which. A level must
-            be one that the column had in `fit`.
+            condition alone, such as ``"age >= 50"``, has the weight zero until `refit`. With two classes or a number to
+            predict, also a slope such as ``"+0.3 (age - 50)"``, or a slope where a condition holds. Text may also have ``>``,
+            ``<`` and ``=``, which become the shortest conditions that say the same of the rows at hand; the log says which. A
+            level must be one that the column had in `fit`.
         """
-        rule, remark = self._as_rule(new, as_weight(np.zeros_like(self.ensemble.intercept)))
+        rule, remark = self._as_rule(new, Rule(np.zeros_like(self.ensemble.intercept)))
         text = f"add rule {len(self.ensemble)}: {self._text(rule)}{remark}"
         return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
 
     def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing[Estimator]:
-        """Replace a rule by another; a condition alone keeps the old weight. The new rule is not locked."""
+        """Replace a rule by another; a condition alone keeps the old weight and factor. The new rule is not locked."""
         rule = self._position(rule)
         old = self.ensemble[rule]
-        other, remark = self._as_rule(new, old.weight)
+        other, remark = self._as_rule(new, old)
         rules = [*self.ensemble.rules[:rule], other, *self.ensemble.rules[rule + 1 :]]
         text = f"replace rule {rule}: {self._text(old)}, by {self._text(other)}{remark}"
         return self._next("replace", rule, other, text, rules)
@@ -111,8 +112,8 @@ class Editing(Generic[Estimator]):
     def refit(self) -> Editing[Estimator]:
         """Refit the constant and the weights of all rules that are not locked, as `fit` does.
 
-        A DRNet remains a set of rules for its class, added rules included, unless a rule is locked or has a weight of the other
-        sign.
+        A DRNet remains a set of rules for its class, added rules included, unless a rule is locked, has a factor or has a
+        weight of the other sign.
         """
         locked = sorted(self.log.locked)
         fixed = np.isin(np.arange(-1, len(self.ensemble)), locked)
@@ -157,13 +158,13 @@ class Editing(Generic[Estimator]):
             raise ValueError(f"There is no rule {rule}: the model has {has}.")
         return int(rule)
 
-    def _as_rule(self, new: Rule | Conjunction | str, weight: Weight) -> tuple[Rule, str]:
-        """Return a rule, and what the log says about how it was read."""
+    def _as_rule(self, new: Rule | Conjunction | str, old: Rule) -> tuple[Rule, str]:
+        """Return a rule, with weight and factor of an old one if it is a condition alone, and what the log says about it."""
         remark = ""
         if isinstance(new, str):
-            new, remark = read_typed(new, self.ensemble, self.sample.X, weight)
+            new, remark = read_typed(new, self.ensemble, self.sample.X, old.weight, old.factor)
         if isinstance(new, Conjunction):
-            new = Rule(weight, new)
+            new = replace(old, condition=new)
         if not isinstance(new, Rule):
             raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
         rule = self.ensemble.with_rules([new])[0]  # raises if a column does not exist

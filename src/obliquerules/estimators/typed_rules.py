@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from obliquerules.inspection.variables import listed_levels
-from obliquerules.rules import Block, Columns, Conjunction, Membership, Proposition, Rule, RuleEnsemble, Shortening, Test
+from obliquerules.rules import (
+    Block,
+    Columns,
+    Conjunction,
+    Factor,
+    Membership,
+    Proposition,
+    Rule,
+    RuleEnsemble,
+    Shortening,
+    Test,
+)
 from obliquerules.rules.parsing import COMPARISONS, WORD, Reader, Typed, rule_parts, weights_and_condition
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import NUMBER, PLAIN, column_at
@@ -14,14 +25,15 @@ from obliquerules.rules.style import NUMBER, PLAIN, column_at
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
 
 
-def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight) -> tuple[Rule, str]:
-    """Return the rule that a text means, with the given weight if it has none, and a remark on what was made of it, or "".
+def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, factor: Factor | None = None) -> tuple[Rule, str]:
+    """Return the rule that a text means, and a remark on what was made of it, or "".
 
+    A condition alone has the given weight and factor.
     A comparison of numbers other than ``>=`` and ``<=`` is given the shortest threshold with which it says the same of each
     row of X.
     """
     columns, outputs = ensemble.columns, ensemble.outputs
-    reader, factor = Reader(columns), None
+    reader = Reader(columns)
     if outputs is None and NUMBER.fullmatch(text.strip().partition(" ")[0]) and _has_weight(text):
         weight, multiplied, text = rule_parts(text)
         factor = None if multiplied is None else reader.factor(multiplied)

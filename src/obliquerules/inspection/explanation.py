@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
 from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
 from obliquerules.rows.given import amounts_given
-from obliquerules.rules import Block, Column, Membership, Model, Proposition, Rule, Test
+from obliquerules.rules import Block, Column, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.records import Records, aligned, without_unused
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN, votes_needed
 
@@ -62,6 +62,31 @@ class PropositionMargin:
 
 
 @dataclass(frozen=True)
+class FactorValue:
+    """What the weight of a rule is multiplied by for one row.
+
+    Attributes
+    ----------
+    factor : str
+        The factor as text, such as ``"(age - 50)"``.
+    value : float, date, time, duration or None
+        The value of the variable, before it is clipped; None if it is missing.
+    amount : float
+        What the weight is multiplied by: the value, clipped and counted from its origin. Zero if the value is missing.
+    fact : str
+        What the row has, in words, such as ``"age is 60"``.
+    product : str
+        The calculation, such as ``"+0.31 x (60 - 50)"``.
+    """
+
+    factor: str
+    value: Value
+    amount: float
+    fact: str
+    product: str
+
+
+@dataclass(frozen=True)
 class RuleContribution:
     """What one rule does for one row.
 
@@ -76,8 +101,11 @@ class RuleContribution:
     fires : bool
         Whether all conditions hold.
     contribution : float or tuple of float
-        What the rule adds to the score, or to that of each class: its weight if it fires, else zero.
+        What the rule adds to the score, or to that of each class: its weight if it fires, times its factor if it has one, else
+        zero.
     margins : tuple of PropositionMargin
+    multiplied : FactorValue or None
+        What the weight is multiplied by, if anything.
     """
 
     rule: int
@@ -86,6 +114,7 @@ class RuleContribution:
     fires: bool
     contribution: Weight
     margins: tuple[PropositionMargin, ...]
+    multiplied: FactorValue | None = None
 
 
 @dataclass(frozen=True)
@@ -193,13 +222,13 @@ class RowExplanation:
             *([] if self.between is None else [(*self.between.heading, "difference", "")]),
             (*self._sums(self.intercept), "to start with"),
             *([] if self.offset is None else [(*self._sums(self.offset.amount), self.offset.words(self.between))]),
-            *((*self._amounts(rule.contribution), f"because {_reasons(rule.margins)}") for rule in fired),
+            *((*self._amounts(rule.contribution), f"because {_reasons(rule)}") for rule in fired),
             (*self._sums(self.score), f"in all, the {self.total}"),
             *([] if self.exposure is None else _multiplied(self.exposure, self.prediction)),
         ]
         parts = [self.headline, _indented(lines)]
         if missed:
-            others = [(self._named(rule.weight), f"if {_reasons(_unmet(rule))}") for rule in missed]
+            others = [(self._named(rule), f"if {_unmet(rule)}") for rule in missed]
             parts += ["Not counted, because a condition is not met:", _indented(others)]
         parts += [] if self.between is None else list(self.between.remarks(self.score, len(self.rules) - len(self.spoken)))
         if self.facts:
@@ -216,8 +245,8 @@ class RowExplanation:
         each = () if self.between is None else self.between.of(amount)
         return *(PLAIN.signed(one) if one else "" for one in each), PLAIN.signed(self.shown(amount))
 
-    def _named(self, weight: Weight) -> str:
-        return PLAIN.signed(self.shown(weight)) if self.between is None else self.between.named(weight)
+    def _named(self, rule: RuleContribution) -> str:
+        return _amount(rule) if self.between is None else self.between.named(rule.weight)
 
 
 def _multiplied(exposure: Given, prediction: Any) -> list[tuple[str, str]]:
@@ -247,10 +276,14 @@ class Explanation(Records[RowExplanation]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dict for each row and rule, the constant first, and then the offset if there is one (their rule is None).
 
+        If any rule has a factor, ``factor`` is that as text and ``factor_value`` what the weight is multiplied by in this row;
+        both are None for rules without one.
+
         With many classes, ``contribution`` and ``score`` are differences between the predicted class and the one that it is
         compared ``against``; those of each class follow, under its name.
         """
-        return [record for row in self.rows for record in _as_dicts(row)]
+        records = [record for row in self.rows for record in _as_dicts(row)]
+        return without_unused("factor_value", without_unused("factor", records))
 
     def __str__(self) -> str:
         if len(self.rows) == 1:
@@ -273,6 +306,8 @@ def _as_dicts(row: RowExplanation) -> list[dict[str, Any]]:
             "fires": rule.fires,
             "contribution": row.shown(rule.contribution),
             "margins": [margin.margin for margin in rule.margins],
+            "factor": None if rule.multiplied is None else rule.multiplied.factor,
+            "factor_value": None if rule.multiplied is None else rule.multiplied.amount,
             "score": row.shown(row.score),
             "prediction": row.prediction,
         }
@@ -282,17 +317,32 @@ def _as_dicts(row: RowExplanation) -> list[dict[str, Any]]:
     ]
 
 
-def _unmet(rule: RuleContribution) -> list[PropositionMargin]:
-    return [margin for margin in rule.margins if not margin.holds]
+def _unmet(rule: RuleContribution) -> str:
+    return " & ".join(_with_remark(margin.condition, margin.remark) for margin in rule.margins if not margin.holds)
 
 
-def _reasons(margins: Sequence[PropositionMargin]) -> str:
-    return " & ".join(_with_remark(margin.condition, margin.remark) for margin in margins) or "always"
+def _reasons(rule: RuleContribution) -> str:
+    return _calculated(rule, [_with_remark(margin.condition, margin.remark) for margin in rule.margins])
 
 
-def reasons_without_margins(margins: Sequence[PropositionMargin]) -> str:
-    """Return conditions, each with what the row has."""
-    return " & ".join(_with_remark(margin.condition, margin.fact) for margin in margins) or "always"
+def reasons_without_margins(rule: RuleContribution) -> str:
+    """Return the conditions of a rule, each with what the row has, and what is multiplied, if anything."""
+    return _calculated(rule, [_with_remark(margin.condition, margin.fact) for margin in rule.margins])
+
+
+def _calculated(rule: RuleContribution, conditions: Sequence[str]) -> str:
+    """Return conditions in words and, if a rule has a factor, how its contribution is calculated."""
+    reasons = " & ".join(conditions)
+    if rule.multiplied is None:
+        return reasons or "always"
+    if not rule.fires:
+        return f"{reasons}: {_amount(rule)}"
+    return f"{', and '.join(filter(None, (reasons, rule.multiplied.fact)))}: {rule.multiplied.product}"
+
+
+def _amount(rule: RuleContribution) -> str:
+    """Return the weight for a single score, with the factor if there is one."""
+    return PLAIN.amount(difference(rule.weight), None if rule.multiplied is None else rule.multiplied.factor)
 
 
 def _with_remark(condition: str, remark: str) -> str:
@@ -380,11 +430,37 @@ def _contributions(index: int, rule: Rule, facts: Facts) -> list[RuleContributio
     text = rule.condition.describe(facts.block.columns)
     margins = [_margins(test, facts) for test in rule.condition]
     holds = rule.condition(facts.block)
-    rows = zip(holds.tolist(), row_amounts(rule.where(holds, facts.block)), strict=True)
+    with np.errstate(over="ignore"):  # as in the scores of the model
+        rows = zip(holds.tolist(), row_amounts(rule.where(holds, facts.block)), _factor_values(rule, facts), strict=True)
     return [
-        RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins))
-        for row, (fires, added) in enumerate(rows)
+        RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins), multiplied)
+        for row, (fires, added, multiplied) in enumerate(rows)
     ]
+
+
+def _factor_values(rule: Rule, facts: Facts) -> Sequence[FactorValue | None]:
+    """Return what the weight of a rule is multiplied by for each row."""
+    if rule.factor is None:
+        return [None] * len(facts.block)
+    text = rule.factor.describe(facts.block.columns)
+    return [
+        FactorValue(text, facts.value(row, rule.factor.column), amount, *_product(rule, rule.factor, text, facts, row))
+        for row, amount in enumerate(rule.factor(facts.block).tolist())
+    ]
+
+
+def _product(rule: Rule, factor: Factor, text: str, facts: Facts, row: int) -> tuple[str, str]:
+    """Return what a row has in the column of a factor, and the product of that and the weight, in words."""
+    column, number = facts.column(factor.column), float(facts.block.matrix[row, factor.column])
+    name, weight = PLAIN.name(column.name), rule.weights[0]
+    if math.isnan(number):
+        return f"{name} is missing", f"{PLAIN.amount(weight, text)} adds nothing"
+    clipped = min(max(number, factor.lower), factor.upper)
+    said, counted = (value_text(value_of(column, one), rounded=True) for one in (number, clipped))
+    product = PLAIN.counted(column, counted, factor.origin)
+    # Two signs in a row are hard to read.
+    product = f"({product})" if product.startswith("-") else product
+    return f"{name} is {said}" + (f", clipped to {counted}" if clipped != number else ""), f"{PLAIN.signed(weight)} x {product}"
 
 
 def _margins(test: Test, facts: Facts) -> list[PropositionMargin]:

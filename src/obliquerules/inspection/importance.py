@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Block, Membership, Model, Proposition, Rule, Test
+from obliquerules.rules import Block, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.proposition import Term
 from obliquerules.rules.records import Records, aligned
@@ -27,7 +27,7 @@ class VariableImportance:
         The mean absolute change of the score if the value is replaced by that of a row drawn from the data; with many classes,
         of the difference between the scores of two of them.
     n_rules : int
-        The number of rules whose conditions use the variable.
+        The number of rules that use the variable, in a condition or as a factor.
     """
 
     variable: str
@@ -73,7 +73,7 @@ def variable_importance(model: Model, X: NDArray[np.float64] | Block, weight: Ve
     block = model.ensemble.block(X)
     found = []
     for column, name in enumerate(block.names):
-        rules = [rule for rule in model.ensemble if any(column in test.used_columns for test in rule.condition)]
+        rules = [rule for rule in model.ensemble if column in rule.used_columns]
         size = _mean_change(rules, column, block, weight) if rules else 0.0
         found.append(VariableImportance(name, size, len(rules)))
     return Importances(tuple(sorted(found, key=lambda variable: -variable.importance)))
@@ -83,8 +83,8 @@ def _mean_change(rules: list[Rule], column: int, block: Block, weight: Vector) -
     """Return the mean absolute change over all pairs of a row that is changed and a row that gives the value.
 
     For each row, a rule fires on an interval of the sorted values of the column. Between the ends of these intervals the score
-    is constant, so all values there are counted at once. Levels on which all conditions agree are counted at once, too, and so
-    are missing values.
+    is constant, or linear in the value if that is a factor, so all values there are counted at once. Levels on which all
+    conditions agree are counted at once, too, and so are missing values.
     """
     before = np.sum([rule.contribution(block) for rule in rules], axis=0)
     values = block.matrix[:, column]
@@ -148,16 +148,93 @@ def _change_to_numbers(rules: list[Rule], column: int, block: Block, weight: Vec
     """Return for each row the sum over the numbers of a column, times their weights, of how much they change the score."""
     present = ~np.isnan(block.matrix[:, column])
     values, position = np.unique(block.matrix[present, column], return_inverse=True)
-    mass = np.append(0.0, np.cumsum(np.bincount(position.ravel(), weight[present])))
+    mass = np.bincount(position.ravel(), weight[present]).astype(np.float64)
     intervals = [_firing_interval(rule, column, values, block) for rule in rules]
-    n = len(block)
-    ends = np.sort(np.column_stack([np.zeros(n, dtype=np.intp), *(end for pair in intervals for end in pair)]), axis=1)
+    slopes = _Slopes.of(rules, column, values, mass)
+    n, cumulative = len(block), np.append(0.0, np.cumsum(mass))
+    ends = [np.zeros(n, dtype=np.intp), *(end for pair in intervals for end in pair)]
+    ends += [] if slopes is None else [np.full(n, cut) for cut in slopes.cuts]
+    starts = np.sort(np.column_stack(ends), axis=1).T
     total = np.zeros(n)
-    for start, stop in zip(ends.T, [*ends.T[1:], np.full(n, len(values))], strict=True):
-        fires = ((low <= start) & (start < high) for low, high in intervals)
-        after = np.sum([rule.where(fired, block) for rule, fired in zip(rules, fires, strict=True)], axis=0)
-        total += (mass[stop] - mass[start]) * size_of(after - before)
+    for start, stop in zip(starts, [*starts[1:], np.full(n, len(values))], strict=True):
+        fires = [(low <= start) & (start < high) for low, high in intervals]
+        there = block if slopes is None else _with_value(block, column, values[np.minimum(start, len(values) - 1)])
+        after = np.sum([rule.where(fired, there) for rule, fired in zip(rules, fires, strict=True)], axis=0)
+        if slopes is None:
+            total += (cumulative[stop] - cumulative[start]) * size_of(after - before)
+        else:
+            total += slopes.sum_of_sizes(start, stop, after - before, slopes.steepness(fires, start))
     return total
+
+
+@dataclass(frozen=True, eq=False)
+class _Slopes:
+    """The rules whose factor is a column, on the sorted values of that column, which have weights.
+
+    Attributes
+    ----------
+    weights : array of shape (n_rules,)
+        What is multiplied by the column in each rule, zero where it is no factor.
+    inside : array of shape (n_rules, 2)
+        The positions of the values between the limits of each factor, the second being the first one beyond.
+    values, centred : array of shape (n_values,)
+        The second are counted from one of them, and no further away than the widest limits: the sums stay exact where values
+        lie far from zero, or a few far from all others.
+    mass, moment : array of shape (1 + n_values,)
+        The sums of weights, and of weights times centred values, of all values before each position.
+    """
+
+    weights: Vector
+    inside: Positions
+    values: Vector
+    centred: Vector
+    mass: Vector
+    moment: Vector
+
+    @classmethod
+    def of(cls, rules: list[Rule], column: int, values: Vector, mass: Vector) -> _Slopes | None:
+        """Return the slopes in a column; None if it is no factor of any rule."""
+        factors = [rule.factor if rule.factor is not None and rule.factor.column == column else None for rule in rules]
+        used = [factor for factor in factors if factor is not None]
+        if not used:
+            return None
+        weights = [0.0 if factor is None else rule.weights[0] for rule, factor in zip(rules, factors, strict=True)]
+        inside = [(0, 0) if factor is None else _positions_inside(factor, values) for factor in factors]
+        held = np.clip(values, min(factor.lower for factor in used), max(factor.upper for factor in used))
+        centred = held - held[len(held) // 2]
+        sums = (np.append(0.0, np.cumsum(one)) for one in (mass, mass * centred))
+        return cls(np.array(weights), np.array(inside, dtype=np.intp), values, centred, *sums)
+
+    @property
+    def cuts(self) -> Positions:
+        """The positions at which a factor begins or ceases to change."""
+        return np.unique(self.inside)
+
+    def steepness(self, fires: list[NDArray[np.bool_]], start: Positions) -> Vector:
+        """Return how much the score of each row changes with the value from a position on, given which rules fire there."""
+        changing = [(low <= start) & (start < high) for low, high in self.inside]
+        slopes = [np.where(one & fired, weight, 0.0) for one, fired, weight in zip(changing, fires, self.weights, strict=True)]
+        return np.asarray(np.sum(slopes, axis=0), dtype=np.float64)
+
+    def sum_of_sizes(self, start: Positions, stop: Positions, first: Vector, steepness: Vector) -> Vector:
+        """Return for each row the sum, over the values between two positions, of the absolute change times the weight.
+
+        The change is linear in the value, and ``first`` at the first one: from where it is zero on it has the other sign.
+        """
+        at = np.minimum(start, len(self.values) - 1)
+        distance = np.divide(-first, steepness, out=np.full(len(first), np.inf), where=steepness != 0.0)
+        turn = np.clip(np.searchsorted(self.values, self.values[at] + distance), start, stop)
+        level = first - steepness * self.centred[at]
+        before, after = (
+            level * (self.mass[high] - self.mass[low]) + steepness * (self.moment[high] - self.moment[low])
+            for low, high in ((start, turn), (turn, stop))
+        )
+        return np.asarray(np.abs(before) + np.abs(after))
+
+
+def _positions_inside(factor: Factor, values: Vector) -> tuple[int, int]:
+    """Return the position of the first of sorted values within the limits of a factor, and of the first beyond."""
+    return int(np.searchsorted(values, factor.lower)), int(np.searchsorted(values, factor.upper, side="right"))
 
 
 def _firing_interval(rule: Rule, column: int, values: Vector, block: Block) -> tuple[Positions, Positions]:

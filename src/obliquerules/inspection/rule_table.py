@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from obliquerules.inspection.classes import by_class, difference, row_amounts, weights_of
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.records import Records, aligned, without_unused
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN
 
@@ -29,15 +30,19 @@ class RuleSummary:
     condition : str
         The condition as text; ``"True"`` for the constant.
     weight : float or tuple of float
-        What the rule adds to the score of a row that it covers; with many classes, to that of each class.
+        What the rule adds to the score of a row that it covers; with many classes, to that of each class. With a factor, this
+        is multiplied by it.
     complexity : int
     coverage : float
         The weighted share of the rows for which the condition holds.
     mean_contribution : float or tuple of float
-        The mean over all rows of what the rule adds to the score, or to that of each class: its weight times its coverage.
+        The mean over all rows of what the rule adds to the score, or to that of each class: without a factor, its weight times
+        its coverage.
     purity : float, tuple of float or None
         The mean target of the covered rows: the share of the positive class, of each of many classes, or the mean of y. None if
         there is no target or no covered row.
+    factor : str or None
+        What the weight is multiplied by, as text, if anything.
     """
 
     rule: int | None
@@ -47,6 +52,7 @@ class RuleSummary:
     coverage: float
     mean_contribution: Weight
     purity: Weight | None
+    factor: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,12 @@ class RuleTable(Records[RuleSummary]):
         return self.rules
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each rule; with many classes, weights, mean contributions and shares are under their names."""
+        """Return one dict for each rule, with its factor if any of them has one.
+
+        With many classes, weights, mean contributions and shares are under their names.
+        """
         if not self.classes:
-            return super().to_dicts()
+            return without_unused("factor", super().to_dicts())
         return [
             {"rule": rule.rule, "condition": rule.condition, "complexity": rule.complexity, "coverage": rule.coverage}
             | by_class("weight", self.classes, rule.weight)
@@ -110,26 +119,29 @@ class RuleTable(Records[RuleSummary]):
 
 
 def _amounts(rule: RuleSummary) -> list[str]:
-    """Return the weights as text, blank for classes of which a rule says nothing."""
+    """Return the weights as text, with the factor if there is one, blank for classes of which a rule says nothing."""
     blank = isinstance(rule.weight, tuple) and rule.rule is not None
-    return ["" if blank and not one else PLAIN.signed(one) for one in weights_of(rule.weight)]
+    return ["" if blank and not one else PLAIN.amount(one, rule.factor) for one in weights_of(rule.weight)]
 
 
 def rule_table(model: Model, X: NDArray[np.float64] | Block, y: Vector | None, weight: Vector) -> RuleTable:
     """Describe each rule by the rows of X that it covers, given the targets as numbers and the row weights."""
     ensemble = model.ensemble
-    always = np.ones((len(X), 1), dtype=np.bool_)
-    covered = weight[:, None] * np.hstack([always, ensemble.fires(X)])
+    block = ensemble.block(X)
+    always = np.ones((len(block), 1), dtype=np.bool_)
+    covered = weight[:, None] * np.hstack([always, ensemble.fires(block)])
     # The same sum in numerator and denominator makes the share of a rule that covers all rows exactly one.
     mass = covered.sum(axis=0)
     means = [None] * len(mass) if y is None else _means(y, covered, mass, ensemble.outputs)
-    rules = [
-        _summary(ensemble, index - 1, rule, float(mass[index] / mass[0]), means[index])
-        for index, rule in enumerate((Rule(ensemble.intercept), *ensemble))
+    rules, coverage = (Rule(ensemble.intercept), *ensemble), mass / mass[0]
+    factors = _mean_factors(rules, block, covered, coverage)
+    found = [
+        _summary(ensemble, index - 1, rule, float(coverage[index]), factors[index], means[index])
+        for index, rule in enumerate(rules)
     ]
     if ensemble.outputs is not None:
-        return RuleTable(tuple(rules), "most frequent", ensemble.outputs)
-    return RuleTable(tuple(rules), model.target_name)
+        return RuleTable(tuple(found), "most frequent", ensemble.outputs)
+    return RuleTable(tuple(found), model.target_name)
 
 
 def _means(y: Vector, covered: Vector, mass: Vector, outputs: tuple[str, ...] | None) -> list[Weight | None]:
@@ -141,13 +153,25 @@ def _means(y: Vector, covered: Vector, mass: Vector, outputs: tuple[str, ...] | 
     return [mean if size > 0.0 else None for mean, size in zip(found, mass.tolist(), strict=True)]
 
 
-def _summary(ensemble: RuleEnsemble, index: int, rule: Rule, coverage: float, purity: Weight | None) -> RuleSummary:
+def _mean_factors(rules: Sequence[Rule], block: Block, covered: Vector, coverage: Vector) -> list[float]:
+    """Return the mean over all rows of what each weight is multiplied by: without a factor, one where the rule applies."""
+    total = covered[:, 0].sum()
+    return [
+        float(share) if rule.factor is None else float((weight * rule.factor(block)).sum() / total)
+        for rule, weight, share in zip(rules, covered.T, coverage, strict=True)
+    ]
+
+
+def _summary(
+    ensemble: RuleEnsemble, index: int, rule: Rule, coverage: float, mean_factor: float, purity: Weight | None
+) -> RuleSummary:
     return RuleSummary(
         None if index < 0 else index,
         rule.condition.describe(ensemble.columns),
         rule.weight,
         rule.complexity,
         coverage,
-        as_weight(coverage * np.asarray(rule.weight)),
+        as_weight(mean_factor * np.asarray(rule.weight)),
         purity,
+        None if rule.factor is None else rule.factor.describe(ensemble.columns),
     )

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.classes import by_class, weights_of
-from obliquerules.method import Method, Task, firing_patterns
-from obliquerules.rules import Model, Rule, RuleEnsemble
-from obliquerules.rules.records import Records, aligned
+from obliquerules.method import Method, Task, factor_scales, firing_patterns, scaled_weights
+from obliquerules.rules import Block, Model, Rule, RuleEnsemble
+from obliquerules.rules.records import Records, aligned, without_unused
 from obliquerules.rules.rule import Weight
 from obliquerules.rules.style import PLAIN
-from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 # The lower and the upper end.
@@ -38,7 +37,8 @@ class RuleStability:
     condition : str
         The condition of the rule as text.
     frequency : float
-        The share of the refits in which a rule comes back that covers nearly the same rows.
+        The share of the refits in which a rule comes back that covers nearly the same rows and, if it has a factor, has one in
+        the same column.
     mean_overlap : float
         The mean over the refits of the overlap with the most similar rule.
     weight : float or tuple of float
@@ -46,6 +46,8 @@ class RuleStability:
     interval : tuple of float, or tuple of tuples
         Lower and upper end for the weight, given the conditions of all rules; see `Stability`. With many classes, one interval
         for each of them, None where the rule says nothing of a class.
+    factor : str or None
+        What the weight is multiplied by, as text, if anything.
     """
 
     condition: str
@@ -53,6 +55,7 @@ class RuleStability:
     mean_overlap: float
     weight: Weight
     interval: Interval | tuple[Interval | None, ...]
+    factor: str | None = None
 
     @property
     def intervals(self) -> tuple[Interval | None, ...]:
@@ -69,6 +72,11 @@ class Stability(Records[RuleStability]):
     A rule and its complement make the same model, with a different constant. So each rule of the model is represented by its
     smaller side, the rows it covers or the complement, and compared with both sides of the other rule. Otherwise, any two
     rules that hold nearly everywhere would match.
+
+    A rule with a factor is compared only with those whose factor is the same column, whatever origin and limits they have, and
+    by the rows it covers alone: where it does not apply, its complement has another slope. So a slope, which covers all rows,
+    has come back, with an overlap of 1, if there is a slope in the same column again. A rule without a factor is compared only
+    with those without.
 
     The *interval* is about the weight alone. The conditions of all rules are held fixed, and only the weights are fitted to
     each bootstrap sample; the ends of the interval are percentiles of these weights. It covers, at about the stated
@@ -102,9 +110,12 @@ class Stability(Records[RuleStability]):
         return self.rules
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict for each rule; with many classes, weights and intervals are under their names."""
+        """Return one dict for each rule, with its factor if any of them has one.
+
+        With many classes, weights and intervals are under their names.
+        """
         if not self.classes:
-            return super().to_dicts()
+            return without_unused("factor", super().to_dicts())
         return [
             {"condition": rule.condition, "frequency": rule.frequency, "mean_overlap": rule.mean_overlap}
             | by_class("weight", self.classes, rule.weight)
@@ -120,7 +131,7 @@ class Stability(Records[RuleStability]):
     def _lines(self, rule: RuleStability) -> list[tuple[str, ...]]:
         """Return a line for each weight that has an interval; the first says what the rule is."""
         weights = [
-            (*([PLAIN.output(self.classes[k])] if self.classes else []), PLAIN.signed(weight), _range(*interval))
+            (*([PLAIN.output(self.classes[k])] if self.classes else []), PLAIN.amount(weight, rule.factor), _range(*interval))
             for k, (weight, interval) in enumerate(zip(weights_of(rule.weight), rule.intervals, strict=True))
             if interval is not None
         ]
@@ -192,6 +203,7 @@ def stability(
             float(np.mean(overlaps[:, index])),
             rule.weight,
             _intervals_of(rule, intervals[index]),
+            None if rule.factor is None else rule.factor.describe(ensemble.columns),
         )
         for index, rule in enumerate(ensemble)
     ]
@@ -212,13 +224,14 @@ def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
 
 def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
     """Return a function that fits the weights of the rules, with their conditions fixed, to rows drawn any number of times."""
-    design, pattern = firing_patterns(ensemble, task.X)
+    design, pattern = firing_patterns(ensemble, task.X, ensemble.fires(task.X).T)
     start = ensemble.weight_table
 
     def reweigh(counts: Vector) -> Vector:
         weight = counts * task.weight
         ridge = method.penalty(task.loss, task.y, weight)
-        return weights_of_patterns(design, pattern, task.y, weight, task.loss, ridge, start, offset=task.offset)[1:]
+        scale = factor_scales(ensemble, task.X, weight)
+        return scaled_weights(design, pattern, scale, task.y, weight, task.loss, ridge, start, offset=task.offset)[1:]
 
     return reweigh
 
@@ -235,13 +248,32 @@ def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, boots
     drawn = replace(task, weight=bootstrap.draw(seed) * task.weight)
     path = method.reseeded(seed).grow(drawn).path
     refitted = Model(path, 0, task.loss).at(ensemble.complexity).ensemble
-    return best_overlaps(ensemble.fires(task.X), refitted.fires(task.X))
+    return overlaps_of_rules(ensemble, refitted, task.X)
 
 
-def best_overlaps(covers: NDArray[np.bool_], others: NDArray[np.bool_]) -> Vector:
-    """Return the overlap of each column of ``covers`` with the most similar column of ``others``, if any; see `Stability`."""
-    smaller = np.where(2 * np.count_nonzero(covers, axis=0) > len(covers), ~covers, covers).astype(np.float64)
-    sides = np.hstack([others, ~others]).astype(np.float64)
+def overlaps_of_rules(ensemble: RuleEnsemble, others: RuleEnsemble, X: Block) -> Vector:
+    """Return the overlap of each rule of an ensemble with the most similar one of another, if any; see `Stability`."""
+    mine, theirs = (np.array([_factor_column(rule) for rule in rules], dtype=np.intp) for rules in (ensemble, others))
+    fires, other_fires, best = ensemble.fires(X), others.fires(X), np.zeros(len(ensemble))
+    for column in np.unique(mine).tolist():
+        same, compared = fires[:, mine == column], other_fires[:, theirs == column]
+        best[mine == column] = best_overlaps(same, compared, complements=column < 0)
+    return best
+
+
+def _factor_column(rule: Rule) -> int:
+    """Return the column of the factor of a rule; -1 if it has none."""
+    return -1 if rule.factor is None else rule.factor.column
+
+
+def best_overlaps(covers: NDArray[np.bool_], others: NDArray[np.bool_], *, complements: bool = True) -> Vector:
+    """Return the overlap of each column of ``covers`` with the most similar column of ``others``, if any.
+
+    Unless a rule and its complement make different models, the smaller side is compared with both sides; see `Stability`.
+    """
+    turned = complements & (2 * np.count_nonzero(covers, axis=0) > len(covers))
+    smaller = np.where(turned, ~covers, covers).astype(np.float64)
+    sides = (np.hstack([others, ~others]) if complements else others).astype(np.float64)
     shared = np.einsum("ni,nj->ij", smaller, sides)
     union = smaller.sum(axis=0)[:, None] + sides.sum(axis=0) - shared
     return np.asarray((shared / np.maximum(union, 1.0)).max(axis=1, initial=0.0), dtype=np.float64)

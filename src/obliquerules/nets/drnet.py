@@ -173,7 +173,8 @@ class DRNet(Method):
     ) -> NDArray[np.float64]:
         """Return the weights of an OR, as in `grow`, if all rules are for one class and none is fixed; else those of a sum."""
         fires, signs = ensemble.fires(sample.X), set(np.sign(start[1:]).tolist()) - {0.0}
-        if fixed.any() or len(signs) != 1 or not _tells_apart(fires):
+        is_sum = fixed.any() or len(signs) != 1 or any(rule.factor is not None for rule in ensemble)
+        if is_sum or not _tells_apart(fires):
             return super().refitted(ensemble, sample, loss, start, fixed)
         return self._or_weights(fires, sample, loss, int(signs == {1.0}))
 

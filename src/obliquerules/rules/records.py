@@ -46,6 +46,13 @@ class Records(Generic[Record]):
         return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
 
 
+def without_unused(name: str, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records without a field that is None in all of them."""
+    if any(record[name] is not None for record in records):
+        return records
+    return [{key: value for key, value in record.items() if key != name} for record in records]
+
+
 def aligned(lines: Sequence[Sequence[str]]) -> str:
     """Return lines of cells as text: columns are aligned to the right, the last, which may be long, to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]

@@ -147,7 +147,7 @@ class Rule:
         """Return the rule as text, in the names of the given columns and, with many classes, of the given outputs."""
         if self.factor is None:
             return f"{self._amounts(style, outputs)} if {self.condition.describe(columns, style)}"
-        amount = f"{style.signed(self.weights[0])}{style.times}{self.factor.describe(columns, style)}"
+        amount = style.amount(self.weights[0], self.factor.describe(columns, style))
         return f"{amount} if {self.condition.describe(columns, style)}" if self.condition.propositions else amount
 
     def _amounts(self, style: Style, outputs: Sequence[str] | None) -> str:

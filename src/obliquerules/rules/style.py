@@ -149,6 +149,10 @@ class Style:
         digits = self._digits(weight, WEIGHT_DIGITS)
         return self.number.format(digits if digits.startswith("-") else f"+{digits}")
 
+    def amount(self, weight: float, factor: str | None) -> str:
+        """Return the weight of a rule with its sign in front, and behind it what it is multiplied by, if anything."""
+        return self.signed(weight) if factor is None else f"{self.signed(weight)}{self.times}{factor}"
+
     def _digits(self, number: float, short: int = SIGNIFICANT_DIGITS) -> str:
         return in_full(number) if self.exact else readable(number, short)
 
@@ -172,12 +176,15 @@ class Style:
             text = json.dumps(text, ensure_ascii=False)
         if factor.is_clipped:
             text += f"{self.clipped}[{self.value(column, factor.lower)}{self.between}{self.value(column, factor.upper)}]"
-        if factor.origin == 0.0:
-            return text
+        return self.counted(column, text, factor.origin)
+
+    def counted(self, column: Column, value: str, origin: float) -> str:
+        """Return a value of a column, already as text, counted from an origin."""
+        if origin == 0.0:
+            return value
         # A date has no sign.
-        minus = factor.origin > 0.0 or column.kind in ("date", "time")
-        origin = self.value(column, factor.origin if minus else -factor.origin)
-        return f"({text}{self.minus if minus else self.plus}{origin})"
+        minus = origin > 0.0 or column.kind in ("date", "time")
+        return f"({value}{self.minus if minus else self.plus}{self.value(column, origin if minus else -origin)})"
 
     # ---- sums
 

@@ -130,8 +130,7 @@ def _amounts(rule: Rule, style: Style) -> Row:
 
 def _amount(rule: Rule, ensemble: RuleEnsemble, style: Style) -> str:
     """Return the weight of a rule, with its factor if it has one."""
-    weight = style.signed(rule.weights[0])
-    return weight if rule.factor is None else f"{weight}{style.times}{rule.factor.describe(ensemble.columns, style)}"
+    return style.amount(rule.weights[0], None if rule.factor is None else rule.factor.describe(ensemble.columns, style))
 
 
 def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:

@@ -38,3 +38,11 @@ def test_one_rule_and_none_are_drawn_too():
     one = model.at(model.path_[1].complexity)
     assert str(one.ensemble_[0].describe(one.ensemble_.feature_names)) in written(CoverageDisplay.from_estimator(one, X))
     assert written(CoverageDisplay.from_estimator(model.at(0), X)) == "No rules: the model is a constant."
+
+
+def test_a_slope_covers_all_rows_and_is_named_with_its_factor():
+    model, X, y = fitted("squared")
+    display = CoverageDisplay.from_estimator(model.edit(X, y).add("+2 (age - 0.5)").model, X)
+    assert (display.rules[-1], display.coverage[-1]) == ("+2 (age - 0.5)", 1.0)
+    assert "+2 (age - 0.5)" in written(display)
+    assert clipped(display) == []

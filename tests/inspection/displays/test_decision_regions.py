@@ -135,3 +135,81 @@ def test_extreme_rows_do_not_squeeze_the_map_and_are_counted():
     assert np.array_equal(np.rint(drawn[:, 1]), X["count"])  # jittered, so that equal rows do not hide each other
     assert len(np.unique(drawn[:, 1])) > 400
     assert np.array_equal(display.points[:, 1], X["count"])
+
+
+SLOPES = ["+5 (age - 0.5)", "-9 body mass clipped to [0.2, 0.6] if age >= 0.4", "+2 age if age + body mass >= 1"]
+
+
+def sloped(kind):
+    model, X, y = fitted(kind)
+    editing = model.edit(X, y)
+    for slope in SLOPES:
+        editing = editing.add(slope)
+    return editing.model, X, y
+
+
+@every_kind
+def test_where_there_are_slopes_a_region_is_nearly_what_the_model_says(kind):
+    model, X, y = sloped(kind)
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES)
+    points = np.random.default_rng(0).uniform(display.low, display.high, size=(200, 2))
+    found = [region_of(display, point) for point in points]
+    assert all(len(regions) == 1 for regions in found)
+    means = model.model_.means(model.ensemble_(rows_at(model, X, display, points)))
+    # The colour is that of the middle, and what the whole map spans has 64 shades.
+    assert np.abs(means - display.response[[index for (index,) in found]]).max() <= 1.01 * np.ptp(display.response) / 63
+    assert clipped(display) == []
+
+
+def test_shades_of_scores_are_equally_wide():
+    model, X, y = sloped("classifier")
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method="decision_function")
+    points = np.random.default_rng(0).uniform(display.low, display.high, size=(200, 2))
+    scores = model.ensemble_(rows_at(model, X, display, points))
+    shown = np.array([display.response[region_of(display, point)[0]] for point in points])
+    assert np.abs(scores - shown).max() <= 1.01 * np.ptp(display.response) / 63
+
+
+def test_classes_are_exact_where_there_are_slopes():
+    model, X, y = sloped("classifier")
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method="predict")
+    points = np.random.default_rng(1).uniform(display.low, display.high, size=(500, 2))
+    predicted = model.ensemble_(rows_at(model, X, display, points)) > 0.0
+    assert [display.response[region_of(display, point)[0]] for point in points] == predicted.astype(float).tolist()
+    assert 0.0 < predicted.mean() < 1.0
+
+
+def test_steps_are_where_the_score_jumps_and_slopes_end_a_class_too():
+    model, X, _ = sloped("classifier")
+    display = DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES)
+
+    def on_both_sides(segments, step):
+        along = (segments[:, 1] - segments[:, 0]) / np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1)[:, None]
+        over = step * np.column_stack([-along[:, 1], along[:, 0]])
+        # Not in the middle, where a jump that grows along the border may be zero.
+        at = 0.6 * segments[:, 0] + 0.4 * segments[:, 1]
+        return [model.ensemble_(rows_at(model, X, display, at + side * over)) for side in (1, -1)]
+
+    one, other = on_both_sides(display.steps, 1e-8)
+    assert np.abs(one - other).min() > 1e-6
+    one, other = on_both_sides(display.boundary, 1e-6)
+    assert ((one > 0.0) != (other > 0.0)).all()
+    assert (np.abs(one - other) < 1e-4).any()
+
+
+def test_a_slope_in_another_input_leaves_regions_as_they_are():
+    model, X, y = fitted("squared")
+    tilted = model.edit(X, y).add('+3 "a - b"').model
+    plain, display = (DecisionRegionsDisplay.from_estimator(one, X, y, features=FEATURES) for one in (model, tilted))
+    assert len(plain.regions) == len(display.regions)
+    np.testing.assert_allclose(display.scores, plain.scores + 3.0 * X["a - b"].median())
+
+
+def test_whole_numbers_are_moved_beside_each_other_on_slopes_too():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": rng.normal(size=200), "count": rng.integers(0, 4, 200)})
+    model = LLTBoostClassifier(max_rules=2).fit(X, (X["dose"] > 0.5) | (X["count"] > 2))
+    tilted = model.edit(X, (X["dose"] > 0.5) | (X["count"] > 2)).add("+0.01 count").model
+    display = DecisionRegionsDisplay.from_estimator(tilted, X)
+    assert np.array_equal(np.rint(display.places[:, 1]), X["count"])
+    assert len(np.unique(display.places[:, 1])) > 150

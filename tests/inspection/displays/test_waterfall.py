@@ -6,6 +6,7 @@ import pytest
 from obliquerules.inspection import WaterfallDisplay
 from obliquerules.inspection.displays.waterfall import landmarks
 from obliquerules.losses import LOSSES
+from obliquerules.rules.numbers import readable
 
 from ...estimators.fitted import every_kind, fitted
 from .looks import clipped, written
@@ -50,6 +51,21 @@ def test_rules_that_do_not_fire_are_counted_or_listed():
     listed = WaterfallDisplay.from_estimator(model, X, row, all_rules=True)
     assert "not apply" not in written(listed)
     assert len(bars(listed)) == len(model.ensemble_) + 2
+
+
+def test_a_slope_is_a_bar_of_weight_times_value():
+    model, X, y = fitted("squared")
+    tilted = model.edit(X, y).add("+2 (age - 0.5)").add("-1 age if age >= 1000").model
+    age = float(X["age"].iloc[3])
+    display = WaterfallDisplay.from_estimator(tilted, X, 3, all_rules=True)
+    assert display.changes[-2:].tolist() == [2.0 * (age - 0.5), 0.0]
+    assert display.ends[-1] == tilted.ensemble_(X)[3]
+    assert bars(display)[-3] == (display.ends[-3], display.changes[-2])
+    shown = written(display)
+    assert f"age is {readable(age)}: +2 x ({readable(age)} - 0.5)" in shown
+    assert "age >= 1000 (it is " in shown
+    assert ": -1 age" in shown
+    assert clipped(display) == []
 
 
 def test_an_explanation_is_enough():

@@ -1,5 +1,7 @@
 """Coarsening: shorter conditions within a budget of loss, the same in all ensembles, never close to a row."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Shortening
+from obliquerules.rules import Block, Factor, Shortening
 from obliquerules.rules.decimals.coarsening import Targets, coarsened
 from obliquerules.rules.decimals.shortening import length
 
@@ -41,6 +43,29 @@ def test_the_mean_loss_rises_by_no_more_than_the_budget(one, other, X, budget):
         assert targets.mean(after(X)) <= limit + 1e-9 * (1.0 + abs(loss))
         assert after.complexity == before.complexity
         assert [rule.weight for rule in after] == [rule.weight for rule in before]
+
+
+@few
+@given(ensembles(), matrices(), st.sampled_from([0.0, 1e-3, 1.0, 1e6]), st.integers(0, 2))
+def test_the_budget_holds_with_factors(plain, X, budget, column):
+    factor, targets = Factor(column, 1.0, -3.0, 3.0), targets_of(X)
+    sloped = [replace(rule, factor=factor if index % 2 else None) for index, rule in enumerate([*plain, *plain])]
+    before = RuleEnsemble([*sloped, Rule(0.5, factor=column)])
+    (after,) = coarse([before], X, targets, [budget])
+    loss = targets.mean(before(X))
+    assert targets.mean(after(X)) <= loss + budget + 1e-9 * (1.0 + abs(loss))
+    assert [(rule.weight, rule.factor) for rule in after] == [(rule.weight, rule.factor) for rule in before]
+
+
+def test_a_row_that_changes_side_counts_by_its_factor():
+    X, targets = noisy_rows()
+    step = axis(1.0, 0, 1.0, 1066.4)
+    near, far = (RuleEnsemble([replace(step, factor=Factor(0, origin))]) for origin in (1066.0, 0.0))
+    budget = 1e-3
+    coarser = [coarse([one], X, Targets(one(X), targets.weight, targets.loss), [budget])[0] for one in (near, far)]
+    # Where the factor is nearly zero, it hardly matters on which side a row is.
+    lengths = [length(propositions_of([one])[0]) for one in coarser]
+    assert lengths[0] < lengths[1]
 
 
 @few

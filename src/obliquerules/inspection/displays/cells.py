@@ -32,6 +32,19 @@ def cut(lines: Iterable[tuple[float, float, float]]) -> list[Array]:
     return polygons
 
 
+def slices(polygon: Array, normal: Array, offsets: Iterable[float]) -> list[Array]:
+    """Return the parts of a convex polygon between the parallel lines at which its product with a vector has ascending values.
+
+    >>> [part[:, 0].max().tolist() for part in slices(UNIT_SQUARE, np.array([2.0, 0.0]), [0.5, 1.0])]
+    [0.25, 0.5, 1.0]
+    """
+    length, parts, rest = np.hypot(*normal), [], polygon
+    for offset in offsets:
+        rest, *below = _halves(rest, normal / length, offset / length)
+        parts += below
+    return [*parts, rest]
+
+
 def _halves(polygon: Array, normal: Array, offset: float) -> list[Array]:
     """Return the parts of a convex polygon on either side of a line, or the polygon if all of it is on one side."""
     side = polygon @ normal - offset

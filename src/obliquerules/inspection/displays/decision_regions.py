@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.displays import class_map, drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
+from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
 from obliquerules.inspection.values import Facts, Value, value_text
 from obliquerules.inspection.variables import Values, column_of, with_values
 from obliquerules.rows.given import amounts_given
 from obliquerules.rows.reading import read_inputs, read_target
-from obliquerules.rules import Block, Column, Columns, Model, Proposition, RuleEnsemble
+from obliquerules.rules import Block, Column, Model
 from obliquerules.rules.moments import EPOCH
 
 Array = NDArray[np.float64]
@@ -31,90 +32,12 @@ TAIL, BEYOND = 0.01, 0.25
 JITTER = 0.2
 # The largest number of levels on an axis.
 MOST_LEVELS = 12
+# Into how many shades a slope is divided.
+SHADES = 64
+# Of two sums, the share of their size by which they may differ although they are the same.
+ROUNDING = 1e-9
 # For which exposure or offset a map is drawn.
 GIVEN = {"exposure": "for an exposure of 1", "offset": "at an offset of 0"}
-
-
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """A rectangle in two of the inputs, with the others fixed.
-
-    Attributes
-    ----------
-    inputs : Columns
-        All inputs.
-    columns : tuple of int
-        The two inputs.
-    row : array of shape (n_features,)
-        The values at which the other inputs are fixed.
-    low, high : array of shape (2,)
-        The ranges of the two inputs. An input with levels has a band for each, around its code, and so has one of 0 and 1.
-    """
-
-    inputs: Columns
-    columns: tuple[int, int]
-    row: Array
-    low: Array
-    high: Array
-
-    @property
-    def bands(self) -> tuple[int, int]:
-        """How many bands each axis has; zero for one of numbers."""
-        first, second = (n_bands(self.inputs[column]) for column in self.columns)
-        return first, second
-
-    def points(self, unit: Array) -> Array:
-        """Return points of the unit square in the units of the data."""
-        return np.asarray(self.low + unit * (self.high - self.low), dtype=np.float64)
-
-    def rows(self, unit: Array) -> Block:
-        """Return points of the unit square as rows of inputs."""
-        return self.rows_at(self.points(unit))
-
-    def rows_at(self, points: Array) -> Block:
-        """Return points in the units of the data as rows of inputs; everywhere in a band is the same value."""
-        rows = np.tile(self.row, (len(points), 1))
-        for axis, (column, n) in enumerate(zip(self.columns, self.bands, strict=True)):
-            values = points[:, axis]
-            rows[:, column] = np.where(values >= -0.5, np.clip(np.round(values), 0.0, n - 1.0), values) if n else values
-        return Block(self.inputs, rows)
-
-    def lines(self, ensemble: RuleEnsemble) -> list[tuple[float, float, float]]:
-        """Return the lines a x + b y = c of the unit square at which propositions change, each once.
-
-        Where an axis has levels, a condition has a line for each level; the borders of their bands are lines, too.
-        """
-        width = self.high - self.low
-        lines = dict.fromkeys(self._borders_of_bands())
-        corners = self._corners()
-        for proposition in (p for rule in ensemble for p in rule.condition if isinstance(p, Proposition)):
-            weights = dict(zip(proposition.columns, proposition.weights, strict=True))
-            a, b = (
-                0.0 if n else weights.get(column, 0.0) * width[axis]
-                for axis, (column, n) in enumerate(zip(self.columns, self.bands, strict=True))
-            )
-            for total in proposition.project(corners).tolist():
-                if not np.isnan(total):  # a value that is missing answers for the whole map
-                    lines[a, b, proposition.threshold - total] = None
-        return list(lines)
-
-    def _borders_of_bands(self) -> list[tuple[float, float, float]]:
-        """Return the lines between the levels of an axis."""
-        (first, second), width = self.bands, self.high - self.low
-        upright = [(1.0, 0.0, (code + 0.5 - self.low[0]) / width[0]) for code in range(first - 1)]
-        return upright + [(0.0, 1.0, (code + 0.5 - self.low[1]) / width[1]) for code in range(second - 1)]
-
-    def _corners(self) -> Block:
-        """Return the lower left corner of the map, once for each pair of levels on its axes."""
-        axes = [np.arange(n, dtype=np.float64) if n else self.low[[axis]] for axis, n in enumerate(self.bands)]
-        return self.rows_at(np.array([(x, y) for x in axes[0] for y in axes[1]]))
-
-
-def n_bands(column: Column) -> int:
-    """Return how many bands an axis of a column has; zero for one of numbers."""
-    if column.levels is not None:
-        return len(column.levels)
-    return 2 if column.kind == "flag" else 0
 
 
 @dataclass(eq=False)
@@ -122,7 +45,10 @@ class DecisionRegionsDisplay:
     """A map of two inputs, divided into the regions in which the prediction is constant.
 
     The regions are exact: the lines at which conditions change cut the map into polygons, and within each polygon the same
-    rules fire. With many classes, each has a colour, the stronger the more probable it is. It is recommended to use
+    rules fire. Where one of the two inputs is a factor, the score is linear within a polygon, and the line at which the class
+    changes is straight and exact, too. To show the slope, the polygon is then cut along lines of equal score into narrow
+    regions, from one of which to the next the response changes by 1/64 of its range on the map; each region has the colour of
+    its middle. With many classes, each has a colour, the stronger the more probable it is. It is recommended to use
     `from_estimator`.
 
     Parameters
@@ -130,7 +56,7 @@ class DecisionRegionsDisplay:
     regions : list of arrays of shape (n_corners, 2)
         Polygons in the units of the data.
     scores : array of shape (n_regions,) or (n_regions, n_classes)
-        The score in each of them.
+        The score in each of them; where there is a slope, in the middle of it.
     response : array of shape (n_regions,)
         What is shown by colour: a class (0, 1, ...), a probability, a score or a prediction. With many classes, the probability
         is that of the predicted one.
@@ -139,9 +65,9 @@ class DecisionRegionsDisplay:
     limits : tuple of float
         The ends of the colour scale.
     steps : array of shape (n_steps, 2, 2)
-        The borders at which the score changes, each given by its two ends.
+        The borders at which the score changes, each given by its two ends; where there is a slope, those at which it jumps.
     boundary : array of shape (n_borders, 2, 2)
-        Those borders at which the predicted class changes.
+        The borders at which the predicted class changes: some of those, and lines at which a slope leads from one to another.
     points : array of shape (n_samples, 2)
         The rows.
     target : array of shape (n_samples,) or None
@@ -249,10 +175,10 @@ class DecisionRegionsDisplay:
         block = read_inputs(model, X)
         target = None if y is None else _comparable(model, read_target(model, y, len(block)), given)
         plane = _plane(model, block, _two_columns(model, features), fixed or {})
-        polygons = cut(plane.lines(model.ensemble))
-        scores = model.scores(plane.rows(middles(polygons)))
+        facets = _facets(model, plane)
+        steps, boundary = _borders(model, plane, facets)
+        polygons, scores = _shaded(model, plane, facets, response_method)
         response, response_name, limits = _response(model, response_method, scores, target)
-        steps, boundary = _borders(model, plane, polygons, scores)
         names, axis_names = model.feature_names, drawing.names_with_units(model, units)
         points, still = block.matrix[:, plane.columns], Facts(Block(model.columns, plane.row[None, :]))
         display = cls(
@@ -516,11 +442,21 @@ def _places(model: Model, plane: Plane, points: Array) -> Array:
     """Return where to draw points: whole numbers are jittered, unless that puts a point on the wrong side of a threshold."""
     whole = (np.isnan(points) | (points == np.rint(points))).all(axis=0)
     jitter = np.where(whole, np.random.default_rng(0).uniform(-JITTER, JITTER, points.shape), 0.0)
-    right, places = model.scores(plane.rows_at(points)), points.copy()
+    right, places = _belongs(model, plane, points), points.copy()
     for move in (-jitter, jitter):  # the last one that stays where it belongs
-        stays = _alike(model.scores(plane.rows_at(points + move)), right)
+        stays = _alike(_belongs(model, plane, points + move), right)
         places[stays] = (points + move)[stays]
     return places
+
+
+def _belongs(model: Model, plane: Plane, points: Array) -> Array:
+    """Return what points of a region have in common: their scores or, with slopes, the rules that fire, and the class."""
+    rows = plane.rows_at(points)
+    scores = model.scores(rows)
+    if not plane.is_sloped(model.ensemble):
+        return scores
+    classes = np.zeros(len(scores)) if model.labels is None else model.codes(scores)
+    return np.column_stack([model.ensemble.fires(rows), classes])
 
 
 def _alike(scores: Array, others: Array) -> NDArray[np.bool_]:
@@ -566,16 +502,70 @@ def _usual_range(response: Array, target: Array | None) -> tuple[float, float]:
     return low, high if high > low else low + 1.0
 
 
-def _borders(model: Model, plane: Plane, polygons: list[Array], scores: Array) -> tuple[Array, Array]:
-    """Return the edges at which the score changes, and those of them at which the class does."""
-    owner, ends, beyond = edges(polygons)
-    here, there = scores[owner], model.scores(plane.rows(beyond))
-    changes = ~_alike(here, there)
+def _facets(model: Model, plane: Plane) -> Facets:
+    """Return the polygons between the lines at which the score jumps or bends, and with slopes those at which a class ends."""
+    lines = plane.lines(model.ensemble)
+    facets = _facets_between(model, plane, lines)
+    if model.labels is None or not plane.is_sloped(model.ensemble):
+        return facets
+    # Through the whole map, so that where two polygons meet they have the same corners.
+    return _facets_between(model, plane, [*lines, *facets.level_lines(0.0)])
+
+
+def _facets_between(model: Model, plane: Plane, lines: Sequence[tuple[float, float, float]]) -> Facets:
+    polygons = cut(lines)
+    points = middles(polygons)
+    return Facets(polygons, points, model.scores(plane.rows(points)), plane.gradients(model.ensemble, points))
+
+
+def _shaded(model: Model, plane: Plane, facets: Facets, method: str) -> tuple[list[Array], Array]:
+    """Return the polygons, with slopes cut so that the response is nearly the same in each, and the scores in their middles."""
+    classes_alone = model.labels is not None and method == "predict"
+    if classes_alone or not plane.is_sloped(model.ensemble):
+        return facets.polygons, facets.scores
+    heights = np.concatenate(facets.heights())
+    low, high = float(heights.min()), float(heights.max())
+    if method == "decision_function":
+        levels = np.linspace(low, high, SHADES + 1)[1:-1]
+    else:
+        low, high = model.means(np.array([low, high])).tolist()
+        levels = np.array([model.loss.link(mean) for mean in np.linspace(low, high, SHADES + 1)[1:-1].tolist()])
+    polygons = facets.cut_at(levels)
+    return polygons, model.scores(plane.rows(middles(polygons)))
+
+
+def _borders(model: Model, plane: Plane, facets: Facets) -> tuple[Array, Array]:
+    """Return the edges at which the score jumps, and those at which the class changes."""
+    owner, ends, beyond = edges(facets.polygons)
+    here, there = facets.scores[owner], model.scores(plane.rows(beyond))
+    sloped = plane.is_sloped(model.ensemble)
     # Each edge is seen from both of its sides: count the one with the lower score, the first that differs if there are many.
-    lower = changes & (_first_difference(here, there) < 0.0)
-    turns = lower & (model.labels is not None)
+    if sloped:
+        jumps = _jumps(facets, owner, ends, beyond, there, plane.gradients(model.ensemble, beyond))
+    else:
+        jumps = _first_difference(here, there)
+    lower = jumps < 0.0
+    turns = (here < there if sloped else lower) & (model.labels is not None)
     turns[turns] = model.codes(here[turns]) != model.codes(there[turns])
     return plane.points(ends[lower]), plane.points(ends[turns])
+
+
+def _jumps(facets: Facets, owner: NDArray[np.intp], ends: Array, beyond: Array, scores: Array, slopes: Array) -> Array:
+    """Return by how much scores jump at edges, given scores and slopes beyond them: zero if at neither end of the edge.
+
+    On the lower side, that is negative. The ends belong to both sides, so the score there is computed from within each.
+    """
+    here = facets.scores[owner, None] + _dot(ends - facets.middles[owner, None], facets.gradients[owner, None])
+    there = scores[:, None] + _dot(ends - beyond[:, None], slopes[:, None])
+    size = np.abs(here) + np.abs(there) + np.abs(facets.gradients[owner]).sum(axis=1, keepdims=True)
+    jumps = np.where(np.abs(here - there) > ROUNDING * size, here - there, 0.0)
+    total = jumps.sum(axis=1)
+    # What rises at one end as much as it falls at the other is a jump on either side.
+    return np.where(total == 0.0, -np.abs(jumps[:, 0]), total)
+
+
+def _dot(vectors: Array, others: Array) -> Array:
+    return np.asarray((vectors * others).sum(axis=-1))
 
 
 def _first_difference(scores: Array, others: Array) -> Array:

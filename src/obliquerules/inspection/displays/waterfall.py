@@ -47,7 +47,7 @@ class Bar:
 
 @dataclass(eq=False)
 class WaterfallDisplay:
-    """The score of one row as a sum: the constant, and the weight of each rule that fires.
+    """The score of one row as a sum: the constant, and the weight of each rule that fires, times its factor if it has one.
 
     With many classes, what is added up is the difference between the scores of the predicted class and of another one, by
     default the runner-up: the log-odds of one against the other. It is recommended to use `from_estimator`.
@@ -135,7 +135,8 @@ class WaterfallDisplay:
 
     @property
     def changes(self) -> Vector:
-        """The constant with the offset, if one is given, and what each rule adds: its weight, or nothing if it does not fire.
+        """The constant with the offset, if one is given, and what each rule adds: its weight, times its factor if
+        it has one, or nothing if it does not fire.
 
         With many classes, these are differences between two of them.
         """
@@ -203,9 +204,9 @@ class WaterfallDisplay:
         return [*bars, Bar(drawing.wrapped(row.headline, BOLD * LABEL_WIDTH), 0.0, score)]
 
     def _reason(self, rule: RuleContribution) -> str:
-        """Return why a rule fires and, with many classes, for which of them it speaks."""
+        """Return why a rule fires and what is multiplied, if anything; with many classes, for which of them it speaks."""
         two = self.explanation.between
-        reason = reasons_without_margins(rule.margins)
+        reason = reasons_without_margins(rule)
         return reason if two is None else f"{reason}: {drawing.glued(two.named(rule.weight))}"
 
     def _draw_bars(self, bars: list[Bar], places: Vector) -> None:

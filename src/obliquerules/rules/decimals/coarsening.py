@@ -24,6 +24,7 @@ from obliquerules.rules.votes import is_binary
 if TYPE_CHECKING:
     from obliquerules.rules.conjunction import Conjunction
     from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.factor import Factor
 
 # Numbers are rounded to the most digits first, all of them, and then to fewer: so no number gets short at the cost of another.
 MOST_DIGITS = 8
@@ -147,9 +148,14 @@ class _Half:
 
 @dataclass(eq=False)
 class _Member:
-    """An ensemble with its scores, and by how much its total loss has risen and may rise."""
+    """An ensemble with its scores, and by how much its total loss has risen and may rise.
+
+    What a row gains where a condition begins to hold: the weight of the condition, and for each slope of the condition a weight
+    times a factor.
+    """
 
     weights: dict[int, Vector]
+    slopes: list[tuple[int, float, Factor]]
     score: Vector
     budget: float
     rise: float = 0.0
@@ -173,14 +179,19 @@ class _Work:
     halves: dict[Test, _Half] = field(default_factory=dict)
     known: dict[Test, int] = field(default_factory=dict)
     numbers: dict[Conjunction, int] = field(default_factory=dict)
+    factors: dict[Factor, Vector] = field(default_factory=dict)
 
     def add(self, ensemble: RuleEnsemble, score: Vector, budget: float) -> None:
         """Add an ensemble with its scores and by how much its mean loss may rise."""
         weights: dict[int, Vector] = {}
+        slopes: list[tuple[int, float, Factor]] = []
         for rule in ensemble:
             number = self._number(rule.condition)
-            weights[number] = weights.get(number, 0.0) + np.array(rule.weight)
-        self.members.append(_Member(weights, score.copy(), budget * self.targets.size))
+            if rule.factor is None:
+                weights[number] = weights.get(number, 0.0) + np.array(rule.weight)
+            else:
+                slopes.append((number, rule.weights[0], rule.factor))
+        self.members.append(_Member(weights, slopes, score.copy(), budget * self.targets.size))
 
     def _number(self, condition: Conjunction) -> int:
         if condition not in self.numbers:
@@ -324,8 +335,7 @@ class _Work:
         risen: list[tuple[_Member, Vector, float]] = []
         # The last ensembles of a path have the most conditions to shorten, and refuse first.
         for member in reversed(self.members):
-            used = [index for index in changes if index in member.weights]
-            change = np.asarray(sum(np.multiply.outer(changes[index], member.weights[index]) for index in used))
+            change = self._change_of_score(member, rows, changes)
             if not change.any():
                 continue
             rise = member.risen(self.targets, rows, change)
@@ -333,6 +343,20 @@ class _Work:
                 return None
             risen.append((member, change, rise))
         return risen
+
+    def _change_of_score(self, member: _Member, rows: Rows, changes: dict[int, Vector]) -> Vector:
+        used = [index for index in changes if index in member.weights]
+        parts = [np.multiply.outer(changes[index], member.weights[index]) for index in used]
+        for index, weight, factor in member.slopes:
+            if index in changes:
+                parts.append(changes[index] * weight * self._factor(factor)[rows])
+        return np.asarray(sum(parts))
+
+    def _factor(self, factor: Factor) -> Vector:
+        """Return the factor of each row."""
+        if factor not in self.factors:
+            self.factors[factor] = factor(self.X)
+        return self.factors[factor]
 
 
 def _side(boundary: _Boundary, half: _Half) -> Mask:
