@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import platform
 import re
 from collections.abc import Iterator, Sequence
@@ -169,13 +170,14 @@ class ExcelLanguage(TextLanguage):
         """Join conditions."""
         return f"OR({','.join(conditions)})"
 
-    def choice(self, condition: str, weight: float) -> str:
+    def only(self, condition: str, amount: str) -> str:
         """Return a call of IF."""
-        return f"IF({condition},{self.number(weight)},0)"
+        return f"IF({condition},{amount},0)"
 
-    def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score, by MIN and MAX."""
-        return f"MIN(MAX({score},{self.number(low)}),{self.number(high)})"
+    def bounded(self, value: str, low: float, high: float) -> str:
+        """Return the bounded number, by MIN and MAX."""
+        least = value if low == -math.inf else f"MAX({value},{self.number(low)})"
+        return least if high == math.inf else f"MIN({least},{self.number(high)})"
 
     def highest(self, numbers: Sequence[str]) -> str:
         """Return a call of MAX."""
@@ -407,11 +409,14 @@ def _rule_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]
     """Yield what each rule adds to each score that it changes, for a row that can be scored."""
     fired: dict[int, str] = {}
     for (index, output), cell in zip(source.parts, cells, strict=True):
-        holds, weight = language.condition(source, source.ensemble[index]), weight_cell(index, output)
+        rule, amount = source.ensemble[index], weight_cell(index, output)
+        holds = language.condition(source, rule)
+        if rule.factor is not None:
+            amount = language.times(amount, language.factor(source, rule.factor))
         # No weight of a class is zero, so what the rule adds to the first of them tells whether it fires.
         holds = f"{fired[index]}<>0" if index in fired and holds is not None else holds
         fired.setdefault(index, cell)
-        yield weight if holds is None else f"IF({holds},{weight},0)"
+        yield amount if holds is None else language.only(holds, amount)
 
 
 def _score_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]) -> Iterator[str]:
