@@ -29,6 +29,8 @@ Columns = dict[str, Any]
 # The kinds of the levels of columns, as far as they have levels.
 Kinds = Mapping[str, str]
 NO_KINDS: Kinds = {}
+# No date, time or duration of any library counts more days or seconds.
+LARGEST_MOMENT = 1e20
 
 
 class FrameLanguage(Language[nw.Expr]):
@@ -51,6 +53,11 @@ class FrameLanguage(Language[nw.Expr]):
         zeros = whole * 0.0
         seconds = counted / (zeros + 1e6)
         return seconds if kind == "time" else seconds / (zeros + DAY)
+
+    def doubtful(self, source: Source) -> Sequence[int]:
+        """Return the columns of numbers; dates, times and durations, which take long to count, only if weights are extreme."""
+        moments = TEMPORAL if source.largest_input > LARGEST_MOMENT else ()
+        return [column for column in source.summed if source.column(column).kind not in moments]
 
     def product(self, weight: float, column: nw.Expr) -> nw.Expr:
         """Return the product."""

@@ -121,9 +121,13 @@ class Language(ABC, Generic[Term]):
 
     def scorable(self, source: Source) -> Term | None:
         """Return whether a row can be scored; None if every row can, because rules use no input."""
-        tests = [self.usable(source, column) for column in source.summed]
+        tests = [self.usable(source, column) for column in self.doubtful(source)]
         tests += [self.usable_given(source, column) for column in source.given]
         return self.both(tests) if tests else None
+
+    def doubtful(self, source: Source) -> Sequence[int]:
+        """Return the columns of numbers that may be too large to be computed with."""
+        return source.summed
 
     def usable(self, source: Source, column: int) -> Term:
         """Return whether a number is missing or can be computed with."""
