@@ -10,7 +10,7 @@ from obliquerules.losses import LOSSES, class_loss
 from obliquerules.rules import Labels, Membership, Model
 from obliquerules.rules.model import Offset
 
-from .mixed import COLUMNS, MIXED, mixed_ensembles, numbers
+from .mixed import COLUMNS, MIXED, SLOPED, mixed_ensembles, numbers
 
 WORDS = ("red", "it's", 'say "é"? \\ %s', "A2", "", "null", "{0}", "Blue sky", "score", "x*/y")
 LABELS = {
@@ -64,6 +64,8 @@ GIVEN = {
     "exposure": with_offset(Model.of(RATES, LOSSES["poisson"]), "exposure", ["policy years"]),
     "exposure and a constant": with_offset(Model.of(RuleEnsemble([], 0.5), LOSSES["poisson"]), "exposure"),
     "exposure and large scores": with_offset(Model.of(RuleEnsemble(LARGE, 0.5, COLUMNS), LOSSES["poisson"]), "exposure"),
+    "exposure and slopes": with_offset(Model.of(SLOPED, LOSSES["poisson"]), "exposure"),
+    "offset and slopes": with_offset(Model.of(SLOPED, LOSSES["logistic"], Labels.of(["no", "yes"])), "offset"),
     "offset": with_offset(Model.of(MIXED, LOSSES["squared"]), "offset"),
     "offset of rates": with_offset(Model.of(MIXED, LOSSES["poisson"]), "offset", ["log of years"]),
     "offset of log-odds": with_offset(Model.of(MIXED, LOSSES["logistic"], Labels.of(["no", "yes"])), "offset"),

@@ -1,11 +1,13 @@
 """A model with every kind of column and condition, random ones like it, and rows for them in any number."""
 
+import math
+
 import numpy as np
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.export.verification import telling_rows
-from obliquerules.rules import Column, Columns, Membership
+from obliquerules.rules import Column, Columns, Factor, Membership
 
 COLOURS = ("red", 'it\'s "é"? \\ %s', "blue", "Red", 'A2 = $C2 {0}";')
 COLUMNS = Columns.of(
@@ -66,6 +68,30 @@ MIXED = RuleEnsemble(
     0.5,
     COLUMNS,
 )
+# The same columns, multiplied by: slopes, with and without limits and origins, everywhere and under conditions.
+SLOPED = RuleEnsemble(
+    [
+        Rule(weight, Conjunction(tests), factor)
+        for weight, tests, factor in [
+            (0.31, [], Factor(0)),
+            (-0.02, [], Factor(9, 25.0)),
+            (0.7, [Membership(1, ["red"])], Factor(9, 0.0, 15.5, 40.25)),
+            (1.0, [Proposition([0], [1.0], 40.0)], Factor(0, 50.0, upper=80.0)),
+            (-1.0, [Proposition([0], [-1.0], 40.0, missing=True)], Factor(0, -3.1, lower=-1000.0 / 3.0)),
+            (0.5, [Proposition([0, 9], [1.0, -0.5], 3.0), Membership(2, [False], missing=True)], None),
+            (2.0, [], Factor(5)),
+            (0.001, [], Factor(6, 18687.0)),
+            (0.1, [Proposition([6], [1.0], 18687.0)], Factor(6, 18700.5, 18690.0, 19000.0)),
+            (1e-6, [], Factor(7, NOON + 0.5, NOON - 1e5, NOON + 1e5)),
+            (-0.1, [Membership(2, [True])], Factor(8, 2.5, lower=0.0)),
+            (1.0, [Membership(1, ["red"], negated=True, missing=True)], Factor(8)),
+            (0.25, [Membership(9, [], missing=True)], Factor(0, 1e-3)),
+            (0.0, [], Factor(9, 1e6)),
+        ]
+    ],
+    0.5,
+    COLUMNS,
+)
 
 
 def mixed_rows(source, n_rows, seed=0):
@@ -94,14 +120,24 @@ KINDS = {"date": (18000.0, 19000.0), "time": (NOON - 1e5, NOON + 1e5), "duration
 
 @st.composite
 def mixed_ensembles(draw):
-    """Draw an ensemble of rules on columns of levels, dates, flags and numbers."""
+    """Draw an ensemble of rules on columns of levels, dates, flags and numbers, some of them with a factor."""
     columns = [Column("n0"), Column("n1", missing=True)]
     columns += [
         Column(f"k{index}", kind=kind) for index, kind in enumerate(draw(st.lists(st.sampled_from([*KINDS]), max_size=2)))
     ]
     columns += [Column(f"l{index}", tuple(some)) for index, some in enumerate(draw(st.lists(levels, min_size=1, max_size=3)))]
-    rules = draw(st.lists(st.builds(Rule, numbers, st.lists(_tests(columns), max_size=3).map(Conjunction)), max_size=4))
+    conditions = st.lists(_tests(columns), max_size=3).map(Conjunction)
+    rules = draw(st.lists(st.builds(Rule, numbers, conditions, st.none() | _factors(columns)), max_size=4))
     return RuleEnsemble(rules, draw(numbers), columns)
+
+
+@st.composite
+def _factors(draw, columns):
+    index = draw(st.sampled_from([index for index, column in enumerate(columns) if column.levels is None]))
+    lower, upper = sorted(_near(draw, columns[index]) for _ in range(2))
+    lower, upper = draw(st.sampled_from([lower, -math.inf])), draw(st.sampled_from([upper, math.inf]))
+    origin = draw(st.sampled_from([0.0, lower, upper, _near(draw, columns[index])]).filter(math.isfinite))
+    return Factor(index, origin, *((lower, upper) if lower < upper else ()))
 
 
 def _tests(columns):

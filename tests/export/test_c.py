@@ -28,7 +28,7 @@ int main(void) { double x[3] = {0, 0, 0}; return first_score(x) != second_score(
 
 
 @pytest.mark.parametrize("flags", [STRICT, FAST], ids=["strict", "fast"])
-@pytest.mark.parametrize("model", ["ordinary", "hostile names", "constant", "large rates"])
+@pytest.mark.parametrize("model", ["ordinary", "hostile names", "constant", "large rates", "slopes", "extreme slopes"])
 def test_the_options_of_the_compiler_do_not_matter(model, flags):
     target, source = find_target("c"), Source(Model.of(*MODELS[model]), contributions=True)
     rows = telling_rows(source)

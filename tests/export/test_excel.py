@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from obliquerules import Conjunction, Rule, RuleEnsemble
-from obliquerules.export.excel import ExcelLanguage
+from obliquerules.export.excel import ExcelLanguage, _far_from_thresholds
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
@@ -64,6 +64,34 @@ def test_the_workbook_of_a_small_model():
     rules = [[cell.value for cell in row_of(content, row, 2)] for row in range(2, 7)]
     assert rules[:2] == [["constant", 1.79, "always"], ["rule_0", -3.85, "age - 1.5 weight >= 0.28 & weight >= 4"]]
     assert rules[3:] == [["class", "no", "if the score is not above 0"], ["class", "yes", "if the score is above 0"]]
+
+
+def test_the_workbook_of_a_slope():
+    text = "+1 if True\n+0.3 (age clipped to [20, inf] - 50)\n-2 weight if age >= 40\n-1 if age >= 3"
+    content = workbook(Model.of(RuleEnsemble.parse(text, NAMES), LOSS), rows=[[60.0, 0.0, 3.0], [10.0, 0.0, np.nan]])
+    assert [cell.formula for cell in row_of(content, 3)][3:6] == [
+        'IF($C3>0,IF(NOT(ISBLANK(A3)),Rules!$B$3 * (MAX(A3,20) - 50),0),"")',
+        'IF($C3>0,IF(AND(AND(COUNT(A3)=1,A3 >= 40),NOT(ISBLANK(B3))),Rules!$B$4 * B3,0),"")',
+        'IF($C3>0,IF(AND(COUNT(A3)=1,A3 >= 3),Rules!$B$5,0),"")',
+    ]
+    assert [[cell.value for cell in row_of(content, row)][3:] for row in (2, 3)] == [
+        [0.3 * 10.0, -6.0, -1.0, 1.0 + 0.3 * 10.0 - 6.0 - 1.0, 1.0 + 0.3 * 10.0 - 6.0 - 1.0],
+        [0.3 * -30.0, 0.0, -1.0, 1.0 + 0.3 * -30.0 - 1.0, 1.0 + 0.3 * -30.0 - 1.0],
+    ]
+    assert [[cell.value for cell in row_of(content, row, 2)] for row in range(1, 6)] == [
+        ["rule", "weight", "times", "condition"],
+        ["constant", 1.0, None, "always"],
+        ["rule_0", 0.3, "(age clipped to [20, inf] - 50)", "True"],
+        ["rule_1", -2.0, "weight", "age >= 40"],
+        ["rule_2", -1.0, None, "age >= 3"],
+    ]
+    assert any("take their difference for 0" in cell.value for cell in read_cells(content, 3).values())
+
+
+def test_rows_in_which_15_digits_cancel_are_not_for_libreoffice():
+    source = Source(Model.of(RuleEnsemble.parse("+1e6 if True\n+2e4 (age - 50)", ["age"]), LOSS))
+    ages = {50.0: True, np.nextafter(50.0, 51.0): False, 51.0: True, 0.0: True, 1e-14: False, np.nan: True, np.inf: True}
+    assert _far_from_thresholds(source, np.array([*ages])[:, None]).tolist() == [*ages.values()]
 
 
 def test_no_row_is_in_the_file_unless_it_is_given():

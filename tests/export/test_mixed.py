@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import math
 import re
 import shutil
 import subprocess
@@ -21,13 +22,14 @@ from obliquerules.export.source import Source
 from obliquerules.export.verification import BLOCK, ExportError, compare, telling_rows
 from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Column, Membership, Model
+from obliquerules.rules import Column, Factor, Membership, Model
 
 from .engines import ENGINES as EVERYWHERE
-from .mixed import COLOURS, COLUMNS, MIXED, mixed_ensembles, mixed_rows
+from .mixed import COLOURS, COLUMNS, MIXED, NOON, SLOPED, mixed_ensembles, mixed_rows
 
 LOGISTIC, SQUARED = LOSSES["logistic"], LOSSES["squared"]
 ENGINES = EVERYWHERE | {"Excel": ("excel", {"office": False}), "frames": ("frame", {})}
+MODELS = {"conditions": Model.of(MIXED, LOGISTIC), "factors": Model.of(SLOPED, SQUARED)}
 IN_PROCESS = sorted(set(ENGINES) - {"C", "PostgreSQL"})
 SLOW_IN_PROCESS = {"frames": 5, "DuckDB": 15}
 
@@ -60,14 +62,16 @@ def hold_to_the_model(source, engine, n_rows, request):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_thousands_of_rows_agree(engine, request):
-    hold_to_the_model(Source(Model.of(MIXED, LOGISTIC), contributions=True), engine, 3_000, request)
+@pytest.mark.parametrize("model", MODELS)
+def test_thousands_of_rows_agree(model, engine, request):
+    hold_to_the_model(Source(MODELS[model], contributions=True), engine, 3_000, request)
 
 
 @pytest.mark.exports
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_hundred_thousand_rows_agree(engine, request):
-    hold_to_the_model(Source(Model.of(MIXED, LOGISTIC), contributions=True), engine, 100_000, request)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_hundred_thousand_rows_agree(model, engine, request):
+    hold_to_the_model(Source(MODELS[model], contributions=True), engine, 100_000, request)
 
 
 def test_every_rule_of_the_mixed_model_is_told():
@@ -127,6 +131,41 @@ def test_a_condition_that_differs_is_refused(engine, change):
     to, options = ENGINES[engine]
     target = find_target(to, **options)
     with pytest.raises(ExportError, match=r"In row \d+, with \{'colour': .*its score is"):
+        target._verified(ours, target.write(theirs), np.empty((0, 2)))
+
+
+def test_rows_are_at_the_limits_and_origins_of_factors_and_beyond():
+    source = Source(MODELS["factors"], contributions=True)
+    rows = mixed_rows(source, 3_000)
+    fired = np.nan_to_num(source.outputs(rows)[:, 2:]) != 0.0
+    assert [rule.weight for rule, some in zip(SLOPED, fired.any(axis=0), strict=True) if not some] == [0.0]
+    for _, factor in source.factors:
+        values = rows[:, factor.column]
+        for number in factor.numbers:
+            assert ((values == number).any(), (values < number).any(), (values > number).any()) == (True, True, True)
+
+
+FACTOR_CHANGES = {
+    "origin": Factor(0, math.nextafter(50.1, 0.0), 20.3, 80.7),
+    "lower limit": Factor(0, 50.1, math.nextafter(20.3, 0.0), 80.7),
+    "upper limit": Factor(0, 50.1, 20.3, math.nextafter(80.7, 0.0)),
+    "no upper limit": Factor(0, 50.1, 20.3),
+    "column": Factor(1, 50.1, 20.3, 80.7),
+    "none": None,
+}
+
+
+@pytest.mark.parametrize("change", FACTOR_CHANGES)
+@pytest.mark.parametrize("engine", IN_PROCESS)
+def test_a_factor_that_differs_is_refused(engine, change):
+    condition, both = Conjunction([Proposition([1], [1.0], 3.0, missing=True)]), [Rule(0.5, factor=0), Rule(0.5, factor=1)]
+    ours, theirs = (
+        Source(Model.of(RuleEnsemble([Rule(1.0, condition, factor), *both], 0.0, ["a", "b"]), SQUARED), True)
+        for factor in (Factor(0, 50.1, 20.3, 80.7), FACTOR_CHANGES[change])
+    )
+    to, options = ENGINES[engine]
+    target = find_target(to, **options)
+    with pytest.raises(ExportError, match=r"In row \d+, with \{'a': .*its (score|rule_0) is"):
         target._verified(ours, target.write(theirs), np.empty((0, 2)))
 
 
@@ -297,6 +336,16 @@ TESTS = {
     "date": [Proposition([6], [1.0], 18687.0)],
     "duration": [Proposition([8], [-1.0], -2.5)],
     "sum": [Proposition([0, Membership(2, [True])], [1.0, 12.0], 60.0)],
+    "limits": [Membership(2, [True])],
+    "own column": [Proposition([0], [1.0], 40.0)],
+}
+# Of those that have a factor.
+FACTORS = {
+    "slope": Factor(0),
+    "limits": Factor(0, 50.0, 20.0, 80.0),
+    "own column": Factor(0, -3.0, upper=80.0),
+    "from a date": Factor(6, 18687.0),
+    "from a time": Factor(7, NOON),
 }
 SAID = {
     "sqlite": {
@@ -308,12 +357,18 @@ SAID = {
         "date": "julianday(data.\"admitted\") >= julianday('2021-03-01')",
         "duration": '-1.0 * data."stay" >= -2.5',
         "sum": '1.0 * data."age" + (CASE WHEN data."smoker" = 1 THEN 12.0 ELSE 0.0 END) >= 60.0',
+        "slope": 'CASE WHEN data."age" IS NOT NULL THEN 1.5 * data."age" ELSE 0.0 END',
+        "own column": 'THEN 1.5 * ((CASE WHEN data."age" > 80.0 THEN 80.0 ELSE data."age" END) + 3.0) ELSE 0.0 END',
+        "from a date": '* (((round((julianday(data."admitted") - 2440587.5) * 86400000.0) / 1000.0) / 86400.0) - 18687.0)',
     },
     "postgres": {
         "or missing": '(data."colour" = \'red\' OR data."colour" IS NULL) AND data."smoker" = TRUE',
         "number": '(data."bmi"::float8 BETWEEN 25 AND 1e308 OR nullif(data."bmi"::float8, \'NaN\') IS NULL)',
         "date": "data.\"admitted\" >= DATE '2021-03-01'",
         "duration": "data.\"stay\" <= INTERVAL '2 days 43200.000000 seconds'",
+        "slope": 'CASE WHEN nullif(data."age"::float8, \'NaN\') IS NOT NULL THEN 1.5 * data."age"::float8 ELSE 0 END',
+        "own column": 'CASE WHEN data."age"::float8 BETWEEN 40 AND 1e308 THEN 1.5 * (',
+        "from a date": '1.5 * ((extract(epoch FROM data."admitted")::float8 / 86400) - 18687)',
         "sum": 'data."age"::float8 + (CASE WHEN data."smoker" = TRUE THEN 12::float8 ELSE 0 END) BETWEEN 60 AND 1e308',
     },
     "bigquery": {"date": "data.`admitted` >= DATE '2021-03-01'", "in": "data.`colour` IN ('red', 'blue')"},
@@ -330,6 +385,10 @@ SAID = {
         "missing": "1.5 if x1 is None and x4 in (3, 7) else 0.0",
         "number": "1.5 if (x9 >= 25.0 or x9 != x9) else 0.0",
         "sum": "1.5 if x0 + (12.0 if x2 == True else 0.0) >= 60.0 else 0.0",
+        "slope": "1.5 * x0 if x0 == x0 else 0.0",
+        "limits": "1.5 * (min(max(x0, 20.0), 80.0) - 50.0) if x2 == True and x0 == x0 else 0.0",
+        "own column": "1.5 * (min(x0, 80.0) + 3.0) if x0 >= 40.0 else 0.0",
+        "from a time": "1.5 * (x7 - 1614600000.0) if x7 == x7 else 0.0",
     },
     "c": {
         "in": "/* colour in {red, blue} */\n    contributions[0] = (x[1] == 0.0 || x[1] == 1.0) ? 1.5 : 0.0;",
@@ -337,6 +396,9 @@ SAID = {
         "missing": "isnan(x[1]) && (x[4] == 3.0 || x[4] == 7.0) ? 1.5 : 0.0;",
         "date": " *   x[6]  admitted (days since 1970-01-01)\n",
         "sum": "x[0] + (x[2] == 1.0 ? 12.0 : 0.0) >= 60.0 ? 1.5 : 0.0;",
+        "slope": "contributions[0] = !isnan(x[0]) ? model_product(1.5, x[0]) : 0.0;",
+        "limits": "? model_product(1.5, ((x[0] < 20.0 ? 20.0 : x[0] > 80.0 ? 80.0 : x[0]) - 50.0)) : 0.0;",
+        "from a date": "/* +1.5 (admitted - 2021-03-01) */",
     },
     "excel": {
         "in": 'IF(OR(EXACT(A2,"red"),EXACT(A2,"blue")),Rules!$B$3,0)',
@@ -345,12 +407,16 @@ SAID = {
         "number": "IF(OR(AND(COUNT(A2)=1,A2 >= 25),ISBLANK(A2)),Rules!$B$3,0)",
         "date": "IF(AND(COUNT(A2)=1,A2 >= DATE(2021,3,1)),Rules!$B$3,0)",
         "sum": "IF(AND(COUNT(A2)=1,A2 + (IF(EXACT(B2,TRUE),12,0)) >= 60),Rules!$B$3,0)",
+        "slope": "IF(NOT(ISBLANK(A2)),Rules!$B$3 * A2,0)",
+        "limits": "IF(AND(EXACT(B2,TRUE),NOT(ISBLANK(A2))),Rules!$B$3 * (MIN(MAX(A2,20),80) - 50),0)",
+        "from a time": "Rules!$B$3 * (ROUND((A2 - 25569) * 86400,3) - 1614600000)",
     },
 }
 
 
 def of_one_rule(said):
-    return Source(Model.of(RuleEnsemble([Rule(1.5, Conjunction(TESTS[said]))], 0.25, COLUMNS), SQUARED))
+    rule = Rule(1.5, Conjunction(TESTS.get(said, [])), FACTORS.get(said))
+    return Source(Model.of(RuleEnsemble([rule], 0.25, COLUMNS), SQUARED))
 
 
 @pytest.mark.parametrize(("language", "said"), [(language, said) for language in SAID for said in SAID[language]])
@@ -360,6 +426,12 @@ def test_conditions_read_like_the_language(language, said):
     if language == "excel":
         product = "\n".join(cell.formula or "" for cell in read_cells(product, 1).values())
     assert SAID[language][said] in product
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_queries_of_factors_parse_in_their_dialect(dialect):
+    query = find_target("sql", dialect=dialect).write(Source(MODELS["factors"]))
+    assert len(sqlglot.parse(query, dialect=dialect)) == 1
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -436,6 +508,19 @@ def test_dates_may_be_stored_as_times_or_numbers(types, condition):
     exported = export(of_one_rule("date").model, "sql", types=types)
     assert condition in exported.content
     assert exported.verification.engine == "DuckDB"
+
+
+@pytest.mark.parametrize("kind", ["boolean", "integer", "decimal", "double"])
+@pytest.mark.parametrize("said", ["slope", "limits", "own column"])
+def test_factors_of_columns_of_any_type(said, kind, request):
+    for dialect, options in (("duckdb", {}), ("sqlite", {}), ("postgres", options_of("PostgreSQL", request)[1])):
+        exported = export(of_one_rule(said).model, "sql", types={"age": kind}, **{"dialect": dialect} | options)
+        assert exported.verification.engine is not None
+
+
+@pytest.mark.parametrize("types", [{"admitted": "time"}, {"admitted": "integer"}, {"admitted": "double"}])
+def test_factors_of_dates_that_are_stored_as_times_or_numbers(types):
+    assert export(of_one_rule("from a date").model, "sql", types=types).verification.engine == "DuckDB"
 
 
 @pytest.mark.parametrize(("kind", "literal"), [("boolean", "TRUE"), ("integer", "1")])

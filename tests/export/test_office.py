@@ -16,7 +16,7 @@ from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
 from .classes import MODELS
-from .mixed import MIXED, mixed_rows
+from .mixed import MIXED, SLOPED, mixed_rows
 
 pytestmark = pytest.mark.skipif(find_office() is None, reason="LibreOffice is not installed")
 
@@ -42,8 +42,9 @@ def test_libreoffice_recalculates_what_the_model_gives_on_a_thousand_rows(task):
         assert [row[2] for row in shown] == model.model_.decisions(scores).tolist()
 
 
-def test_libreoffice_scores_levels_dates_and_missing_values_as_the_model_does():
-    target, source = find_target("excel"), Source(Model.of(MIXED, LOSSES["logistic"]), contributions=True)
+@pytest.mark.parametrize("ensemble", [MIXED, SLOPED], ids=["conditions", "factors"])
+def test_libreoffice_scores_levels_dates_and_missing_values_as_the_model_does(ensemble):
+    target, source = find_target("excel"), Source(Model.of(ensemble, LOSSES["logistic"]), contributions=True)
     rows = target.comparable(source, mixed_rows(source, 2000))
     compare(source, rows, target.run(target.write(source), source, rows))
 

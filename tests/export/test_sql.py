@@ -9,12 +9,12 @@ import sqlglot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from obliquerules import RuleEnsemble
+from obliquerules import Rule, RuleEnsemble
 from obliquerules.export.dialects import DIALECTS, smallest_factor
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Model
+from obliquerules.rules import Factor, Model
 
 from ..rules.strategies import any_finite, ensembles, matrices
 from .models import MODELS, NAMED, ORDINARY
@@ -144,6 +144,13 @@ def test_postgres_has_no_mismatch(model, postgres):
     verification = export(Model.of(ensemble, loss), "sql", dialect="postgres", connection=postgres).verification
     assert verification.engine == "PostgreSQL"
     assert verification.rows > 0
+
+
+@pytest.mark.parametrize("factor", [Factor(0, 1e-20), Factor(0, lower=1e-20)])
+def test_products_with_a_factor_that_postgres_does_not_have_are_refused(factor):
+    ensemble = RuleEnsemble([Rule(1e-310, factor=factor)], 0.0, ["age"])
+    with pytest.raises(ValueError, match="The weight 1e-310 of 'age' makes products that are too small for PostgreSQL"):
+        export(Model.of(ensemble, LOSSES["squared"]), "sql", dialect="postgres")
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

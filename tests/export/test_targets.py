@@ -12,9 +12,9 @@ from obliquerules.export.registry import TARGETS, export, find_target
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Model
+from obliquerules.rules import Factor, Model
 
-from ..rules.strategies import ensembles, matrices
+from ..rules.strategies import ensembles, factors, matrices
 from .models import MODELS, ORDINARY
 
 # What runs here; the options of each target that are tried.
@@ -29,6 +29,7 @@ RUNNING = {
     "JSON": ("json", {}),
 }
 SLOW_TO_START = {"c"}
+TOO_LARGE = {("extreme", "Excel"), ("extreme slopes", "Excel")}
 
 
 def exported(model, kind, **more):
@@ -41,9 +42,7 @@ def test_every_target_is_tried():
     assert {to for to, _ in RUNNING.values()} | {"latex"} == set(TARGETS)
 
 
-@pytest.mark.parametrize(
-    ("model", "kind"), [pair for pair in itertools.product(MODELS, RUNNING) if pair != ("extreme", "Excel")]
-)
+@pytest.mark.parametrize(("model", "kind"), [pair for pair in itertools.product(MODELS, RUNNING) if pair not in TOO_LARGE])
 def test_there_is_no_mismatch(model, kind):
     verification = exported(model, kind).verification
     assert verification.engine is not None
@@ -83,7 +82,8 @@ def test_what_is_missing_is_scored_and_what_is_huge_is_not(kind):
 def test_any_model_on_any_rows(kind, data):
     drawn = data.draw(ensembles())
     to, options = RUNNING[kind]
-    ensemble = RuleEnsemble(drawn.rules, drawn.intercept)
+    rules = [Rule(rule.weight, rule.condition, data.draw(st.none() | factors())) for rule in drawn]
+    ensemble = RuleEnsemble(rules, drawn.intercept)
     X = data.draw(matrices(st.floats() | st.integers(-4, 4).map(float)))
     loss = LOSSES[data.draw(st.sampled_from(sorted(LOSSES)))]
     assert export(Model.of(ensemble, loss), to, X, **options).verification.rows > len(X)
@@ -101,6 +101,28 @@ def test_a_threshold_of_a_conjunction_that_differs_is_refused():
     )
     with pytest.raises(ExportError, match="its score is"):
         target._verified(ours, target.write(theirs), np.empty((0, 3)))
+
+
+def test_a_factor_leaves_room_for_its_weight():
+    steep = Source(Model.of(RuleEnsemble([Rule(-1e300, factor=0), Rule(3.0, factor=1)], 0.0), LOSSES["squared"]))
+    assert (steep.summed, steep.largest_input, steep.largest_score) == ((0, 1), 1e7, 1e300 * 1e7 + 3e7)
+    clipped = RuleEnsemble([Rule(-2.0, factor=Factor(0, 50.0, -10.0, 80.0)), Rule(3.0)], 0.5)
+    assert Source(Model.of(clipped, LOSSES["logistic"])).largest_score == 0.5 + 120.0 + 3.0
+    assert "min(max" not in export(Model.of(clipped, LOSSES["logistic"]), "python").content.split("def predict")[1]
+
+
+@pytest.mark.parametrize("factor", [Factor(0, 1e300), Factor(0, lower=1e299), Factor(0, -1.7e308, upper=1e300)])
+def test_factors_that_are_too_large_are_refused(factor):
+    ensemble = RuleEnsemble([Rule(1e10, factor=factor)], 0.0)
+    with pytest.raises(ValueError, match="products of weights and factors whose sum is too large for a number"):
+        Source(Model.of(ensemble, LOSSES["squared"]))
+
+
+def test_a_slope_in_latex():
+    ensemble = RuleEnsemble.parse("+1 if True\n+0.3 (age_1 - 50) if age_1 >= 40", ["age_1"])
+    assert r"$+0.3$\,(age\_1 $-$ $50$) & if & age\_1 $\geq$ $40$ \\" in str(
+        export(Model.of(ensemble, LOSSES["squared"]), "latex")
+    )
 
 
 @pytest.mark.parametrize("kind", RUNNING)

@@ -1,12 +1,14 @@
 """Strategies that draw propositions, conjunctions, ensembles and rows, and the plain loop that says what they mean."""
 
+import math
+
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES
-from obliquerules.rules import Labels
+from obliquerules.rules import Factor, Labels
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep
 from obliquerules.rules.model import Origin
 
@@ -37,6 +39,17 @@ label_pairs = st.one_of(
 
 def conjunctions(numbers=ordinary):
     return st.lists(propositions(numbers), max_size=4).map(Conjunction)
+
+
+@st.composite
+def factors(draw):
+    lower, upper = sorted(draw(st.lists(ordinary, min_size=2, max_size=2, unique=True)))
+    return Factor(
+        draw(st.integers(0, N_COLUMNS - 1)),
+        draw(ordinary),
+        draw(st.sampled_from([lower, -math.inf])),
+        draw(st.sampled_from([upper, math.inf])),
+    )
 
 
 def rules(numbers=ordinary):

@@ -14,20 +14,9 @@ from obliquerules.rules.decoding import decode_content
 from obliquerules.rules.documents.encoding import ensemble_content
 from obliquerules.rules.documents.fields import document_text, parse_document
 
-from .strategies import N_COLUMNS, conjunctions, few, ordinary
+from .strategies import conjunctions, factors, few, ordinary
 
 NAMES = ("age", "what if", "b clipped to [0, 1]")
-
-
-@st.composite
-def factors(draw):
-    lower, upper = sorted(draw(st.lists(ordinary, min_size=2, max_size=2, unique=True)))
-    return Factor(
-        draw(st.integers(0, N_COLUMNS - 1)),
-        draw(ordinary),
-        draw(st.sampled_from([lower, -math.inf])),
-        draw(st.sampled_from([upper, math.inf])),
-    )
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -244,13 +245,15 @@ class CLanguage(TextLanguage):
         """Join conditions, with brackets around those that are joined themselves."""
         return f"({' || '.join(f'({one})' if ' && ' in one else one for one in conditions)})"
 
-    def choice(self, condition: str, weight: float) -> str:
+    def only(self, condition: str, amount: str) -> str:
         """Return a conditional expression."""
-        return f"{condition} ? {self.number(weight)} : 0.0"
+        return f"{condition} ? {amount} : 0.0"
 
-    def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score; not with fmin and fmax, which replace NAN."""
-        return f"({score} < {low} ? {low} : {score} > {high} ? {high} : {score})"
+    def bounded(self, value: str, low: float, high: float) -> str:
+        """Return the bounded number; not with fmin and fmax, which replace NAN."""
+        below = "" if low == -math.inf else f"{value} < {low} ? {low} : "
+        above = "" if high == math.inf else f"{value} > {high} ? {high} : "
+        return f"({below}{above}{value})"
 
     def highest(self, numbers: Sequence[str]) -> str:
         """Return calls of fmax, which takes two numbers."""
@@ -418,11 +421,11 @@ def _unit(source: Source, column: int) -> str:
 
 
 def _comment(source: Source, rule: Rule) -> str:
-    """Return the condition of a rule as a comment, where the code does not show it."""
-    columns = {column for test in rule.condition for column in test.used_columns}
-    if source.ensemble.columns is None or all(source.column(column).is_number for column in columns):
+    """Return the condition of a rule, or all of one with a factor, as a comment, where the code does not show it."""
+    if source.ensemble.columns is None or all(source.column(column).is_number for column in rule.used_columns):
         return ""
-    return f"    /* {_safe(rule.condition.describe(source.ensemble.columns))} */\n"
+    said = rule.condition if rule.factor is None else rule
+    return f"    /* {_safe(said.describe(source.ensemble.columns))} */\n"
 
 
 # ---- what rules add, and scores

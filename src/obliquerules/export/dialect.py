@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -258,8 +259,12 @@ class Dialect(TextLanguage):
         return f"({' OR '.join(conditions)})"
 
     def choice(self, condition: str, weight: float) -> str:
+        """Return the weight, of the type of a double, where the condition holds."""
+        return self.only(condition, self.constant(weight))
+
+    def only(self, condition: str, amount: str) -> str:
         """Return a CASE expression."""
-        return f"CASE WHEN {condition} THEN {self.constant(weight)} ELSE {self.number(0.0)} END"
+        return f"CASE WHEN {condition} THEN {amount} ELSE {self.number(0.0)} END"
 
     def score(self, start: str, contributions: Sequence[str]) -> str:
         """Return the sum, with each rule on its own line."""
@@ -276,10 +281,11 @@ class Dialect(TextLanguage):
             return self.text_literal(label)
         return self.constant(label) if isinstance(label, float) else str(int(label))
 
-    def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score as a CASE expression, which all databases have."""
-        least, most = self.number(low), self.number(high)
-        return f"(CASE WHEN {score} < {least} THEN {least} WHEN {score} > {most} THEN {most} ELSE {score} END)"
+    def bounded(self, value: str, low: float, high: float) -> str:
+        """Return the bounded number as a CASE expression, which all databases have."""
+        limits = [(sense, self.number(limit)) for sense, limit in (("<", low), (">", high)) if math.isfinite(limit)]
+        tests = " ".join(f"WHEN {value} {sense} {limit} THEN {limit}" for sense, limit in limits)
+        return f"(CASE {tests} ELSE {value} END)"
 
     def scored_rows(self, source: Source, X: Matrix) -> NDArray[np.bool_]:
         """Return which rows the query scores."""

@@ -20,6 +20,7 @@ from obliquerules.export.target import Matrix
 from obliquerules.export.values import TEMPORAL
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
+from obliquerules.rules import Factor, Rule
 
 SMALLEST_NORMAL = 2.0**-1022
 # Where products may vanish, smaller inputs are not scored by PostgreSQL.
@@ -227,6 +228,13 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
             return 0.0
         return max(SMALLEST_INPUT, 2.0 * smallest_factor(math.exp(-min(source.largest_score, LARGEST_EXPONENT))))
 
+    def contributions(self, source: Source, rule: Rule) -> list[str]:
+        """Return what a rule adds; raise if its product with a factor may vanish whatever the input is."""
+        if rule.factor is not None and _may_vanish(rule.weights[0], rule.factor):
+            name = source.name(rule.factor.column)
+            raise ValueError(f"The weight {rule.weights[0]!r} of {name!r} makes products that are too small for PostgreSQL.")
+        return super().contributions(source, rule)
+
     def _least(self, source: Source, column: int) -> float:
         """Return the size that an input must have, unless it is 0: zero if no product with it can vanish."""
         if source.kind(column) in ("boolean", "integer", *TEMPORAL):
@@ -237,7 +245,9 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
             for used, weight in zip(proposition.columns, proposition.weights, strict=True)
             if used == column
         ]
-        least = smallest_factor(min(weights))
+        # Counted from an origin, a tiny input is not tiny.
+        weights += [abs(weight) for weight, one in source.factors if one.column == column and weight and one.origin == 0.0]
+        least = smallest_factor(min(weights, default=1.0))
         return 0.0 if least == smallest_factor(1.0) else max(SMALLEST_INPUT, 2.0 * least)
 
     def scored_rows(self, source: Source, X: Matrix) -> NDArray[np.bool_]:
@@ -405,6 +415,12 @@ def smallest_factor(weight: float) -> float:
         middle = (low + high) // 2
         low, high = (low, middle) if abs(weight) * _double(middle) != 0.0 else (middle, high)
     return _double(high)
+
+
+def _may_vanish(weight: float, factor: Factor) -> bool:
+    """Say whether the product with a limit, or with the smallest difference from an origin, is zero though neither is."""
+    least = [limit for limit in factor.numbers if limit] if factor.origin == 0.0 else [math.ulp(factor.origin) / 2.0]
+    return weight != 0.0 and any(weight * value == 0.0 for value in least)
 
 
 def _is_idle(connection: Any) -> bool:

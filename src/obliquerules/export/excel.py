@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import platform
 import re
 from collections.abc import Iterator, Sequence
@@ -60,6 +61,7 @@ ABOUT = (
     "Excel compares with 15 digits: a row that is closer to a threshold may fall on its other side.",
 )
 ABOUT_CLASSES = "The class is the one with the highest score, of equal ones the first; the probability is that of this class."
+ABOUT_FACTORS = "Where a value and what it is counted from agree in 15 digits, Excel may take their difference for 0."
 ABOUT_EXPOSURE = "The column '{name}' is the exposure, which multiplies the prediction; the score is that of an exposure of 1."
 ABOUT_OFFSET = "The column '{name}' is an offset, which is added to the score."
 
@@ -169,13 +171,14 @@ class ExcelLanguage(TextLanguage):
         """Join conditions."""
         return f"OR({','.join(conditions)})"
 
-    def choice(self, condition: str, weight: float) -> str:
+    def only(self, condition: str, amount: str) -> str:
         """Return a call of IF."""
-        return f"IF({condition},{self.number(weight)},0)"
+        return f"IF({condition},{amount},0)"
 
-    def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score, by MIN and MAX."""
-        return f"MIN(MAX({score},{self.number(low)}),{self.number(high)})"
+    def bounded(self, value: str, low: float, high: float) -> str:
+        """Return the bounded number, by MIN and MAX."""
+        least = value if low == -math.inf else f"MAX({value},{self.number(low)})"
+        return least if high == math.inf else f"MIN({least},{self.number(high)})"
 
     def highest(self, numbers: Sequence[str]) -> str:
         """Return a call of MAX."""
@@ -328,14 +331,15 @@ def long_row(source: Source) -> int:
 
 
 def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
-    """Return the sheet with the weights, in a column for each score, and the conditions."""
-    names, width = source.ensemble.outputs or ("weight",), source.n_scores
-    lines: list[tuple[Value, ...]] = [("constant", *source.ensemble.intercepts, "always")]
+    """Return the sheet with the weights, in a column for each score, the factors, if there are any, and the conditions."""
+    names = source.ensemble.outputs or (("weight", "times") if source.factors else ("weight",))
+    width, columns = len(names), source.ensemble.columns or source.names[: source.n_features]
+    lines: list[tuple[Value, ...]] = [(*_filled_up(["constant", *source.ensemble.intercepts], 1 + width), "always")]
     for index, rule in enumerate(source.ensemble):
-        weights = [rule.weights[output] if output in rule.spoken_for else None for output in range(width)]
-        lines.append(
-            (f"rule_{index}", *weights, rule.condition.describe(source.ensemble.columns or source.names[: source.n_features]))
-        )
+        weights = [rule.weights[output] if output in rule.spoken_for else None for output in range(source.n_scores)]
+        factors = [] if rule.factor is None else [rule.factor.describe(columns)]
+        amounts = _filled_up([*weights, *factors], width)
+        lines.append((f"rule_{index}", *amounts, rule.condition.describe(columns)))
     lines += [_padded(line, width) for line in _class_lines(source)]
     if long:
         lines += [()] + [_padded(("number", value, "with more digits than a formula can hold"), width) for value in long]
@@ -359,7 +363,12 @@ def _class_lines(source: Source) -> list[tuple[Value, ...]]:
 
 def _padded(line: tuple[Value, ...], width: int) -> tuple[Value, ...]:
     """Return a line whose text stands below the conditions."""
-    return (*line[:2], *[None] * (width - 1), *line[2:]) if line else ()
+    return (*_filled_up(line[:2], 1 + width), *line[2:]) if line else ()
+
+
+def _filled_up(values: Sequence[Value], width: int) -> tuple[Value, ...]:
+    """Return so many values, empty ones after those that are given."""
+    return (*values, *[None] * (width - len(values)))
 
 
 def _as_value(label: Any) -> Value:
@@ -370,6 +379,7 @@ def about_sheet(source: Source) -> Sheet:
     """Return the sheet that says how to use the workbook."""
     texts = [line.format(unscorable=unscorable(source, "{:.0E}".format)) for line in ABOUT]
     texts += [ABOUT_CLASSES] if source.has_many_classes else []
+    texts += [ABOUT_FACTORS] if source.factors else []
     about = ABOUT_EXPOSURE if source.has_exposure else ABOUT_OFFSET
     lines = [(Cell(line),) for line in (*texts, *[about.format(name=source.name(column)) for column in source.given])]
     return Sheet("About", ((Cell("How to use this workbook", style="heading"),), *lines), (120.0,))
@@ -407,11 +417,14 @@ def _rule_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]
     """Yield what each rule adds to each score that it changes, for a row that can be scored."""
     fired: dict[int, str] = {}
     for (index, output), cell in zip(source.parts, cells, strict=True):
-        holds, weight = language.condition(source, source.ensemble[index]), weight_cell(index, output)
+        rule, amount = source.ensemble[index], weight_cell(index, output)
+        holds = language.condition(source, rule)
+        if rule.factor is not None:
+            amount = language.times(amount, language.factor(source, rule.factor))
         # No weight of a class is zero, so what the rule adds to the first of them tells whether it fires.
         holds = f"{fired[index]}<>0" if index in fired and holds is not None else holds
         fired.setdefault(index, cell)
-        yield weight if holds is None else f"IF({holds},{weight},0)"
+        yield amount if holds is None else language.only(holds, amount)
 
 
 def _score_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]) -> Iterator[str]:
@@ -551,6 +564,21 @@ def _outputs(source: Source, computed: list[list[Any]]) -> Matrix:
     return np.hstack([table[:, size:], table[:, : size if source.contributions else 0]])
 
 
+def _nearly_cancelling(source: Source, X: Matrix) -> NDArray[np.bool_]:
+    """Return in which rows a difference from an origin, or the score on its way, is so small that LibreOffice makes it 0."""
+    block, found = source.block(X), np.zeros(len(X), dtype=np.bool_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _, factor in source.factors:
+            difference = np.abs(factor(block))
+            found |= (difference > 0.0) & (difference <= 2.0 * OFFICE_TOLERANCE * abs(factor.origin))
+        offset = [] if source.has_exposure else [X[:, column] for column in source.given]
+        total = np.full(len(X), source.ensemble.intercept)
+        for added in [*offset, *[rule.contribution(block) for rule in source.ensemble]]:
+            size, total = np.abs(total) + np.abs(added), total + added
+            found |= (total != 0.0) & (np.abs(total) <= OFFICE_TOLERANCE * size)
+    return found
+
+
 def _classes(source: Source, score: Matrix) -> list[Value]:
     """Return the class that belongs to each score."""
     found = source.model.decisions(np.nan_to_num(score)).tolist()
@@ -566,6 +594,8 @@ def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
             sizes = np.abs(np.column_stack(proposition.terms(block))) @ np.abs(proposition.weights) + abs(proposition.threshold)
             # Where a number is missing, nothing is close.
             close |= np.abs(proposition.project(block) - proposition.threshold) <= OFFICE_TOLERANCE * sizes
+    if source.factors:
+        close |= _nearly_cancelling(source, X)
     if source.has_many_classes:
         leading = np.sort(source.model.scores(block, source.given_values(X)), axis=1)[:, -2:]
         close |= np.ptp(leading, axis=1) <= OFFICE_TOLERANCE * np.abs(leading).max(axis=1)

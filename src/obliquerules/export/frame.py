@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -28,6 +29,8 @@ Columns = dict[str, Any]
 # The kinds of the levels of columns, as far as they have levels.
 Kinds = Mapping[str, str]
 NO_KINDS: Kinds = {}
+# No date, time or duration of any library counts more days or seconds.
+LARGEST_MOMENT = 1e20
 
 
 class FrameLanguage(Language[nw.Expr]):
@@ -42,9 +45,19 @@ class FrameLanguage(Language[nw.Expr]):
         values, kind = nw.col(source.name(column)), source.column(column).kind
         if kind not in TEMPORAL:
             return values.cast(nw.Float64).fill_nan(None)
-        since = values if kind == "duration" else values - EPOCH
-        seconds = since.dt.total_microseconds().cast(nw.Float64) / 1e6
-        return seconds if kind == "time" else seconds / DAY
+        moment = (values if kind == "duration" else values - EPOCH) + EPOCH
+        # Whole seconds and the rest: where pandas counts all microseconds, it may lose one.
+        whole = (moment.dt.truncate("1s") - EPOCH).dt.total_seconds().cast(nw.Float64)
+        counted = whole * 1e6 + moment.dt.microsecond().cast(nw.Float64)
+        # Polars divides by a column, but multiplies by the reciprocal of a number, which is rounded otherwise.
+        zeros = whole * 0.0
+        seconds = counted / (zeros + 1e6)
+        return seconds if kind == "time" else seconds / (zeros + DAY)
+
+    def doubtful(self, source: Source) -> Sequence[int]:
+        """Return the columns of numbers; dates, times and durations, which take long to count, only if weights are extreme."""
+        moments = TEMPORAL if source.largest_input > LARGEST_MOMENT else ()
+        return [column for column in source.summed if source.column(column).kind not in moments]
 
     def product(self, weight: float, column: nw.Expr) -> nw.Expr:
         """Return the product."""
@@ -96,14 +109,14 @@ class FrameLanguage(Language[nw.Expr]):
         """Join conditions."""
         return functools.reduce(lambda left, right: left | right, conditions)
 
-    def choice(self, condition: nw.Expr, weight: float) -> nw.Expr:
+    def only(self, condition: nw.Expr, amount: nw.Expr) -> nw.Expr:
         """Return a conditional expression; null counts as false."""
-        return nw.when(condition).then(self.number(weight)).otherwise(self.number(0.0))
+        return nw.when(condition).then(amount).otherwise(self.number(0.0))
 
-    def bounded(self, score: nw.Expr, low: float, high: float) -> nw.Expr:
-        """Return the bounded score as conditional expressions, which keep nulls."""
-        below = nw.when(score > high).then(self.number(high)).otherwise(score)
-        return nw.when(score < low).then(self.number(low)).otherwise(below)
+    def bounded(self, value: nw.Expr, low: float, high: float) -> nw.Expr:
+        """Return the bounded number as conditional expressions, which keep nulls."""
+        below = value if high == math.inf else nw.when(value > high).then(self.number(high)).otherwise(value)
+        return below if low == -math.inf else nw.when(value < low).then(self.number(low)).otherwise(below)
 
     def logistic(self, score: nw.Expr) -> nw.Expr:
         """Return the link."""

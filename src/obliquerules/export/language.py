@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from obliquerules.export.source import Source
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules import Rule
+from obliquerules.rules import Factor, Rule
 from obliquerules.rules.columns import Level
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
@@ -31,9 +31,10 @@ class Language(ABC, Generic[Term]):
     """How numbers, columns and operations are written; a term is text, a data frame expression or the tensor of a graph.
 
     The meaning of a model is defined here, once for all languages: products are added from left to right and compared with a
-    threshold, and the weights of the rules that fire are added from left to right to the constant. A language must evaluate
-    each operation in double precision, and must neither fuse nor reorder operations. A row is scored only where `scorable`
-    holds: elsewhere an input is so large that a sum might overflow, and all outputs are missing.
+    threshold, and the weights of the rules that fire are added from left to right to the constant. A weight with a factor is
+    multiplied by a value that is clipped first and then counted from an origin; where it is missing, the rule does not fire. A
+    language must evaluate each operation in double precision, and must neither fuse nor reorder operations. A row is scored
+    only where `scorable` holds: elsewhere an input is so large that a sum might overflow, and all outputs are missing.
 
     An offset is added to the constant, before the rules; the prediction is multiplied by an exposure, last. With many classes
     there is a score for each. The class is the first, in the order of labels, that has the highest score, and its probability
@@ -83,12 +84,12 @@ class Language(ABC, Generic[Term]):
         """Return whether one of two or more conditions holds."""
 
     @abstractmethod
-    def choice(self, condition: Term, weight: float) -> Term:
-        """Return the weight where the condition holds, else 0."""
+    def only(self, condition: Term, amount: Term) -> Term:
+        """Return the amount where the condition holds, else 0."""
 
     @abstractmethod
-    def bounded(self, score: Term, low: float, high: float) -> Term:
-        """Return a score clipped to an interval."""
+    def bounded(self, value: Term, low: float, high: float) -> Term:
+        """Return a number clipped to an interval, of which one end may be infinite."""
 
     @abstractmethod
     def logistic(self, score: Term) -> Term:
@@ -120,9 +121,13 @@ class Language(ABC, Generic[Term]):
 
     def scorable(self, source: Source) -> Term | None:
         """Return whether a row can be scored; None if every row can, because rules use no input."""
-        tests = [self.usable(source, column) for column in source.summed]
+        tests = [self.usable(source, column) for column in self.doubtful(source)]
         tests += [self.usable_given(source, column) for column in source.given]
         return self.both(tests) if tests else None
+
+    def doubtful(self, source: Source) -> Sequence[int]:
+        """Return the columns of numbers that may be too large to be computed with."""
+        return source.summed
 
     def usable(self, source: Source, column: int) -> Term:
         """Return whether a number is missing or can be computed with."""
@@ -138,6 +143,17 @@ class Language(ABC, Generic[Term]):
     def constant(self, value: float) -> Term:
         """Return a number for each row."""
         return self.number(value)
+
+    def choice(self, condition: Term, weight: float) -> Term:
+        """Return the weight where the condition holds, else 0."""
+        return self.only(condition, self.number(weight))
+
+    def factor(self, source: Source, factor: Factor) -> Term:
+        """Return the value of a column, clipped to limits and counted from an origin, for rows where it is not missing."""
+        value = self.column(source, factor.column)
+        if factor.is_clipped:
+            value = self.bounded(value, factor.lower, factor.upper)
+        return value if factor.origin == 0.0 else self.total(value, self.number(-factor.origin))
 
     def projection(self, source: Source, proposition: Proposition) -> Term:
         """Return x.w, its products added from left to right."""
@@ -180,13 +196,20 @@ class Language(ABC, Generic[Term]):
         return join([self.missing(source, column), self.missing(source, column, negated=True)])
 
     def condition(self, source: Source, rule: Rule) -> Term | None:
-        """Return whether the condition of a rule holds; None if it has none."""
-        return self.both([self.test(source, test) for test in rule.condition]) if rule.condition.propositions else None
+        """Return whether a rule fires: its condition holds, and its factor is not missing; None if it has neither."""
+        tests = [self.test(source, test) for test in rule.condition]
+        if rule.factor is not None and not any(_needs(test, rule.factor.column) for test in rule.condition):
+            tests.append(self.missing(source, rule.factor.column, negated=True))
+        return self.both(tests) if tests else None
 
     def contributions(self, source: Source, rule: Rule) -> list[Term]:
         """Return what a rule adds to the score, or to the score of each class that it speaks for."""
         holds, weights = self.condition(source, rule), [rule.weights[output] for output in rule.spoken_for]
-        return [self.constant(weight) if holds is None else self.choice(holds, weight) for weight in weights]
+        if holds is None:
+            return [self.constant(weight) for weight in weights]
+        if rule.factor is not None:
+            return [self.only(holds, self.product(weights[0], self.factor(source, rule.factor)))]
+        return [self.choice(holds, weight) for weight in weights]
 
     def starts(self, source: Source) -> list[Term]:
         """Return what each score starts with: its constant, plus the offset if there is one."""
@@ -246,6 +269,11 @@ class Language(ABC, Generic[Term]):
         return [*scores, *said, *(contributions if source.contributions else [])]
 
 
+def _needs(test: Test, column: int) -> bool:
+    """Say whether a condition holds nowhere that the number of a column is missing."""
+    return isinstance(test, Proposition) and not test.missing and column in test.columns
+
+
 def known_levels(source: Source, membership: Membership) -> list[Level]:
     """Return the listed levels in the order of the column; one that the column does not have counts as never seen."""
     listed = {(type(level), level) for level in membership.levels}
@@ -270,6 +298,11 @@ class TextLanguage(Language[str]):
         """Return the product, with a membership in brackets."""
         text = super().weighed(source, weight, term)
         return text if isinstance(term, int) else f"({text})"
+
+    def factor(self, source: Source, factor: Factor) -> str:
+        """Return the factor, a difference in brackets."""
+        text = super().factor(source, factor)
+        return text if factor.origin == 0.0 else f"({text})"
 
     def product(self, weight: float, column: str) -> str:
         """Return the product, without a factor of 1; it needs no brackets inside a sum."""

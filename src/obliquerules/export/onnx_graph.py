@@ -149,13 +149,14 @@ class GraphLanguage(Language[str]):
             joined = self.node("Or", joined, condition)
         return joined
 
-    def choice(self, condition: str, weight: float) -> str:
+    def only(self, condition: str, amount: str) -> str:
         """Return a Where node."""
-        return self.node("Where", condition, self.number(weight), self.number(0.0))
+        return self.node("Where", condition, amount, self.number(0.0))
 
-    def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score, by Min and Max."""
-        return self.node("Min", self.node("Max", score, self.number(low)), self.number(high))
+    def bounded(self, value: str, low: float, high: float) -> str:
+        """Return the bounded number, by Min and Max."""
+        least = value if low == -math.inf else self.node("Max", value, self.number(low))
+        return least if high == math.inf else self.node("Min", least, self.number(high))
 
     def logistic(self, score: str) -> str:
         """Return the link."""

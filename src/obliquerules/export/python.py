@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -178,13 +179,14 @@ class PythonLanguage(TextLanguage):
         """Join conditions."""
         return f"({' or '.join(conditions)})"
 
-    def choice(self, condition: str, weight: float) -> str:
+    def only(self, condition: str, amount: str) -> str:
         """Return a conditional expression."""
-        return f"{self.number(weight)} if {condition} else 0.0"
+        return f"{amount} if {condition} else 0.0"
 
-    def bounded(self, score: str, low: float, high: float) -> str:
-        """Return the bounded score, by min and max."""
-        return f"min(max({score}, {low}), {high})"
+    def bounded(self, value: str, low: float, high: float) -> str:
+        """Return the bounded number, by min and max."""
+        least = value if low == -math.inf else f"max({value}, {low})"
+        return least if high == math.inf else f"min({least}, {high})"
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
         """Return a conditional expression, which looks at one score after the other."""

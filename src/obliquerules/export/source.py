@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from obliquerules.export.values import TEMPORAL, held_values, python_values
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules import Block, Model, RuleEnsemble
+from obliquerules.rules import Block, Factor, Model, Rule, RuleEnsemble
 from obliquerules.rules.columns import Column
 from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.style import column_at, column_names
@@ -55,7 +55,8 @@ class Source:
                 raise ValueError(f"The type of column {name!r} must be one of {', '.join(map(repr, KINDS))}; got {kind!r}.")
         # Of many classes, the scores are subtracted from each other.
         if not math.isfinite(2.0 * self.largest_score if self.has_many_classes else self.largest_score):
-            raise ValueError("The ensemble has weights whose sum is too large for a number, so that it cannot be exported.")
+            what = "products of weights and factors" if self.factors else "weights"
+            raise ValueError(f"The ensemble has {what} whose sum is too large for a number, so that it cannot be exported.")
         kinds = {type(label) for label in self.labels} if self.has_many_classes else set()
         if len(kinds) > 1 or not kinds <= set(LABEL_KINDS):
             raise ValueError(f"Classes can be exported if all are text, whole numbers or numbers; got {list(self.labels)}.")
@@ -107,9 +108,15 @@ class Source:
         return tuple(test for rule in self.ensemble for test in rule.condition if isinstance(test, Proposition))
 
     @property
+    def factors(self) -> tuple[tuple[float, Factor], ...]:
+        """The factors of rules, with the weights that they multiply."""
+        return tuple((rule.weights[0], rule.factor) for rule in self.ensemble if rule.factor is not None)
+
+    @property
     def summed(self) -> tuple[int, ...]:
-        """The columns of numbers that occur in sums, in ascending order."""
-        return tuple(sorted({term for one in self.propositions for term in one.columns if isinstance(term, int)}))
+        """The columns of numbers that are computed with, in sums and factors, in ascending order."""
+        terms = {term for one in self.propositions for term in one.columns if isinstance(term, int)}
+        return tuple(sorted(terms | {factor.column for _, factor in self.factors}))
 
     @property
     def with_levels(self) -> tuple[int, ...]:
@@ -166,14 +173,15 @@ class Source:
             LARGEST / (2.0 * len(proposition.columns)) / max(1.0, *map(abs, proposition.weights))
             for proposition in self.propositions
         ]
+        sizes += [LARGEST / (2.0 * len(self.factors)) / max(1.0, abs(weight)) for weight, _ in self.factors]
         return min([LARGEST_INPUT, *map(_power_of_ten_below, sizes)])
 
     @property
     def largest_score(self) -> float:
         """A bound on the size of scores."""
-        offset = LARGEST_INPUT if self.given and not self.has_exposure else 0.0
+        offset, limit = LARGEST_INPUT if self.given and not self.has_exposure else 0.0, self.largest_input
         return max(
-            sum((abs(rule.weights[output]) for rule in self.ensemble), abs(constant)) + offset
+            sum((_largest_contribution(rule, output, limit) for rule in self.ensemble), abs(constant)) + offset
             for output, constant in enumerate(self.ensemble.intercepts)
         )
 
@@ -277,8 +285,8 @@ class Source:
     def scorable(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which rows can be scored.
 
-        No number in a sum is larger than `largest_input`, and the exposure is a positive number, or the offset a number, up to
-        `largest_given`.
+        No number in a sum or a factor is larger than `largest_input`, and the exposure is a positive number, or the offset a
+        number, up to `largest_given`.
         """
         within = np.asarray(~(np.abs(X[:, list(self.summed)]) > self.largest_input).any(axis=1))
         given = X[:, list(self.given)]
@@ -316,11 +324,13 @@ class Source:
         In place of a class there is its number.
         """
         block, given = self.block(X), self.given_values(X)
-        score = self.model.scores(block, given)
-        mean = self.model.means(score, given)
-        columns = [score, score.argmax(axis=1), mean.max(axis=1)] if self.has_many_classes else [score, mean]
-        for rule in self.ensemble if self.contributions else ():
-            columns.append(rule.contribution(block).reshape(len(X), self.n_scores)[:, list(rule.spoken_for)])
+        # Rows that cannot be scored may overflow.
+        with np.errstate(over="ignore", invalid="ignore"):
+            score = self.model.scores(block, given)
+            mean = self.model.means(score, given)
+            columns = [score, score.argmax(axis=1), mean.max(axis=1)] if self.has_many_classes else [score, mean]
+            for rule in self.ensemble if self.contributions else ():
+                columns.append(rule.contribution(block).reshape(len(X), self.n_scores)[:, list(rule.spoken_for)])
         return np.where(self.scorable(X)[:, None], np.column_stack(columns), np.nan)
 
     def codes(self, labels: Iterable[Any]) -> NDArray[np.float64]:
@@ -330,6 +340,14 @@ class Source:
         return np.array(
             [known.get(one, np.nan if one != one else -1.0) if isinstance(one, kinds) else np.nan for one in labels]
         )
+
+
+def _largest_contribution(rule: Rule, output: int, largest_input: float) -> float:
+    """Return the size of what a rule adds to a score at most; with a factor, that is at one end of what its column may have."""
+    if rule.factor is None:
+        return abs(rule.weights[output])
+    ends = [min(max(end, rule.factor.lower), rule.factor.upper) for end in (-largest_input, largest_input)]
+    return max(abs(rule.weights[output] * (end - rule.factor.origin)) for end in ends)
 
 
 def _power_of_ten_below(size: float) -> float:

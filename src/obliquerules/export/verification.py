@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from obliquerules.export.source import LARGEST, Source
 from obliquerules.export.values import shown
-from obliquerules.rules import Rule
+from obliquerules.rules import Factor, Rule
 from obliquerules.rules.columns import UNSEEN
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
@@ -29,6 +29,8 @@ EXTREMES = tuple(
     for sign in (1.0, -1.0)
 )
 N_MIXED = 150
+# So many ordinary values of a factor are tried about each of its limits and its origin.
+N_ABOUT = 4
 # So many levels of a column are tried, besides those that rules list.
 MOST_LEVELS = 500
 # The number of rows that an export is run on at a time.
@@ -82,17 +84,16 @@ class Verification:
 def telling_rows(source: Source) -> Matrix:
     """Return a fixed set of rows that would expose a mistake.
 
-    They hit thresholds or miss them by one or two doubles, have every listed level, levels that are not listed or were never
-    seen, and extreme or missing values. Exposures and offsets are ordinary, extreme or missing ones.
+    They hit thresholds, and the limits and origins of factors, or miss them by one or two doubles, have every listed level,
+    levels that are not listed or were never seen, and extreme or missing values. Exposures and offsets are ordinary, extreme or
+    missing ones.
     """
     generator = np.random.default_rng(0)
     rows = [np.zeros(source.n_columns)]
     for column in source.with_levels:
         rows[0][column] = _first_value(source, column)
     for rule in source.ensemble:
-        for test in rule.condition:
-            for row in _rows_at(test, rows[0], source, generator):
-                rows += [row, _meeting_others(row, test, rule, source)] if len(rule.condition) > 1 else [row]
+        rows += _rows_about(rule, rows[0], source, generator)
     for column in source.ensemble.used_columns:
         for value in _unusual(source, column)[:MOST_LEVELS]:
             row = rows[generator.integers(len(rows))].copy()
@@ -151,6 +152,18 @@ def _mixed(row: Matrix, source: Source, generator: np.random.Generator) -> Matri
     return mixed
 
 
+def _rows_about(rule: Rule, start: Matrix, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
+    """Yield rows for each condition of a rule and for its factor, as they are and with the other conditions met."""
+    for test in rule.condition:
+        others = [other for other in rule.condition if other is not test]
+        for row in _rows_at(test, start, source, generator):
+            yield from [row, _meeting(others, row, test.used_columns, source)] if others else [row]
+    if rule.factor is not None:
+        for row in _rows_along(rule.factor, start, generator):
+            yield row
+            yield _meeting(rule.condition, row, [rule.factor.column], source)
+
+
 def _rows_at(test: Test, start: Matrix, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
     """Yield rows on both sides of a condition, with and without what it needs."""
     if isinstance(test, Membership):
@@ -205,16 +218,27 @@ def _needed(proposition: Proposition, row: Matrix, weight: float, source: Source
         return float((proposition.threshold - proposition.project(source.block(row[None, :]))[0]) / weight)
 
 
-def _meeting_others(row: Matrix, test: Test, rule: Rule, source: Source) -> Matrix:
-    """Return a row whose other conditions hold, so that the rule fires or not by this one, as far as columns differ."""
+def _rows_along(factor: Factor, start: Matrix, generator: np.random.Generator) -> Iterator[Matrix]:
+    """Yield rows at, near and about the limits and the origin of a factor, and one without a value."""
+    for number in sorted({factor.origin, *factor.numbers}):
+        about = [number + float(step) * (1.0 + abs(number)) for step in generator.normal(size=N_ABOUT)]
+        for value in (*_neighbours(number), *about):
+            row = start.copy()
+            row[factor.column] = value
+            yield row
+    row = start.copy()
+    row[factor.column] = math.nan
+    yield row
+
+
+def _meeting(tests: Iterable[Test], row: Matrix, kept: Sequence[int], source: Source) -> Matrix:
+    """Return a row in which conditions hold, so that a rule fires or not by what else it needs, as far as columns differ."""
     row = row.copy()
-    for other in rule.condition:
-        if other is test:
-            continue
+    for other in tests:
         if isinstance(other, Membership):
-            _meet(row, other, test, source)
+            _meet(row, other, kept, source)
             continue
-        free = [pair for pair in _numbers(other) if pair[0] not in test.used_columns]
+        free = [pair for pair in _numbers(other) if pair[0] not in kept]
         if free:
             column, weight = free[0]
             row[column] = 0.0
@@ -223,11 +247,11 @@ def _meeting_others(row: Matrix, test: Test, rule: Rule, source: Source) -> Matr
     return row
 
 
-def _meet(row: Matrix, membership: Membership, test: Test, source: Source) -> None:
-    """Change a row so that a membership holds, if it is on a column that another condition does not use."""
+def _meet(row: Matrix, membership: Membership, kept: Sequence[int], source: Source) -> None:
+    """Change a row so that a membership holds, unless it is on a column that is kept."""
     levels = source.column(membership.column).levels or ()
     codes = [float(code) for code, level in enumerate(levels) if membership.has(level)]
-    if membership.column not in test.used_columns:
+    if membership.column not in kept:
         row[membership.column] = (
             codes[0] if codes else math.nan if membership.missing else _first_value(source, membership.column)
         )
