@@ -240,7 +240,7 @@ def firing_patterns(
     return patterns_of(columns, len(X))
 
 
-def patterns_of(fires: Sequence[Any], n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def patterns_of(fires: Sequence[Any] | Mask, n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return the distinct patterns of rules that fire on these rows, after a column of ones, and the pattern of each row.
 
     If there are numbers among them, the values of factors, each row has a pattern of its own.

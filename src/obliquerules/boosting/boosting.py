@@ -19,8 +19,8 @@ from obliquerules.boosting.loop import Search, boost
 from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.refinement import Refiner
-from obliquerules.boosting.slopes import with_slopes
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.boosting.slopes import with_slopes
 from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
@@ -100,7 +100,7 @@ class Boosting(Method):
     )
     linear_terms: Any = flag_or_auto(
         False,
-        'Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a few outliers would carry a slope away, the '
+        "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a few outliers would carry a slope away, the "
         "value is clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
         'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
         '``"auto"``: where they can be learned.',

@@ -163,7 +163,7 @@ class ClassStage(Stage):
     @cached_property
     def complexity(self) -> int:
         """The complexity of the ensemble: of its conditions, and one for each weight of a rule."""
-        return int(self.support[1:].sum()) + sum(condition.complexity for condition in self.conditions)
+        return int(self.support[1:].sum()) + int(sum(condition.complexity for condition in self.conditions))
 
     @property
     def discount(self) -> float:

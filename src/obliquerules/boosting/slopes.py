@@ -23,7 +23,7 @@ Vector = NDArray[np.float64]
 
 # A column with fewer different values has steps, and no slope.
 FEWEST_VALUES = 6
-# The share of the rows beyond either limit, and how far beyond, in distances between the limits, a value must lie for it to be one.
+# A column has a limit where this share of its rows lies beyond, one of them by this many times the distance between the limits.
 BEYOND = 0.01
 FAR = 0.5
 # The digits of limits and origins, in units of the distance between the limits.
@@ -54,8 +54,8 @@ class WithSlopes:
         expected = {self.selection.expected(stage, one): one for one in self._new(stage)}
         if not expected:
             return
-        # Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and useless
-        # ones would take their places: they come on the path where they are better than what is there, and no further.
+        # Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and
+        # useless ones would take their places: they come on the path where they are better than what is there, and no further.
         now = self.selection.criterion_of_training(stage)
         worthwhile = [one for value, one in expected.items() if value < now]
         if not worthwhile:
