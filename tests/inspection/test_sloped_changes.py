@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.change_room import Room
-from obliquerules.rules import Factor
+from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.rules import Block, Factor
 
+from . import test_mixed_changes as mixed_changes
+from .mixed import COLUMNS, NUMBERS, memberships, mixed_rows, sums
 from .test_closest_change import DOWN, UP, found, random_room
 
 
@@ -198,3 +202,26 @@ def test_a_missing_value_adds_nothing_until_it_is_known():
     result = found(ensemble, replace(still, lower=low, upper=high, unknown={0: 1.0}), UP)
     assert result.row == pytest.approx((2.0, 0.0))
     assert (result.proven, result.distance) == (True, pytest.approx(2.0))
+
+
+@st.composite
+def mixed_slopes(draw):
+    """Draw rules on mixed columns, some of which have a factor, some of these a condition."""
+    limits = {"lower": draw(st.sampled_from([0.5, 1.0, 4.0, -math.inf])), "upper": draw(st.sampled_from([4.5, 5.0, math.inf]))}
+    factors = st.builds(
+        lambda column, origin: Factor(column, origin, **limits), st.sampled_from(NUMBERS), st.sampled_from([0.0, 1.5, 2.0])
+    )
+    tests = st.lists(memberships() | sums(), max_size=2).map(Conjunction)
+    rules = st.builds(Rule, st.sampled_from([-1.0, -0.1, 0.3, 1.0]), tests, st.none() | factors)
+    return RuleEnsemble(draw(st.lists(rules, min_size=1, max_size=4)), draw(st.sampled_from([-1.0, 0.0, 0.1])), COLUMNS)
+
+
+@settings(max_examples=200)
+@given(mixed_slopes(), mixed_rows, st.sampled_from([-1.0, 0.0, 0.5, 1.2]), st.booleans(), st.booleans())
+def test_among_whole_numbers_dates_and_levels_enumeration_finds_nothing_closer(ensemble, x, limit, up, fill):
+    wish = Wish(lambda score: score > limit, 1.0, "up") if up else Wish(lambda score: score < limit, -1.0, "down")
+    result = mixed_changes.found(ensemble, x, wish, COLUMNS.names if fill else ())
+    assert result.proven
+    expected = mixed_changes.enumerated(ensemble, x, wish, fill)
+    assert result.distance == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    assert result.row is None or wish.met(ensemble(Block(COLUMNS, mixed_changes.coded(result.row)[None, :])))[0]
