@@ -9,13 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from obliquerules.inspection.change_bounds import bounds_for
+from obliquerules.inspection.change_program import Program
 from obliquerules.inspection.change_room import Room, Wish
 from obliquerules.inspection.change_slopes import Box, Fires, ScoreBound, Slopes
 from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
@@ -35,8 +35,6 @@ TIGHT = 1e-6
 LARGEST_WEIGHT, LARGEST_VALUE = 2.0**16, 2.0**34
 # How many numbers may be looked at to find the sums of whole numbers that can occur.
 MOST_SUMS = 1_000_000
-# As exact as the solver allows.
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 # By how much a score may fall short of the one that is needed, in units of a program: the model decides about such rows.
 SCORE_SLACK = 1e-10
 # Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
@@ -63,39 +61,6 @@ class _Node:
     order: int
     part: _Part = field(compare=False)
     steps: Vector = field(compare=False)
-
-
-class _Program(NamedTuple):
-    """A linear program: the least cost at which the left sides are at most the right ones, some variables being whole."""
-
-    cost: Vector
-    left: NDArray[np.float64]
-    right: Vector
-    bounds: NDArray[np.float64]
-    whole: NDArray[np.bool_]
-
-    def with_more(self, n: int, left: NDArray[np.float64], right: Vector) -> _Program:
-        """Return the program with more variables, which are free of cost and bounds, and inequalities that involve them."""
-        return _Program(
-            np.concatenate([self.cost, np.zeros(n)]),
-            np.vstack([np.pad(self.left, ((0, 0), (0, n))), left]),
-            np.concatenate([self.right, right]),
-            np.vstack([self.bounds, np.tile([-np.inf, np.inf], (n, 1))]),
-            np.concatenate([self.whole, np.zeros(n, dtype=np.bool_)]),
-        )
-
-    def solved(self) -> Any:
-        """Return what the solver found."""
-        has_whole = bool(self.whole.any())
-        return linprog(
-            self.cost,
-            self.left,
-            self.right,
-            bounds=self.bounds,
-            method="highs",
-            integrality=self.whole.astype(np.intp) if has_whole else None,
-            options=EXACT | ({"mip_rel_gap": 0.0} if has_whole else {}),
-        )
 
 
 class Option(NamedTuple):
@@ -292,7 +257,7 @@ class Search:
         right = -side * needed[said] - np.where(hits & (side > 0.0), 0.0, margin)
         if not self.cost.size:
             return np.empty(0) if (right >= 0.0).all() else None
-        program = _Program(
+        program = Program(
             self._both_ways(self.cost),
             np.vstack([self._both_ways(left, -1.0), self._one_level_each]),
             np.concatenate([right, np.ones(len(self._one_level_each))]),
@@ -333,7 +298,7 @@ class Search:
     def _score_bound(self, part: _Part, box: Box) -> ScoreBound | None:
         return None if self.slopes is None else self.slopes.bound(self._all_fires(part.assignment), box)
 
-    def _with_score(self, program: _Program, part: _Part, box: Box, margin: float) -> _Program:
+    def _with_score(self, program: Program, part: _Part, box: Box, margin: float) -> Program:
         """Return a program in a box in which a bound on the score must be high enough by a margin."""
         program = program._replace(bounds=self._bounds_in(box))
         bound = self._score_bound(part, box)
@@ -366,9 +331,9 @@ class Search:
         """Say whether steps stay in a box and lead to where the bound on the score is high enough."""
         low, high = self._ends(box)
         taken = steps[: len(self.columns)]
-        bound = self._score_bound(part, box)
-        if (taken < low).any() or (taken > high).any() or self.slopes is None:
+        if self.slopes is None or (taken < low).any() or (taken > high).any():
             return False
+        bound = self._score_bound(part, box)
         if bound is None:
             return True
         places = self._places(bound)

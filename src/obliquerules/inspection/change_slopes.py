@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.change_room import Room, Wish
-from obliquerules.rules import Block, Factor, Proposition, Rule, RuleEnsemble, Test
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, RuleEnsemble, Test
 
 Vector = NDArray[np.float64]
 # For each rule: whether it fires, None if that is undecided.
@@ -62,6 +62,29 @@ class ScoreBound:
         return self.fixed + math.fsum(least)
 
 
+class Slope(NamedTuple):
+    """A rule with a factor, and by how much it brings a score closer to the wish where its factor grows by one."""
+
+    weight: float
+    factor: Factor
+    condition: Conjunction
+    pull: float
+
+    @property
+    def column(self) -> int:
+        """The column whose value the weight is multiplied by."""
+        return self.factor.column
+
+    @property
+    def bend(self) -> float:
+        """The limit at which it begins to bring the score closer to the wish, or ceases to take it away."""
+        return self.factor.lower if self.pull > 0.0 else self.factor.upper
+
+    def at(self, value: float) -> float:
+        """Return what it adds, as the model computes it, where its column has a value."""
+        return self.weight * (_clipped(self.factor, value) - self.factor.origin)
+
+
 class Slopes:
     """The rules of an ensemble, some of which have a factor, in a room.
 
@@ -70,8 +93,14 @@ class Slopes:
     """
 
     def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish) -> None:
-        self.rules, self.room, self.direction = ensemble.rules, room, wish.direction
-        self.constant = ensemble.intercepts[0]
+        self.room, self.direction, self.constant = room, wish.direction, ensemble.intercepts[0]
+        # For each rule, its weight if it has no factor.
+        self.rules: list[float | Slope] = [
+            rule.weights[0]
+            if rule.factor is None
+            else Slope(rule.weights[0], rule.factor, rule.condition, wish.direction * rule.weights[0])
+            for rule in ensemble
+        ]
         self.start = Box(np.where(room.free, room.lower, room.x), np.where(room.free, room.upper, room.x))
         self.needed = wish.direction * self._last_unwanted(wish)
 
@@ -116,56 +145,49 @@ class Slopes:
 
     def parts(self, fires: Fires, box: Box, row: Vector) -> list[Box]:
         """Return parts of a box in which the bounds are closer to the score at a row; none if they are as close as they get."""
-        moving = [rule for rule, fired in zip(self.rules, fires, strict=True) if fired and self._moves(rule, box)]
-        bent = [rule for rule in moving if self._has_bend(rule, box)]
+        moving = self._moving(fires, box)
+        bent = [slope for slope in moving if self._has_bend(slope, box)]
         if bent:
-            return self._sides(max(bent, key=lambda rule: self._excess(rule, box, row)), box)
-        whole = [factor.column for rule in moving if (factor := _factor(rule)) and self.room.whole[factor.column]]
+            return list(self._sides(max(bent, key=lambda slope: self._excess(slope, box, row)), box))
+        whole = [slope.column for slope in moving if self.room.whole[slope.column]]
         return self._around(box, whole[0], float(row[whole[0]])) if whole else []
 
     def beside(self, box: Box, row: Vector) -> Box:
         """Return the part of a box on that side of all bends on which a row is."""
-        for rule in self.rules:
-            if self._has_bend(rule, box):
-                box = next(side for side in self._sides(rule, box) if self._contains(side, _factor(rule).column, row))
+        for slope in self.rules:
+            if isinstance(slope, Slope) and self._has_bend(slope, box):
+                below, above = self._sides(slope, box)
+                box = below if row[slope.column] <= below.upper[slope.column] else above
         return box
 
+    def _moving(self, fires: Fires, box: Box) -> list[Slope]:
+        """Return the rules that fire and do not add the same everywhere in a box."""
+        fired = (rule for rule, one in zip(self.rules, fires, strict=True) if one and isinstance(rule, Slope))
+        return [slope for slope in fired if self._moves(slope, box)]
+
     @staticmethod
-    def _contains(box: Box, column: int, row: Vector) -> bool:
-        return bool(box.lower[column] <= row[column] <= box.upper[column])
+    def _moves(slope: Slope, box: Box) -> bool:
+        return bool(box.lower[slope.column] < box.upper[slope.column])
 
-    def _moves(self, rule: Rule, box: Box) -> bool:
-        """Say whether what a rule adds, if it fires, may differ within a box."""
-        column = None if rule.factor is None else rule.factor.column
-        return column is not None and bool(box.lower[column] < box.upper[column])
+    @staticmethod
+    def _has_bend(slope: Slope, box: Box) -> bool:
+        return bool(box.lower[slope.column] < slope.bend < box.upper[slope.column])
 
-    def _bend(self, rule: Rule) -> float:
-        """Return the limit from which on a rule adds more and more, or up to which less and less, of what is wished for."""
-        factor = _factor(rule)
-        return factor.lower if self._pull(rule) > 0.0 else factor.upper
-
-    def _pull(self, rule: Rule) -> float:
-        return self.direction * rule.weights[0]
-
-    def _has_bend(self, rule: Rule, box: Box) -> bool:
-        if not self._moves(rule, box):
-            return False
-        column = _factor(rule).column
-        return bool(box.lower[column] < self._bend(rule) < box.upper[column])
-
-    def _excess(self, rule: Rule, box: Box, row: Vector) -> float:
+    def _excess(self, slope: Slope, box: Box, row: Vector) -> float:
         """Return by how much the bound on a rule exceeds what it adds at a row."""
-        factor = _factor(rule)
-        step = float(row[factor.column] - self.room.x[factor.column])
-        bound = min((line.value + line.growth * step for line in self._lines(rule, box)), default=math.inf)
-        return bound - self._pull(rule) * _value(factor, float(row[factor.column]))
+        value = float(row[slope.column])
+        step = value - float(self.room.x[slope.column])
+        bound = min((line.value + line.growth * step for line in self._lines(slope, box)), default=math.inf)
+        return bound - self.direction * slope.at(value)
 
-    def _sides(self, rule: Rule, box: Box) -> list[Box]:
-        column, bend = _factor(rule).column, self._bend(rule)
+    def _sides(self, slope: Slope, box: Box) -> tuple[Box, Box]:
+        """Return the parts of a box below and above the bend of a rule."""
+        column, bend = slope.column, slope.bend
         above = math.floor(bend) + 1.0 if self.room.whole[column] else bend
-        return [self._between(box, column, -math.inf, bend), self._between(box, column, above, math.inf)]
+        return self._between(box, column, -math.inf, bend), self._between(box, column, above, math.inf)
 
-    def _around(self, box: Box, column: int, value: float) -> list[Box]:
+    @staticmethod
+    def _around(box: Box, column: int, value: float) -> list[Box]:
         """Return the box below a whole number, at it, and above it."""
         ends = ((-math.inf, value - 1.0), (value, value), (value + 1.0, math.inf))
         return [part for low, high in ends if not (part := box.between(column, low, high)).is_empty]
@@ -174,23 +196,22 @@ class Slopes:
 
     def extremes(self, box: Box, way: float) -> list[float]:
         """Return the most that each rule can add upwards, or downwards, to the score of a row in a box on which it fires."""
-        return [rule.weights[0] if rule.factor is None else self._extreme(rule, box, way) for rule in self.rules]
+        return [self._extreme(rule, box, way) if isinstance(rule, Slope) else rule for rule in self.rules]
 
-    def _extreme(self, rule: Rule, box: Box, way: float) -> float:
-        factor, weight = _factor(rule), rule.weights[0]
-        if weight == 0.0 or np.isnan(self.room.x[factor.column]):
+    def _extreme(self, slope: Slope, box: Box, way: float) -> float:
+        if slope.weight == 0.0 or np.isnan(self.room.x[slope.column]):
             return 0.0
-        for test in rule.condition:
+        for test in slope.condition:
             box = self.holding(box, test, True)
-        low, high = float(box.lower[factor.column]), float(box.upper[factor.column])
+        low, high = float(box.lower[slope.column]), float(box.upper[slope.column])
         if low > high:
             return 0.0
-        return weight * _value(factor, high if way * weight > 0.0 else low)
+        return slope.at(high if way * slope.weight > 0.0 else low)
 
     def times(self, pulls: Sequence[float], row: Block) -> list[float]:
         """Return the pulls of rules that fire on one row, each multiplied by the factor of its rule."""
         return [
-            pull if rule.factor is None else pull * float(rule.factor(row)[0])
+            pull * float(rule.factor(row)[0]) if isinstance(rule, Slope) else pull
             for pull, rule in zip(pulls, self.rules, strict=True)
         ]
 
@@ -198,40 +219,31 @@ class Slopes:
         """Return a bound on the scores in a box; None if they have none, or the same for all rows."""
         fixed, moving = self.direction * self.constant, []
         for rule, fired, most in zip(self.rules, fires, self.extremes(box, self.direction), strict=True):
-            if fired and self._moves(rule, box):
+            if fired and isinstance(rule, Slope) and self._moves(rule, box):
                 moving.append(rule)
             elif fired or (fired is None and self.direction * most > 0.0):
                 fixed += self.direction * most
-        lines = tuple(self._lines(rule, box) for rule in moving)
+        lines = tuple(self._lines(slope, box) for slope in moving)
         if not lines or not all(lines) or math.isinf(fixed):
             return None
-        return ScoreBound(fixed, tuple(_factor(rule).column for rule in moving), lines)
+        return ScoreBound(fixed, tuple(slope.column for slope in moving), lines)
 
-    def _lines(self, rule: Rule, box: Box) -> tuple[Line, ...]:
+    def _lines(self, slope: Slope, box: Box) -> tuple[Line, ...]:
         """Return lines the least of which bounds what a rule adds in a box, as closely as a function without a bend can.
 
-        The factor is turned so that it adds the more the greater its column is.
+        The factor is turned so that it brings the score the closer to the wish the greater its column is.
         """
-        factor, pull = _factor(rule), self._pull(rule)
-        here, low, high = (float(values[factor.column]) for values in (self.room.x, *box))
-        turned = factor if pull > 0.0 else Factor(factor.column, -factor.origin, -factor.upper, -factor.lower)
-        found = _rising(turned, here, low, high) if pull > 0.0 else _rising(turned, -here, -high, -low)
-        return tuple(Line(abs(pull) * (value - turned.origin), pull * growth) for value, growth in found)
-
-
-def _factor(rule: Rule) -> Factor:
-    if rule.factor is None:
-        raise TypeError("The rule has no factor.")
-    return rule.factor
+        factor, pull = slope.factor, slope.pull
+        here, low, high = (float(values[slope.column]) for values in (self.room.x, *box))
+        if pull < 0.0:
+            here, low, high = -here, -high, -low
+            factor = Factor(slope.column, -factor.origin, -factor.upper, -factor.lower)
+        lines = _rising(factor, here, low, high)
+        return tuple(Line(abs(pull) * (value - factor.origin), pull * growth) for value, growth in lines)
 
 
 def _clipped(factor: Factor, value: float) -> float:
     return min(max(value, factor.lower), factor.upper)
-
-
-def _value(factor: Factor, value: float) -> float:
-    """Return the factor of a row, as the model computes it, from the value of its column."""
-    return _clipped(factor, value) - factor.origin
 
 
 def _rising(factor: Factor, here: float, low: float, high: float) -> list[Line]:
