@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,10 +13,12 @@ from scipy.optimize import linprog
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.inspection.change_slopes import Slopes
 from obliquerules.rules import Block, Factor
 
 from . import test_mixed_changes as mixed_changes
 from .mixed import COLUMNS, NUMBERS, memberships, mixed_rows, sums
+from .report.slopes import sloped
 from .test_closest_change import DOWN, UP, found, random_room
 
 
@@ -225,3 +228,36 @@ def test_among_whole_numbers_dates_and_levels_enumeration_finds_nothing_closer(e
     expected = mixed_changes.enumerated(ensemble, x, wish, fill)
     assert result.distance == pytest.approx(expected, rel=1e-5, abs=1e-5)
     assert result.row is None or wish.met(ensemble(Block(COLUMNS, mixed_changes.coded(result.row)[None, :])))[0]
+
+
+@given(st.data())
+def test_bounds_enclose_what_a_slope_adds_and_are_exact_beside_its_bends(data):
+    number = st.floats(-9.0, 9.0).map(lambda value: round(value, 2))
+    low, high = data.draw(st.sampled_from([(-2.0, 3.0), (-2.0, math.inf), (-math.inf, 3.0), (-math.inf, math.inf)]))
+    ensemble = RuleEnsemble([Rule(data.draw(number), factor=Factor(0, data.draw(number), low, high))])
+    ends = sorted(data.draw(st.tuples(number, number)))
+    x, value = (data.draw(st.floats(*ends)) for _ in range(2))
+    wish = data.draw(st.sampled_from([UP, DOWN]))
+    slopes = Slopes(ensemble, one_column(*ends, x), wish)
+    score = float(ensemble([[value]])[0])
+    (least,), (most,) = (slopes.extremes(slopes.start, way) for way in (-1.0, 1.0))
+    assert least <= score <= most
+    assert {least, most} == {float(ensemble([[end]])[0]) for end in ends}
+    for box in (slopes.start, slopes.beside(slopes.start, np.array([value]))):
+        bound = slopes.bound([True], box)
+        if bound is not None:
+            assert bound.at(np.array([value - x])) >= wish.direction * score - 1e-9
+    if bound is not None:
+        assert bound.at(np.array([value - x])) == pytest.approx(wish.direction * score, abs=1e-9)
+
+
+def test_a_model_with_slopes_can_be_asked():
+    model, X, _ = sloped()
+    for row in range(6):
+        result = model.closest_change(X.iloc[row], X, tolerance=0.01)
+        changed = X.iloc[[row]].copy()
+        for change in result:
+            changed[change.variable] = pd.Series([change.after], index=changed.index).astype(X[change.variable].dtype)
+        assert result.proven
+        assert (result.before, result.after) == (model.predict(X.iloc[[row]])[0], model.predict(changed)[0])
+        assert result.before != result.after
