@@ -758,7 +758,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         The file contains no row, but, as a saved model does, all levels that the columns had in `fit`. Figures come from one
         table that counts rows by the conditions that hold, in groups of at least ``min_count`` rows. Rows with rare
         combinations of conditions are merged with others of similar predictions. They count while all rules are on; with rules
-        switched off, figures are for the other rows only, and the page says how many.
+        switched off, figures are for the other rows only, and the page says how many. If rules have factors, or the model an
+        offset, conditions do not determine predictions: rows are then counted by similar predictions alone, and there are no
+        figures with rules switched off.
 
         Parameters
         ----------

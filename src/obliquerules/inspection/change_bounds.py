@@ -2,59 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.change_room import Wish
+from obliquerules.inspection.change_slopes import Box, Fires, Slopes
 from obliquerules.rules import RuleEnsemble
 
 Vector = NDArray[np.float64]
-# For each rule: whether it fires, None if that is undecided.
-Fires = Sequence[bool | None]
 
 # By how much the probabilities of many classes may be off, as a difference of scores.
 ROUNDING = 1e-12
 
 
 class Bounds(Protocol):
-    """What a search asks about the scores of an ensemble."""
+    """What a search asks about the scores of an ensemble; if rules have a factor, about those in a box."""
 
-    def possible(self, fires: Fires) -> bool:
+    def possible(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether rules that are undecided might give the wanted prediction."""
 
-    def certain(self, fires: Fires) -> bool:
+    def certain(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether the prediction is the wanted one whatever rules that are undecided do."""
 
     def pulls(self, scores: Vector) -> list[float]:
         """Return by how much each rule that fires brings a row with these scores closer to the wanted prediction."""
 
 
-def bounds_for(wish: Wish, ensemble: RuleEnsemble) -> Bounds:
+def bounds_for(wish: Wish, ensemble: RuleEnsemble, slopes: Slopes | None = None) -> Bounds:
     """Return the bounds on one score, or on those of many classes."""
-    return ScoreBounds(wish, ensemble) if wish.of is None else ClassBounds(wish, wish.of, ensemble)
+    return ScoreBounds(wish, ensemble, slopes) if wish.of is None else ClassBounds(wish, wish.of, ensemble)
 
 
 class ScoreBounds:
     """Bounds on a single score. Rounded addition is monotone, so they hold to the last bit."""
 
-    def __init__(self, wish: Wish, ensemble: RuleEnsemble) -> None:
-        self.wish = wish
+    def __init__(self, wish: Wish, ensemble: RuleEnsemble, slopes: Slopes | None = None) -> None:
+        self.wish, self.slopes = wish, slopes
         self.constant, *self.weights = ensemble.weight_table.tolist()
 
-    def possible(self, fires: Fires) -> bool:
+    def possible(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether rules that are undecided might give the wanted prediction."""
-        return self.wish.by(self._extreme(fires, self.wish.direction))
+        return self.wish.by(self._extreme(fires, box, self.wish.direction))
 
-    def certain(self, fires: Fires) -> bool:
+    def certain(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether the prediction is the wanted one whatever rules that are undecided do."""
-        return self.wish.by(self._extreme(fires, -self.wish.direction))
+        return self.wish.by(self._extreme(fires, box, -self.wish.direction))
 
-    def _extreme(self, fires: Fires, direction: float) -> float:
+    def _extreme(self, fires: Fires, box: Box | None, direction: float) -> float:
         score: float = self.constant
-        for weight, fired in zip(self.weights, fires, strict=True):
+        weights = self.weights if self.slopes is None or box is None else self.slopes.extremes(box, direction)
+        for weight, fired in zip(weights, fires, strict=True):
             if fired or (fired is None and weight * direction > 0.0):
                 score += weight
         return score
@@ -82,11 +81,11 @@ class ClassBounds:
         n_sums = 4.0 * (len(self.table) + 2.0)
         self.slack = ROUNDING + n_sums * np.finfo(np.float64).eps * (sizes[of] + sizes[self.others])
 
-    def possible(self, fires: Fires) -> bool:
+    def possible(self, fires: Fires, box: Box | None = None) -> bool:  # noqa: ARG002  # rules for many classes have no factor
         """Say whether rules that are undecided might give the wanted prediction."""
         return self._met(fires, self.wish.direction)
 
-    def certain(self, fires: Fires) -> bool:
+    def certain(self, fires: Fires, box: Box | None = None) -> bool:  # noqa: ARG002  # rules for many classes have no factor
         """Say whether the prediction is the wanted one whatever rules that are undecided do."""
         return self._met(fires, -self.wish.direction)
 

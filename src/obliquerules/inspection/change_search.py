@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
-from obliquerules.inspection.change_bounds import Fires, bounds_for
+from obliquerules.inspection.change_bounds import bounds_for
+from obliquerules.inspection.change_program import Program
 from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.inspection.change_slopes import Box, Fires, ScoreBound, Slopes
 from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
 
 Vector = NDArray[np.float64]
@@ -34,8 +35,8 @@ TIGHT = 1e-6
 LARGEST_WEIGHT, LARGEST_VALUE = 2.0**16, 2.0**34
 # How many numbers may be looked at to find the sums of whole numbers that can occur.
 MOST_SUMS = 1_000_000
-# As exact as the solver allows.
-EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+# By how much a score may fall short of the one that is needed, in units of a program: the model decides about such rows.
+SCORE_SLACK = 1e-10
 # Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
 SAME_DISTANCE = 1e-6
 
@@ -45,13 +46,20 @@ def same_distance(distance: float) -> float:
     return SAME_DISTANCE * max(1.0, distance)
 
 
+class _Part(NamedTuple):
+    """A part of the room: a partial assignment and, if rules have a factor, a box."""
+
+    assignment: Assignment
+    box: Box | None
+
+
 @dataclass(order=True)
 class _Node:
-    """A partial assignment, and the steps to the closest point that satisfies it, or lies at the border of such points."""
+    """A part of the room, and the steps to the closest point in it, or at the border of such points."""
 
     bound: float
     order: int
-    assignment: Assignment = field(compare=False)
+    part: _Part = field(compare=False)
     steps: Vector = field(compare=False)
 
 
@@ -68,6 +76,8 @@ class Search:
     A node fixes the truth values of some propositions. A linear program finds the closest point that satisfies them; its
     optimum bounds the distance of every point below the node. A node is a leaf if its truth values decide the prediction.
     Each level that a column may take is a step of 0 or 1; of levels of which all conditions say the same, only one is one.
+    If rules have a factor, a node has a box as well, and the program a bound on the score. Where all truth values are fixed and
+    the bound is not yet exact, the box is divided.
     """
 
     def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, max_steps: int, least: float = math.inf) -> None:
@@ -75,7 +85,8 @@ class Search:
         self.propositions: list[Test] = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
         index = {proposition: i for i, proposition in enumerate(self.propositions)}
         self.rules = [[index[p] for p in rule.condition] for rule in ensemble]
-        self.bounds = bounds_for(wish, ensemble)
+        self.slopes = Slopes.of(ensemble, room, wish)
+        self.bounds = bounds_for(wish, ensemble, self.slopes)
         self.columns = np.array([column for column in ensemble.used_columns if room.free[column]], dtype=np.intp)
         self.whole = room.whole[self.columns]
         # The unit of a step is one for whole numbers and a standard deviation for other variables.
@@ -141,11 +152,13 @@ class Search:
     def _all_fires(self, assignment: Assignment) -> Fires:
         return [self._fires(rule, assignment) for rule in self.rules]
 
-    def _possible(self, assignment: Assignment) -> bool:
-        return self.bounds.possible(self._all_fires(assignment))
+    def _possible(self, part: _Part) -> bool:
+        if part.box is not None and part.box.is_empty:
+            return False
+        return self.bounds.possible(self._all_fires(part.assignment), part.box)
 
-    def _certain(self, assignment: Assignment) -> bool:
-        return self.bounds.certain(self._all_fires(assignment))
+    def _certain(self, part: _Part) -> bool:
+        return self.bounds.certain(self._all_fires(part.assignment), part.box)
 
     # The linear programs. Each inequality is scaled to a largest coefficient of one.
 
@@ -221,21 +234,22 @@ class Search:
         holds = membership(self._block(rows)).astype(np.float64)
         return np.asarray(holds[:-1] - holds[-1])
 
-    def _settled(self, assignment: Assignment, steps: Vector) -> bool:
-        """Say whether the steps lead to a point that satisfies the assignment."""
+    def _settled(self, part: _Part, steps: Vector) -> bool:
+        """Say whether the steps lead to a point in a part of the room whose score may be high enough."""
         coefficients, needed = self._inequalities
-        for p, holds in enumerate(assignment):
+        for p, holds in enumerate(part.assignment):
             excess = coefficients[p] @ steps - needed[p]
             if (holds == 1 and excess < 0.0) or (holds == 0 and excess > 0.0):
                 return False
-        return True
+        return part.box is None or self._reaches(part, part.box, steps)
 
-    def _closest(self, assignment: Assignment, margin: float = 0.0, *, hits: bool = False) -> Vector | None:
-        """Return the smallest steps that satisfy an assignment by a margin; None if there are none.
+    def _closest(self, part: _Part, margin: float = 0.0, *, hits: bool = False) -> Vector | None:
+        """Return the smallest steps into a part of the room by a margin; None if there are none.
 
         With ``hits``, the margin applies only to propositions that must not hold; the others may hit their thresholds.
         """
         self.n_steps += 1
+        assignment = part.assignment
         coefficients, needed = self._inequalities
         said = np.array([p for p, holds in enumerate(assignment) if holds >= 0], dtype=np.intp)
         side = np.array([1.0 if assignment[p] == 1 else -1.0 for p in said])
@@ -243,17 +257,18 @@ class Search:
         right = -side * needed[said] - np.where(hits & (side > 0.0), 0.0, margin)
         if not self.cost.size:
             return np.empty(0) if (right >= 0.0).all() else None
-        result = linprog(
+        program = Program(
             self._both_ways(self.cost),
             np.vstack([self._both_ways(left, -1.0), self._one_level_each]),
             np.concatenate([right, np.ones(len(self._one_level_each))]),
-            bounds=self._bounds,
-            method="highs",
-            integrality=self._integral.astype(np.intp) if self._integral.any() else None,
-            options=EXACT | ({"mip_rel_gap": 0.0} if self._integral.any() else {}),
+            self._bounds,
+            self._integral,
         )
+        if part.box is not None:
+            program = self._with_score(program, part, part.box, 0.0 if hits else margin)
+        result = program.solved()
         self.sure = self.sure and result.status in (0, 2)  # solved, or known to have no solution
-        return None if result.x is None else self._steps(result.x)
+        return None if result.x is None else self._steps(result.x[: len(self._integral)])
 
     def _both_ways(self, numbers: NDArray[np.float64], back: float = 1.0) -> NDArray[np.float64]:
         """Return numbers of steps as those of the variables of a program: steps forth, steps back, and levels."""
@@ -277,6 +292,64 @@ class Search:
         columns = dict.fromkeys(option.column for option in self.options)
         rows = [[float(option.column == column) for option in self.options] for column in columns]
         return np.array([[0.0] * (2 * len(self.columns)) + row for row in rows]).reshape(len(rows), len(self._integral))
+
+    # The score, if rules have a factor: a variable of the program for each rule that moves, which lines bound from above.
+
+    def _score_bound(self, part: _Part, box: Box) -> ScoreBound | None:
+        return None if self.slopes is None else self.slopes.bound(self._all_fires(part.assignment), box)
+
+    def _with_score(self, program: Program, part: _Part, box: Box, margin: float) -> Program:
+        """Return a program in a box in which a bound on the score must be high enough by a margin."""
+        program = program._replace(bounds=self._bounds_in(box))
+        bound = self._score_bound(part, box)
+        if self.slopes is None or bound is None:
+            return program
+        n_rules, places = len(bound.lines), self._places(bound)
+        scale = self._scale(bound)
+        left, right = [], []
+        for rule, (place, lines) in enumerate(zip(places, bound.lines, strict=True)):
+            for line in lines:
+                steps = np.zeros(len(self.cost))
+                steps[place] = -line.growth * self.step[place] / scale
+                left.append(np.concatenate([self._both_ways(steps, -1.0), np.eye(n_rules)[rule]]))
+                right.append((line.value - lines[0].value) / scale)
+        excess = bound.fixed + math.fsum(lines[0].value for lines in bound.lines) - self.slopes.needed
+        left.append(np.concatenate([np.zeros(len(program.cost)), -np.ones(n_rules)]))
+        right.append(excess / scale - (margin or -SCORE_SLACK))
+        return program.with_more(n_rules, np.array(left), np.array(right))
+
+    def _places(self, bound: ScoreBound) -> NDArray[np.intp]:
+        """Return where the columns of a bound are among the steps."""
+        return np.searchsorted(self.columns, bound.columns)
+
+    def _scale(self, bound: ScoreBound) -> float:
+        """Return the largest coefficient of a step in a bound."""
+        growths = [max(abs(line.growth) for line in lines) for lines in bound.lines]
+        return float(np.max(growths * self.step[self._places(bound)])) or 1.0
+
+    def _reaches(self, part: _Part, box: Box, steps: Vector) -> bool:
+        """Say whether steps stay in a box and lead to where the bound on the score is high enough."""
+        low, high = self._ends(box)
+        taken = steps[: len(self.columns)]
+        if self.slopes is None or (taken < low).any() or (taken > high).any():
+            return False
+        bound = self._score_bound(part, box)
+        if bound is None:
+            return True
+        places = self._places(bound)
+        return bound.at(taken[places] * self.step[places]) >= self.slopes.needed - SCORE_SLACK * self._scale(bound)
+
+    def _ends(self, box: Box) -> NDArray[np.float64]:
+        """Return the least and the greatest step of each column of numbers in a box, shape (2, n_columns)."""
+        return np.asarray((np.vstack(box) - self.room.x)[:, self.columns] / self.step)
+
+    def _bounds_in(self, box: Box) -> NDArray[np.float64]:
+        """Return the bounds of the variables of a program in a box."""
+        low, high = self._ends(box)
+        bounds = self._bounds.copy()
+        ends = np.vstack([np.column_stack([low, high]), np.column_stack([-high, -low])])
+        bounds[: len(ends)] = np.maximum(ends, 0.0)
+        return bounds
 
     @functools.cached_property
     def _bounds(self) -> NDArray[np.float64]:
@@ -302,19 +375,21 @@ class Search:
 
     def run(self, rows: NDArray[np.float64]) -> None:
         """Run the search, with the nearest suitable row as the first solution."""
-        if not self._possible(root := (-1,) * len(self.propositions)):
+        root = _Part((-1,) * len(self.propositions), None if self.slopes is None else self.slopes.start)
+        if not self._possible(root):
             return
         self._start_from(rows)
-        self._push(root, np.zeros(len(self.cost)))
+        self._enter(root, np.zeros(len(self.cost)))
         while self.heap and not self.proven and self.n_steps < self.max_steps:
             node = heapq.heappop(self.heap)
             if self.wanted(row := self._row(node.steps)):
                 self._keep(row, node.bound)
-            elif self._certain(node.assignment):
+            elif not self._certain(node.part) and (parts := self._parts(node)):
+                for part in parts:
+                    self._enter(part, node.steps)
+            else:
                 # If a solution exists but no row of doubles was found that realises it, nothing is proven.
                 self.sure = (self._realise(node) or self._hit(node)) and self.sure
-            else:
-                self._branch(node)
 
     @property
     def proven(self) -> bool:
@@ -341,13 +416,15 @@ class Search:
             return
         row = moved[self.room.distances(moved).argmin()]
         self._keep(row, math.inf)
-        assignment = tuple(int(proposition(self._block(row[None, :]))[0]) for proposition in self.propositions)
-        self._realise(_Node(math.inf, 0, assignment, np.empty(0)))
+        part = _Part(tuple(int(proposition(self._block(row[None, :]))[0]) for proposition in self.propositions), None)
+        if self.slopes is not None:
+            part = part._replace(box=self.slopes.beside(self.slopes.start, row))
+        self._realise(_Node(math.inf, 0, part, np.empty(0)))
 
     def _realise(self, node: _Node) -> bool:
         """Keep the closest row that satisfies a node, by the least margin that survives rounding; say whether there is one."""
         for margin in MARGINS:
-            steps = self._closest(node.assignment, margin)
+            steps = self._closest(node.part, margin)
             if steps is not None and self.wanted(row := self._row(steps)):
                 self._keep(row, node.bound)
                 return True
@@ -355,10 +432,10 @@ class Search:
 
     def _hit(self, node: _Node) -> bool:
         """Keep a row that satisfies a node by hitting thresholds exactly; return False if one exists but was not found."""
-        steps = self._closest(node.assignment, MARGINS[1], hits=True)
+        steps = self._closest(node.part, MARGINS[1], hits=True)
         if steps is None:
             return True
-        rows = self._rows_near(steps, node.assignment)
+        rows = self._rows_near(steps, node.part)
         rows = rows[self.wish.met(self.ensemble(self._block(rows)))]
         if not len(rows):
             return False
@@ -366,14 +443,16 @@ class Search:
         self._keep(rows[np.count_nonzero(moved, axis=1).argmin()], node.bound)
         return True
 
-    def _rows_near(self, steps: Vector, assignment: Assignment) -> NDArray[np.float64]:
+    def _rows_near(self, steps: Vector, part: _Part) -> NDArray[np.float64]:
         """Return rows a few doubles away from where the steps lead, moved onto the thresholds that must be hit."""
         coefficients, needed = self._inequalities
         n = len(self.columns)
-        held = (p for p, holds in enumerate(assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT)
+        held = (p for p, holds in enumerate(part.assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT)
         tight = [found for p in held if isinstance(found := self.propositions[p], Proposition) and coefficients[p, :n].any()]
         sides = np.array([_number_weights(p, self.room.x.size) for p in tight]).reshape(len(tight), self.room.x.size)
-        columns = self.columns[~self.whole & (sides[:, self.columns] != 0.0).any(axis=0)]
+        bound = None if part.box is None else self._score_bound(part, part.box)
+        moving = np.isin(self.columns, () if bound is None else bound.columns)
+        columns = self.columns[~self.whole & (moving | (sides[:, self.columns] != 0.0).any(axis=0))]
         row = self._onto_thresholds(self._row(steps), tight, sides[:, columns], columns)
         size = np.spacing(np.maximum(np.abs(row[columns]), _sizes(tight, np.abs(sides[:, columns]))))
         moves = _moves(len(columns)) * size
@@ -396,32 +475,51 @@ class Search:
             self.best, self.least = row, distance
         self.closed = min(self.closed, bound)
 
-    def _branch(self, node: _Node) -> None:
+    def _parts(self, node: _Node) -> list[_Part]:
+        """Return the parts into which a node is divided; none if nothing is left to decide."""
+        assignment, box = node.part
         proposition = self._undecided(node)
-        for holds in (1, 0):
-            assignment = (*node.assignment[:proposition], holds, *node.assignment[proposition + 1 :])
-            if self._possible(assignment):
-                steps = node.steps if self._settled(assignment, node.steps) else self._closest(assignment)
-                if steps is not None:
-                    self._push(assignment, steps)
+        if proposition is not None:
+            return [self._decided(node.part, proposition, holds) for holds in (1, 0)]
+        if self.slopes is None or box is None:
+            return []
+        return [_Part(assignment, one) for one in self.slopes.parts(self._all_fires(assignment), box, self._row(node.steps))]
 
-    def _push(self, assignment: Assignment, steps: Vector) -> None:
+    def _decided(self, part: _Part, proposition: int, holds: int) -> _Part:
+        """Return the part in which a proposition holds, or does not."""
+        assignment, box = part
+        if self.slopes is not None and box is not None:
+            box = self.slopes.holding(box, self.propositions[proposition], holds == 1)
+        return _Part((*assignment[:proposition], holds, *assignment[proposition + 1 :]), box)
+
+    def _enter(self, part: _Part, steps: Vector) -> None:
+        """Add a node for a part of the room, if it may hold a solution; the steps are those to a larger part."""
+        if self._possible(part):
+            closest = steps if self._settled(part, steps) else self._closest(part)
+            if closest is not None:
+                self._push(part, closest)
+
+    def _push(self, part: _Part, steps: Vector) -> None:
         bound = self.room.start + float(np.abs(steps) @ self.cost)
         if not self._no_closer(bound):
-            heapq.heappush(self.heap, _Node(bound, self.n_steps, assignment, steps))
+            heapq.heappush(self.heap, _Node(bound, self.n_steps, part, steps))
 
-    def _undecided(self, node: _Node) -> int:
-        """Return an undecided proposition of the rule that weighs most against the wish at the point of the node."""
+    def _undecided(self, node: _Node) -> int | None:
+        """Return an undecided proposition of the rule that weighs most against the wish at the point of the node, if any."""
+        assignment = node.part.assignment
         row = self._block(self._row(node.steps)[None, :])
         holds = [bool(proposition(row)[0]) for proposition in self.propositions]
         undecided = []
-        for pull, rule in zip(self.bounds.pulls(self.ensemble(row)[0]), self.rules, strict=True):
-            if self._fires(rule, node.assignment) is None:
+        pulls = self.bounds.pulls(self.ensemble(row)[0])
+        if self.slopes is not None:
+            pulls = self.slopes.times(pulls, row)
+        for pull, rule in zip(pulls, self.rules, strict=True):
+            if self._fires(rule, assignment) is None:
                 against = all(holds[p] for p in rule) != (pull > 0.0)
-                still_open = [p for p in rule if node.assignment[p] < 0]
+                still_open = [p for p in rule if assignment[p] < 0]
                 # A condition that is not met is in the way of a rule that ought to fire.
                 undecided.append((against, abs(pull), next((p for p in still_open if not holds[p]), still_open[0])))
-        return max(undecided)[-1]
+        return max(undecided)[-1] if undecided else None
 
 
 @functools.cache
@@ -451,7 +549,8 @@ def _sizes(tight: list[Proposition], weights: NDArray[np.float64]) -> Vector:
     """Return for each column the value that reaches a threshold alone: steps below its spacing change no sum."""
     thresholds = np.abs([p.threshold for p in tight]).reshape(len(tight), 1)
     reach = np.divide(thresholds, weights, out=np.full_like(weights, np.inf), where=weights > 0.0)
-    return np.asarray(reach.min(axis=0, initial=np.inf), dtype=np.float64)
+    least = reach.min(axis=0, initial=np.inf)
+    return np.where(np.isinf(least), 0.0, least)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Block, Conjunction, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 
 Labels = NDArray[np.intp]
 
@@ -27,6 +27,11 @@ MOST_POINTS_OF_CLASS = 10
 def conditions_of(ensembles: Iterable[RuleEnsemble]) -> tuple[Conjunction, ...]:
     """Return the distinct conditions of ensembles, in order of their first occurrence."""
     return tuple(dict.fromkeys(rule.condition for ensemble in ensembles for rule in ensemble))
+
+
+def factors_of(ensembles: Iterable[RuleEnsemble]) -> tuple[Factor, ...]:
+    """Return the distinct factors of rules, in order of their first occurrence."""
+    return tuple(dict.fromkeys(rule.factor for ensemble in ensembles for rule in ensemble if rule.factor is not None))
 
 
 def spread_sizes(ensembles: Sequence[RuleEnsemble], present: int, most: int) -> list[int]:
@@ -72,9 +77,10 @@ def grouped_rows(
     All sizes share the groups, so that nothing is revealed by subtracting the figures of one size from those of another. Each
     further condition makes the groups smaller. The sizes are tried in the order of their distance from the present one, which
     is first; a size that would leave too few rows in groups is skipped. If the present size is, groups are split by its score.
-    With an offset, conditions do not determine scores, so that all groups are made by score.
+    With an offset or a factor, conditions do not determine scores, so that all groups are made by score.
     """
-    spoken, labels = ([], np.full(len(X), -1)) if offset is not None else _spoken_for(ensembles, sizes, present, X, least)
+    by_score = offset is not None or bool(factors_of(ensembles[size] for size in sizes))
+    spoken, labels = ([], np.full(len(X), -1)) if by_score else _spoken_for(ensembles, sizes, present, X, least)
     score, rest = ensembles[present](X, offset), labels < 0
     if present not in spoken:
         labels = _split_by_score(labels, score, _wanted(score, least), least)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from obliquerules.inspection.report.figures import figures
-from obliquerules.inspection.report.groups import conditions_of, spread_sizes
+from obliquerules.inspection.report.groups import conditions_of, factors_of, spread_sizes
 from obliquerules.inspection.report.head import Head
 from obliquerules.inspection.report.measured_rows import MeasuredRows, Vector
 from obliquerules.inspection.report.pieces import Texts
 from obliquerules.losses import TweedieLoss
-from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
+from obliquerules.rules import Conjunction, Factor, Model, Rule, RuleEnsemble
 from obliquerules.rules.bands import Cut, interval, only_column
 from obliquerules.rules.documents.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.documents.fields import header
@@ -28,7 +28,7 @@ def payload(
     """Return the data of the page, with the results of cross-validation if it chose the size."""
     ensembles, present = model.ensembles, model.present
     sizes = spread_sizes(ensembles, present, most_sizes)
-    conditions = conditions_of(ensembles)
+    conditions, factors, texts = conditions_of(ensembles), factors_of(ensembles), Texts(ensembles, model.columns)
     return {
         "title": head.heading(model),
         "about": head.lines(model),
@@ -37,11 +37,12 @@ def payload(
         "words": _words(model),
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
         "quoted": _quoted(model.feature_names),
-        "conditions": _conditions(conditions, Texts(ensembles, model.columns)),
+        "conditions": _conditions(conditions, texts),
+        **({"factors": [[_stored(factor), texts.pieces(factor)] for factor in factors]} if factors else {}),
         "complexities": [Rule(0.0, condition).complexity for condition in conditions],
         "intervals": _intervals(conditions),
         "ranges": {one.column: [one.low, one.high] for one in model.ranges},
-        "ensembles": [_ensemble(ensemble, conditions) for ensemble in ensembles],
+        "ensembles": [_ensemble(ensemble, conditions, factors) for ensemble in ensembles],
         "edits": None if model.edits is None else encode_edits(model.edits, model),
         "sizes": sizes,
         "present": sizes.index(present),
@@ -84,6 +85,12 @@ def _conditions(conditions: Sequence[Conjunction], texts: Texts) -> list[Any]:
     ]
 
 
+def _stored(factor: Factor) -> dict[str, Any]:
+    """Return a factor as a file has it."""
+    stored: dict[str, Any] = encode_rule(Rule(0.0, factor=factor))["factor"]
+    return stored
+
+
 def _intervals(conditions: Sequence[Conjunction]) -> dict[int, list[Any]]:
     """Return for each condition on one variable alone its column, and the cuts between which it holds."""
     alone = {index: condition for index, condition in enumerate(conditions) if only_column(condition) is not None}
@@ -99,12 +106,14 @@ def _end(cut: Cut) -> list[Any] | None:
     return [cut.value, cut.above] if math.isfinite(cut.value) else None
 
 
-def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction]) -> list[Any]:
-    """Return the constant, the weights of the rules, and the positions of their conditions."""
+def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction], factors: Sequence[Factor]) -> list[Any]:
+    """Return the constant, the weights of the rules, the positions of their conditions and, if there are any, factors."""
+    multiplied = [None if rule.factor is None else factors.index(rule.factor) for rule in ensemble]
     return [
         ensemble.intercept,
         [rule.weight for rule in ensemble],
         [conditions.index(rule.condition) for rule in ensemble],
+        *([multiplied] if factors else []),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Pieces: the text of conditions in pieces, so that the page can set the names of columns and levels apart from the words."""
+"""Pieces: the text of conditions and factors in pieces, so that the page can set names and levels apart from words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from obliquerules.rules import Columns, RuleEnsemble
+from obliquerules.rules import Columns, Factor, RuleEnsemble
 from obliquerules.rules.columns import Column, Level
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.proposition import Test
@@ -21,12 +21,12 @@ PLACE = re.compile(f"{MARK}([cl])([0-9]+),?{MARK}")
 
 
 class Texts:
-    """What writes conditions in pieces.
+    """What writes conditions and factors in pieces.
 
     Parameters
     ----------
     ensembles : iterable of RuleEnsemble
-        Those whose conditions are to be written.
+        Those whose conditions and factors are to be written.
     columns : Columns
     """
 
@@ -47,9 +47,9 @@ class Texts:
         self.levels.append(plain_level(level))
         return f"{MARK}l{len(self.levels) - 1}{MARK}"
 
-    def pieces(self, test: Test) -> list[Piece]:
-        """Return the text of a condition in pieces."""
-        parts = PLACE.split(test.describe(self.columns, self.style))
+    def pieces(self, part: Test | Factor) -> list[Piece]:
+        """Return the text of a condition or a factor in pieces."""
+        parts = PLACE.split(part.describe(self.columns, self.style))
         found: list[Piece] = [parts[0]]
         for kind, number, words in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
             found += [int(number) if kind == "c" else [self.levels[int(number)]], words]

@@ -1,9 +1,9 @@
 // One arithmetic.
 //
 // As everywhere in obliquerules: products added from left to right and compared with >=; the constant, an offset if there is one,
-// then the weights of the rules that fire, added from left to right. A missing value is NaN; a level is its position among the
-// levels of its column, or -1 if it is none of them. With many classes, a weight, a score, a prediction and a target are lists of
-// numbers, one for each class.
+// then the weights of the rules that fire, each multiplied by its factor if it has one, added from left to right. A missing value
+// is NaN; a level is its position among the levels of its column, or -1 if it is none of them. With many classes, a weight, a
+// score, a prediction and a target are lists of numbers, one for each class.
 
 /** Return a condition of a rule, as the file has it, ready to be asked; pieces are its text. */
 function prepared(stored, pieces) {
@@ -54,11 +54,22 @@ function plus(one, other) {
   return typeof one === "number" ? one + other : one.map((number, index) => number + other[index]);
 }
 
-/** Add up the weights of the rules that are on and fire. */
-function score(ensemble, off, fires, offset = null) {
+/** Return what a factor multiplies by: a value between its limits, counted from its origin; zero where it is missing. */
+function factorValue({ stored: { column, origin = 0, lower = -Infinity, upper = Infinity } }, value) {
+  const number = value(column);
+  return Number.isNaN(number) ? 0 : Math.min(Math.max(number, lower), upper) - origin;
+}
+
+/** Return what a rule that fires adds. */
+function added({ weight, factor: multiplied }, value) {
+  return multiplied ? weight * factorValue(multiplied, value) : weight;
+}
+
+/** Add up what the rules add that are on and fire; the values are asked for if rules have factors. */
+function score(ensemble, off, fires, offset = null, value = null) {
   let total = offset === null ? ensemble.intercept : plus(ensemble.intercept, offset);
   ensemble.rules.forEach((rule, index) => {
-    if (!off.has(index) && fires(rule.condition)) total = plus(total, rule.weight);
+    if (!off.has(index) && fires(rule.condition)) total = plus(total, added(rule, value));
   });
   return total;
 }
@@ -97,8 +108,9 @@ function complexity(ensemble, off = new Set()) {
   );
 }
 
-/** One for each weight that is not zero, and what is read in the condition; what always holds is free. */
-function ruleComplexity({ weight, condition }) {
+/** One for each weight that is not zero, one for a factor, and what is read in the condition; a constant is free. */
+function ruleComplexity({ weight, condition, factor: multiplied }) {
   const withOneWeight = data.complexities[condition];
+  if (multiplied) return Math.max(withOneWeight, 1) + 1;
   return many && withOneWeight ? withOneWeight - 1 + weight.filter((one) => one !== 0).length : withOneWeight;
 }

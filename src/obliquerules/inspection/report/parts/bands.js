@@ -12,8 +12,8 @@ function compareCuts([value, above], [otherValue, otherAbove]) {
 /** Return the rules that are on and hold on one variable alone, by its column. */
 function staircases() {
   const found = new Map();
-  current().rules.forEach(({ weight, condition }, index) => {
-    if (switchedOff().has(index) || !data.intervals[condition]) return;
+  current().rules.forEach(({ weight, condition, factor: multiplied }, index) => {
+    if (switchedOff().has(index) || multiplied || !data.intervals[condition]) return;
     const [column, low, high] = data.intervals[condition];
     found.set(column, [...(found.get(column) ?? []), { weight, low: low ?? START, high: high ?? END }]);
   });

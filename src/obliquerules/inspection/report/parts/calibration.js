@@ -159,6 +159,7 @@ function drawPoints({ svg, x, y }, points, [low, high]) {
 
 function unspokenWords() {
   if (hasOffset) return "The offset differs from row to row, so there are no figures with rules switched off.";
+  if (hasSlopes) return "What some rules add differs from row to row, so there are no figures with rules switched off.";
   return figures
     ? `At this size, too few rows share a combination of rules for groups of ${figures.least} or more, ` +
         "so there are no figures with rules switched off."

@@ -7,7 +7,10 @@ function neededColumns() {
 }
 
 function columnsOf(rules) {
-  const columns = rules.flatMap(({ condition }) => conditions[condition].flatMap(({ used }) => used));
+  const columns = rules.flatMap(({ condition, factor: multiplied }) => [
+    ...conditions[condition].flatMap(({ used }) => used),
+    ...(multiplied ? [multiplied.stored.column] : []),
+  ]);
   return [...new Set(columns)].sort((a, b) => a - b);
 }
 
@@ -29,8 +32,12 @@ function renderCase() {
   );
   byId("case-remark").replaceChildren(...remarkNodes(neededColumns().filter((column) => !unreadable.includes(column))));
   byId("why").hidden = !many || !isScored;
-  if (isScored) renderScored(score(current(), switchedOff(), (condition) => conditionHolds(condition, caseValue), caseOffset()));
+  if (isScored) renderScored(caseScore());
   else renderUnscored();
+}
+
+function caseScore() {
+  return score(current(), switchedOff(), (condition) => conditionHolds(condition, caseValue), caseOffset(), caseValue);
 }
 
 /** With a value that cannot be read, a case has no score. */
@@ -76,7 +83,8 @@ function remarkNodes(columns) {
   const far = listed("", columns.filter(isFarOutside).map(outsideRemark));
   const unseen = listed("", columns.filter(isUnseen).map(unseenRemark));
   const missing = listed("Left empty: ", columns.filter(isOddlyMissing).map(nameElement));
-  const meaning = "In training, nothing was missing there; conditions that need a missing value are not met.";
+  const slopes = hasSlopes ? ", and what is multiplied by it adds nothing" : "";
+  const meaning = `In training, nothing was missing there; conditions that need a missing value are not met${slopes}.`;
   return [far, unseen, missing.length ? [...missing, ` ${meaning}`] : []].flatMap((nodes) => (nodes.length ? [...nodes, " "] : []));
 }
 
@@ -131,7 +139,7 @@ function renderWaterfall(total) {
   const steps = [
     { kind: "start", size: amount(current().intercept), why: ["to start with"] },
     ...(hasOffset ? [{ kind: "given", size: amount(caseOffset()), why: ["given as the offset"] }] : []),
-    ...fired.map(({ weight, condition }) => ({ kind: "fired", size: amount(weight), why: becauseNodes(condition) })),
+    ...fired.map((rule) => ({ kind: "fired", size: amount(added(rule, caseValue)), why: becauseNodes(rule) })),
   ];
   const ends = steps.reduce((levels, { size }) => [...levels, levels.at(-1) + size], [0]);
   const place = scale(padded(ends, 0.04), 0, 100);
@@ -142,7 +150,7 @@ function renderWaterfall(total) {
     waterfallRow("total", amount(total), stepBar(place, "total", 0, amount(total)), totalNodes(total)),
     ...rules
       .filter((rule) => !fired.includes(rule))
-      .map(({ weight, condition }) => waterfallRow("missed", amount(weight), null, unmetNodes(condition))),
+      .map((rule) => waterfallRow("missed", amount(added(rule, caseValue)), null, unmetNodes(rule.condition))),
   ];
   byId("waterfall").replaceChildren(waterfallHeading(), element("tbody", {}, ...lines));
 }
@@ -175,9 +183,19 @@ function waterfallRow(kind, amount, picture, why) {
   );
 }
 
-function becauseNodes(condition) {
+function becauseNodes({ weight, condition, factor: multiplied }) {
   const met = conditions[condition];
-  return met.length ? reasonNodes(met, "because ") : ["always"];
+  const product = multiplied ? productNodes(weight, multiplied) : [];
+  if (!met.length) return multiplied ? product : ["always"];
+  return [...product, ...reasonNodes(met, "because ")];
+}
+
+/** Say what a weight is multiplied by, and what that is for the case. */
+function productNodes(weight, multiplied) {
+  const { column } = multiplied.stored;
+  const isMissing = Number.isNaN(caseValue(column));
+  const size = isMissing ? ", which adds nothing" : `, times ${pretty(readable(factorValue(multiplied, caseValue)))}`;
+  return [`${pretty(signed(weight))} times `, ...testNodes(multiplied), element("small", {}, ...stateNodes([column]), size)];
 }
 
 /** Only the conditions that are not met, with how far the case is from them. */

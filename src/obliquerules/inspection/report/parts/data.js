@@ -10,10 +10,13 @@ const quoted = new Set(data.quoted);
 const special = new Map((file.columns ?? []).map((column) => [column.position, column]));
 const codes = new Map([...special].map(([position, { levels }]) => [position, new Map((levels ?? []).map((level, code) => [level, code]))]));
 const conditions = data.conditions.map((tests) => tests.map(([stored, pieces]) => prepared(stored, pieces)));
-const ensembles = data.ensembles.map(([intercept, weights, positions]) => ({
+const factors = (data.factors ?? []).map(([stored, pieces]) => ({ stored, pieces }));
+const ensembles = data.ensembles.map(([intercept, weights, positions, multiplied = []]) => ({
   intercept,
-  rules: weights.map((weight, index) => ({ weight, condition: positions[index] })),
+  rules: weights.map((weight, index) => ({ weight, condition: positions[index], factor: factors[multiplied[index]] ?? null })),
 }));
+const hasSlopes = data.sizes.some((size) => ensembles[size].rules.some(({ factor: one }) => one));
+const isGroupedByScore = hasOffset || hasSlopes;
 const allGroups = figures ? decodedGroups(figures) : [];
 const toldGroups = allGroups.filter(({ holds }) => holds);
 const restRows = sum(allGroups, ({ holds, rows }) => (holds ? 0 : rows));

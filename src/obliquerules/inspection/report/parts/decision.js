@@ -70,7 +70,7 @@ function decisionTile({ name, of: value, write = percent, says }) {
 /** Say on which rows, and how many of them are decided on together. */
 function decisionBasis(groups) {
   const merged = sum(groups, (g) => (g.score === undefined ? g.rows : 0));
-  const which = hasOffset ? "Rows" : `${counted(merged, "row")} with rare combinations of conditions`;
+  const which = isGroupedByScore ? "Rows" : `${counted(merged, "row")} with rare combinations of conditions`;
   return (
     `On ${rowsWords()}.` +
     (merged ? ` ${which} are decided on in groups of like predictions, so these figures are close, but not exact.` : "")

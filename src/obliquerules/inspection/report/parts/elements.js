@@ -54,6 +54,12 @@ function weightNodes(weight) {
   return [pretty(signed(weight)), data.words.factor ? element("small", {}, `×\u00a0${factor(weight)}`) : null];
 }
 
+/** Return what a rule says besides its weight: what that is multiplied by, if anything, and its condition. */
+function sayingNodes({ condition, factor: multiplied }) {
+  if (!multiplied) return conditionNodes(condition);
+  return ["times ", ...testNodes(multiplied), ...(conditions[condition].length ? [", if ", ...conditionNodes(condition)] : [])];
+}
+
 /** Return a condition as nodes, its tests joined by "and". */
 function conditionNodes(condition) {
   const nodes = conditions[condition].flatMap((test, index) => [

@@ -3,7 +3,11 @@
 function asStored({ intercept, rules }) {
   return {
     intercept,
-    rules: rules.map(({ weight, condition }) => ({ weight, condition: conditions[condition].map(({ stored }) => stored) })),
+    rules: rules.map(({ weight, condition, factor: multiplied }) => ({
+      weight,
+      ...(multiplied ? { factor: multiplied.stored } : {}),
+      condition: conditions[condition].map(({ stored }) => stored),
+    })),
   };
 }
 

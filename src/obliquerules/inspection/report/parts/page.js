@@ -40,7 +40,9 @@ function scoreWords() {
     );
   }
   const unit = hasExposure ? " for an exposure of 1" : "";
-  return `The ${visible(data.words.score)}${unit} ${data.words.plural ? "are" : "is"} the sum of what these add${offset}.`;
+  const multiplied = hasSlopes ? " Where a rule says “times”, its number is multiplied by that value." : "";
+  const verb = data.words.plural ? "are" : "is";
+  return `The ${visible(data.words.score)}${unit} ${verb} the sum of what these add${offset}.${multiplied}`;
 }
 
 function startWords() {
@@ -60,7 +62,8 @@ function aboutWords() {
   const exact = "Rules and scores are those of the model, to the last bit.";
   if (!figures) return `No rows were given when this page was made, so it does not say how good the model is. ${exact}`;
   const basis =
-    `${exact} Figures come from one table that counts ${allRowsWords()} by the conditions that hold. ` +
+    `${exact} Figures come from one table that counts ${allRowsWords()} by ` +
+    `${isGroupedByScore ? "their predictions" : "the conditions that hold"}. ` +
     "No row is in this file.";
   const small = figures.least > 1 ? ` No group in the table has fewer than ${figures.least} rows.` : "";
   const exposed = hasExposure ? " A row counts by its exposure, so that figures are of rates, for an exposure of 1." : "";
@@ -68,10 +71,10 @@ function aboutWords() {
 }
 
 function restWords() {
-  if (hasOffset) {
+  if (isGroupedByScore) {
     return (
-      "Because the offset differs from row to row, rows are in groups with like predictions. The figures at the top are of all " +
-      "rows, in four digits; there are none with rules switched off."
+      `Because ${hasOffset ? "the offset" : "what some rules add"} differs from row to row, rows are in groups with like ` +
+      "predictions. The figures at the top are of all rows, in four digits; there are none with rules switched off."
     );
   }
   const kept = (figures.rows - restRows).toLocaleString("en-GB");

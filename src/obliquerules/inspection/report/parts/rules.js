@@ -2,13 +2,14 @@
 
 function renderRules() {
   const ensemble = current();
-  const largest = Math.max(...ensemble.rules.flatMap(({ weight }) => weight).map(Math.abs), Number.MIN_VALUE);
+  const plain = ensemble.rules.filter(({ factor: multiplied }) => !multiplied);
+  const largest = Math.max(...plain.flatMap(({ weight }) => weight).map(Math.abs), Number.MIN_VALUE);
   const heading = (kind, ...nodes) => element("th", { class: kind, scope: "col" }, ...nodes);
   const adds = many ? classHeadings() : [heading("weight", "adds", ratioHeading()), element("td", { class: "adds" })];
   const head = [heading("switch", "on"), ...adds, heading("condition", "if")];
   if (figures) head.push(heading("covers", "holds for"));
   if (purityIsKnown()) head.push(heading("purity", purityWords()));
-  const constant = ruleRow({ weight: ensemble.intercept, condition: null }, -1, largest);
+  const constant = ruleRow({ weight: ensemble.intercept, condition: null, factor: null }, -1, largest);
   const lines = ensemble.rules.map((rule, index) => ruleRow(rule, index, largest));
   const table = byId("rules");
   table.classList.toggle("classes", many);
@@ -16,12 +17,12 @@ function renderRules() {
   byId("all-on").hidden = !switchedOff().size;
 }
 
-/** Return the cells with what a rule adds; of the constants, zeros are shown, too. */
-function weightCells(weight, isConstant, largest) {
+/** Return the cells with what a rule adds; of the constants, zeros are shown, too. What is multiplied is on no common scale. */
+function weightCells({ weight, factor: multiplied }, isConstant, largest) {
   if (many) return classCells(weight, largest, { zeros: isConstant });
   return [
     element("td", { class: "weight" }, ...(isConstant ? [pretty(signed(weight))] : weightNodes(weight))),
-    element("td", { class: "adds" }, isConstant ? "" : weightBar(weight, largest)),
+    element("td", { class: "adds" }, isConstant || multiplied ? "" : weightBar(weight, largest)),
   ];
 }
 
@@ -35,11 +36,11 @@ function ruleRow(rule, index, largest) {
   const id = index < 0 ? "constant" : `rule-${index}`;
   const cells = [
     element("td", { class: "switch" }, ...(index < 0 ? [] : [ruleSwitch(index, id, off)])),
-    ...weightCells(rule.weight, index < 0, largest),
+    ...weightCells(rule, index < 0, largest),
     element(
       "th",
       { class: "condition", scope: "row", id: `${id}-if` },
-      ...(index < 0 ? ["to start with, always"] : conditionNodes(rule.condition)),
+      ...(index < 0 ? ["to start with, always"] : sayingNodes(rule)),
     ),
   ];
   if (figures) cells.push(element("td", { class: "covers" }, ...coverageNodes(rule)));
@@ -60,7 +61,7 @@ function weightBar(weight, largest) {
 }
 
 function coverageNodes({ condition }) {
-  const share = condition === null ? 1 : figures.coverage[condition];
+  const share = condition === null || !conditions[condition].length ? 1 : figures.coverage[condition];
   if (share === null) {
     const why = `It would tell about fewer than ${figures.least} rows.`;
     return [element("span", { class: "withheld", title: why }, "not shown")];
