@@ -14,7 +14,7 @@ if typing.TYPE_CHECKING:
     from obliquerules.estimators.loading import load_model
     from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
     from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
-    from obliquerules.rules import Column, Conjunction, Membership, Model, Proposition, Rounding, Rule, RuleEnsemble
+    from obliquerules.rules import Column, Conjunction, Factor, Membership, Model, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.documents.fields import ModelFileError
     from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
 
@@ -22,6 +22,7 @@ __all__ = [
     "Column",
     "Conjunction",
     "DRNetClassifier",
+    "Factor",
     "L1Level",
     "L1Path",
     "LLTBoostClassifier",
@@ -54,7 +55,7 @@ _HOMES = {
     "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
     "estimators.loading": ("load_model",),
     "estimators.tgb": ("TGBClassifier", "TGBClassifierCV", "TGBRegressor", "TGBRegressorCV"),
-    "rules": ("Column", "Conjunction", "Membership", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
+    "rules": ("Column", "Conjunction", "Factor", "Membership", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.documents.fields": ("ModelFileError",),
     "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
 }

@@ -26,6 +26,8 @@ FEWEST_VALUES = 6
 # A column has a limit where this share of its rows lies beyond, one of them by this many times the distance between the limits.
 BEYOND = 0.01
 FAR = 0.5
+# Values are counted from zero if it is no further from them than this, in the same unit; otherwise from a usual value.
+NEAR = 0.25
 # The digits of limits and origins, in units of the distance between the limits.
 DIGITS = 2
 
@@ -100,7 +102,7 @@ def _factor(column: int, values: Vector, weight: Vector, *, has_holes: bool) -> 
     least, most = float(values[order[0]]), float(values[order[-1]])
     lower = _short(low, width) if low - least > FAR * width else -math.inf
     upper = _short(high, width) if most - high > FAR * width else math.inf
-    is_far = not low - width <= 0.0 <= high + width
+    is_far = not low - NEAR * width <= 0.0 <= high + NEAR * width
     # What is missing counts as the origin, which therefore is a usual value.
     origin = _short(middle, width) if has_holes or is_far else 0.0
     return Factor(column, origin, lower, upper)
