@@ -99,6 +99,8 @@ class Style:
         What stands after a column or a condition.
     clipped, between : str
         What stands between a column and its limits, and between those.
+    infinity : str
+        What stands in the place of a limit that does not exist.
     number : str
         A format for the digits of a number, such as ``"${}$"``.
     exact : bool
@@ -129,6 +131,7 @@ class Style:
     or_missing: str = " or missing"
     clipped: str = " clipped to "
     between: str = ", "
+    infinity: str = "inf"
     number: str = "{}"
     exact: bool = False
 
@@ -175,8 +178,13 @@ class Style:
         if text == column.name and self.name is plain_name and FACTOR_WORDS.search(text):
             text = json.dumps(text, ensure_ascii=False)
         if factor.is_clipped:
-            text += f"{self.clipped}[{self.value(column, factor.lower)}{self.between}{self.value(column, factor.upper)}]"
+            text += f"{self.clipped}[{self._limit(column, factor.lower)}{self.between}{self._limit(column, factor.upper)}]"
         return self.counted(column, text, factor.origin)
+
+    def _limit(self, column: Column, number: float) -> str:
+        if math.isfinite(number):
+            return self.value(column, number)
+        return f"-{self.infinity}" if number < 0.0 else self.infinity
 
     def counted(self, column: Column, value: str, origin: float) -> str:
         """Return a value of a column, already as text, counted from an origin."""
