@@ -13,7 +13,7 @@ from obliquerules.benchmark.protocol import Split, bootstrap_split
 from obliquerules.benchmark.runner import load
 from obliquerules.datasets import DATASETS
 
-LARGEST_RATIO = 3.0
+LARGEST_RATIO = 12.0
 SPLITS = 3
 
 

@@ -17,7 +17,7 @@ from obliquerules.boosting.lltboost import LLTBoost
 
 from .tasks import LOSS_NAMES, data, estimator_of, task_of
 
-SMALL = {"max_rules": 2, "max_propositions": 2, "max_variables": 2, "cv": 3, "random_state": 0}
+SMALL = {"max_rules": 2, "max_propositions": 2, "max_variables": 2, "effort": 0, "cv": 3, "random_state": 0}
 every_kind = pytest.mark.parametrize("kind", LOSS_NAMES)
 
 
@@ -91,14 +91,14 @@ def test_workers_in_other_processes_find_the_same_losses():
     X, y, weight = data("classes")
     train, test = np.arange(80), np.arange(80, 120)
     task, sizes = task_of("classes", X, y, weight), np.array([0, 3, 5])
-    here = (LLTBoost(max_rules=2, max_variables=2), task, train, test, sizes, RIDGES)
+    here = (LLTBoost(max_rules=2, max_variables=2, effort=0), task, train, test, sizes, RIDGES)
     there = pickle.loads(pickle.dumps(here))
     np.testing.assert_array_equal(fold_losses(*there).loss, fold_losses(*here).loss)
 
 
 def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity():
     X, y, _ = data("numbers")
-    task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2)
+    task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2, effort=0)
     train, test = np.arange(80), np.arange(80, 120)
     path = method.grow(task.on(train)).path
     sizes = np.arange(path[-1].complexity + 3)

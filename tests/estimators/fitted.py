@@ -22,11 +22,13 @@ def data():
 
 MAKERS = {
     "classifier": lambda: LLTBoostClassifier(max_rules=4, complexity_penalty=1.0, random_state=0),
-    "classifier cv": lambda: LLTBoostClassifierCV(max_rules=3, complexity_penalty=1.0, cv=2, random_state=0),
+    "classifier cv": lambda: LLTBoostClassifierCV(max_rules=3, complexity_penalty=1.0, effort=0, cv=2, random_state=0),
     "squared": lambda: LLTBoostRegressor(max_rules=4, complexity_penalty=1.0, random_state=0),
     "poisson": lambda: LLTBoostRegressor(loss="poisson", max_rules=4, complexity_penalty=1.0, random_state=0),
-    "squared cv": lambda: LLTBoostRegressorCV(max_rules=3, complexity_penalty=1.0, cv=2, random_state=0),
-    "poisson cv": lambda: LLTBoostRegressorCV(loss="poisson", max_rules=3, complexity_penalty=1.0, cv=2, random_state=0),
+    "squared cv": lambda: LLTBoostRegressorCV(max_rules=3, complexity_penalty=1.0, effort=0, cv=2, random_state=0),
+    "poisson cv": lambda: LLTBoostRegressorCV(
+        loss="poisson", max_rules=3, complexity_penalty=1.0, effort=0, cv=2, random_state=0
+    ),
 }
 every_kind = pytest.mark.parametrize("kind", MAKERS)
 

@@ -214,6 +214,7 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "objective_tolerance": [-0.1, np.inf, np.nan, "small", None],
     "ridge": [-1.0, np.inf, np.nan, "strong", "Auto", None, 1j, True],
     "effort": [-1, 1.5, "most", None, True],
+    "linear_terms": [1, "yes", None, 0.5],
     "exact": ["digits", None, True],
     "random_state": ["now", -1, 0.5, [1], np.random.default_rng(0)],
     "verbose": ["loudly", -1, 0.5, None],

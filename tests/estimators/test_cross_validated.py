@@ -16,7 +16,7 @@ from obliquerules.losses import LOSSES
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block
 
-SMALL = {"max_rules": 3, "max_variables": 2, "cv": 3, "random_state": 0}
+SMALL = {"max_rules": 3, "max_variables": 2, "effort": 0, "cv": 3, "random_state": 0}
 CLASSIFIER = LLTBoostClassifierCV(**SMALL)
 REGRESSOR = LLTBoostRegressorCV(**SMALL)
 COUNTER = LLTBoostRegressorCV(loss="poisson", **SMALL)
@@ -79,7 +79,7 @@ def test_risks_are_those_of_plain_fits_to_the_training_rows(model: Any, weighted
     fitted = clone(model).set_params(cv=folds, ridge=4.0).fit(X, y, weight)
     plain = LLTBoostClassifier() if model is CLASSIFIER else LLTBoostRegressor(loss=model.loss)
     loss = LOSSES["logistic"] if model is CLASSIFIER else LOSSES[model.loss]
-    plain.set_params(max_rules=3, max_variables=2, ridge=4.0)
+    plain.set_params(max_rules=3, max_variables=2, effort=0, ridge=4.0)
     results = fitted.cv_results_
     losses = np.empty((len(results["complexity"]), len(y)))
     for k, (train, test) in enumerate(folds.split(X)):
@@ -113,7 +113,7 @@ def test_rows_count_as_often_as_they_are_tested() -> None:
 
 def _risk_of_first_rows(split: Any, X: np.ndarray, y: np.ndarray, fitted: Any) -> np.ndarray:
     """Return the risk of the first 20 rows at each size, without the test rows of a split."""
-    plain = LLTBoostRegressor(max_rules=3, max_variables=2, ridge=4.0).fit(X[split[0]], y[split[0]])
+    plain = LLTBoostRegressor(max_rules=3, max_variables=2, effort=0, ridge=4.0).fit(X[split[0]], y[split[0]])
     sizes = fitted.cv_results_["complexity"].tolist()
     return np.array([np.mean((y[:20] - plain.at(c).predict(X[:20])) ** 2) / 2 for c in sizes])
 

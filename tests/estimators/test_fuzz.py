@@ -30,7 +30,7 @@ def models(tmp_path_factory):
         "classifier": LLTBoostClassifier(max_rules=3, random_state=0).fit(X, labels),
         "numbered classes": LLTBoostClassifier(max_rules=2, random_state=0).fit(X.to_numpy(), labels == "yes"),
         "poisson": LLTBoostRegressor(loss="poisson", max_rules=3, random_state=0).fit(X, counts),
-        "cross-validated": LLTBoostRegressorCV(max_rules=2, cv=2, random_state=0).fit(X, counts),
+        "cross-validated": LLTBoostRegressorCV(max_rules=2, effort=0, cv=2, random_state=0).fit(X, counts),
         "axis": TGBClassifier(max_rules=3, random_state=0).fit(X, labels),
         "network": LTRNetRegressor(max_rules=3, n_penalties=2, n_restarts=2, random_state=0).fit(X, counts),
         "rule set": DRNetClassifier(max_rules=3, n_penalties=2, max_iter=500, phase_length=100, random_state=0).fit(X, labels),

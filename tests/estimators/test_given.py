@@ -132,7 +132,7 @@ def test_many_classes_have_an_offset_for_each():
 
 
 def test_cross_validation_takes_the_offset():
-    model = LLTBoostClassifierCV(max_rules=2, cv=2).fit(X, LABELS, offset=OFFSET)
+    model = LLTBoostClassifierCV(max_rules=2, effort=0, cv=2).fit(X, LABELS, offset=OFFSET)
     assert model.risk_ < 0.69
     assert model.predict(X, offset=OFFSET).shape == (N,)
 

@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 GROUPS = np.repeat(np.arange(30), 8)
 X = RNG.normal(size=(240, 3)) + 0.3 * RNG.normal(size=(30, 3))[GROUPS]
 Y = np.where(X[:, 0] > 0.2, 2.0, 0.0) + RNG.normal(size=30)[GROUPS] + 0.2 * RNG.normal(size=240)
-SMALL = {"max_rules": 3, "max_propositions": 1, "cv": 3}
+SMALL = {"max_rules": 3, "max_propositions": 1, "effort": 0, "cv": 3}
 
 
 def task(order):

@@ -84,13 +84,13 @@ def test_classifiers_learn_from_a_raw_frame():
 def test_what_is_learned_speaks_of_levels_dates_and_missing_values():
     X, y = frame(n=1500)
     text = LLTBoostRegressor(max_rules=12).fit(X, y).to_text()
-    for part in ("colour", "red", "missing", "smoker", "grade", "admitted >= 2021-0", "drug"):
+    for part in ("colour in {", "missing", "smoker", "grade", "admitted >= 2021-0", "drug"):
         assert part in text
 
 
 def test_the_chosen_size_is_found_on_a_raw_frame():
     X, y = frame()
-    model = LLTBoostRegressorCV(max_rules=4, cv=3).fit(X, y)
+    model = LLTBoostRegressorCV(max_rules=4, effort=0, cv=3).fit(X, y)
     assert model.score(X, y) > 0.5
 
 

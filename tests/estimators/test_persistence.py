@@ -242,7 +242,7 @@ HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     ("another format", "classifier", put("format", "pickle"), "format", True),
     ("no version", "classifier", drop("version"), "version", True),
     ("version as a number", "classifier", put("version", 1.0), "version", True),
-    ("newer major version", "classifier", put("version", "3.0"), "version", True),
+    ("newer major version", "classifier", put("version", "4.0"), "version", True),
     ("no kind", "classifier", drop("kind"), "kind", True),
     ("unknown kind", "classifier", put("kind", "network"), "kind", True),
     ("kind as a list", "classifier", put("kind", ["estimator"]), "kind", True),

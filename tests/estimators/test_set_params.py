@@ -23,9 +23,9 @@ NET = {"n_penalties": 1, "n_restarts": 1, "max_iter": 20, "random_state": 0}
 MODELS = {
     "DRNetClassifier": DRNetClassifier(n_penalties=1, max_iter=200, random_state=0),
     "LLTBoostClassifier": LLTBoostClassifier(max_rules=2, random_state=0),
-    "LLTBoostClassifierCV": LLTBoostClassifierCV(max_rules=2, cv=2, random_state=0),
+    "LLTBoostClassifierCV": LLTBoostClassifierCV(max_rules=2, effort=0, cv=2, random_state=0),
     "LLTBoostRegressor": LLTBoostRegressor(max_rules=2, random_state=0),
-    "LLTBoostRegressorCV": LLTBoostRegressorCV(max_rules=2, cv=2, loss="poisson", random_state=0),
+    "LLTBoostRegressorCV": LLTBoostRegressorCV(max_rules=2, effort=0, cv=2, loss="poisson", random_state=0),
     "LTRNetClassifier": LTRNetClassifier(**NET),
     "LTRNetRegressor": LTRNetRegressor(loss="poisson", **NET),
     "TGBClassifier": TGBClassifier(max_rules=2, random_state=0),

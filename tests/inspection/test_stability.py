@@ -212,7 +212,7 @@ def test_table_and_dicts() -> None:
 
 def test_the_model_stays_as_it_is_and_labels_are_its_own() -> None:
     X, y = data()
-    model = LLTBoostClassifierCV(max_rules=1, cv=3, random_state=0).fit(X, np.where(y == 1.0, "yes", "no"))
+    model = LLTBoostClassifierCV(max_rules=1, effort=0, cv=3, random_state=0).fit(X, np.where(y == 1.0, "yes", "no"))
     before = dict(vars(model))
     result = model.stability(X, np.where(y == 1.0, "yes", "no"), n_bootstraps=2, random_state=0)
     assert len(result) == len(model.ensemble_)

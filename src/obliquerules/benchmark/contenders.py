@@ -69,6 +69,16 @@ def lltboost(selection: str) -> Contender:
     return Contender(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
 
 
+def lltboost_with_slopes() -> Contender:
+    """LLTBoost with as many rules or slopes; not in the paper, whose models are made of rules alone."""
+
+    def make(task: str, seed: int) -> Mapping[str, Any]:
+        kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
+        return {"default": kind(max_rules=10, linear_terms=True, random_state=seed)}
+
+    return Contender("LLTBoost (slopes)", None, make, rules=False)
+
+
 def tgb(name: str, **parameters: Any) -> Contender:
     """TGB with up to ten rules of five propositions, at each of the paper's strengths of the ridge."""
 
@@ -104,6 +114,7 @@ OURS: dict[str, Contender] = {
     contender.name: contender
     for contender in (
         *map(lltboost, SELECTIONS),
+        lltboost_with_slopes(),
         tgb("default"),
         tgb("paper", objective="gradient", selection="objective", objective_tolerance=0.0),
         ltrnet(),

@@ -160,29 +160,23 @@ class Boosting(Method):
         """Return the ensembles of the path, and the record of the fit."""
         pair, record, problem, shortening = self.pair, Record(), self.problem(task), Shortening(task.sample.X)
         learner, selection = pair.learner(self, task.sample), pair.selection(self)
-        if self._learns_slopes(selection, task):
-            assert isinstance(selection, InformationSelection)
-            learner = with_slopes(learner, selection, task.sample.X, task.sample.weight)
         growth = boost(problem, learner, selection, self.max_rules, record)
         if isinstance(selection, InformationSelection) and not task.loss.by_class:
+            if self.linear_terms:
+                learner = with_slopes(learner, selection, task.sample.X, task.sample.weight)
             conditions = SoftConditions(Inputs(task.sample.X, task.sample.weight), task.sample.weight)
             problem = replace(problem, blur=Blur(conditions, problem.size))
             refiner = Refiner(conditions, problem)
             growth = Search(problem, learner, selection, refiner, self.max_rules, record).run(self.effort)
-        for stage in growth:
-            if self.verbose:
-                task.report(self._progress(shortening.ensemble(stage.ensemble)))
-        return selection.path(record), record
-
-    def _learns_slopes(self, selection: Selection, task: Task) -> bool:
-        """Say whether slopes are learned; raise if they are demanded where they cannot be."""
-        possible = isinstance(selection, InformationSelection) and not task.loss.by_class
-        if self.linear_terms is True and not possible:
+        elif self.linear_terms not in (False, AUTO):
             raise ValueError(
                 'linear_terms=True needs selection="information" and numbers, counts or two classes; with "auto", there are '
                 "slopes where they can be learned."
             )
-        return bool(self.linear_terms) and possible
+        for stage in growth:
+            if self.verbose:
+                task.report(self._progress(shortening.ensemble(stage.ensemble)))
+        return selection.path(record), record
 
     @property
     def growth_ridge(self) -> float:
