@@ -348,7 +348,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(random_state=0).fit(X, y).at(14)
         >>> edited = model.edit(X, y).drop(0).refit().model
         >>> len(model.ensemble_), len(edited.ensemble_)
-        (3, 2)
+        (4, 3)
         """
         block, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
         return Editing(self, Sample.of(block, rows.y, rows.weight, rows.total_offset))
