@@ -24,7 +24,7 @@ def counts(tmp_path_factory):
     a, b = rng.normal(size=60), rng.normal(size=60)
     rows = zip(a, b, rng.integers(1, 3, 60), ["x"] * 60, rng.poisson(np.exp(a)), strict=True)
     table = write_csv(directory / "data.csv", ["a", "b", "w", "note", "n"], rows)
-    options = ("--weight", "w", "--cv", "2", "--jobs", "1", "--json", "--quiet", "--set", "max_rules=2")
+    options = ("--weight", "w", "--cv", "2", "--jobs", "1", "--json", "--quiet", "--set", "max_rules=2", "--set", "effort=0")
     done = run("fit", "-", "--target", "n", "-o", "model.json", *options, cwd=directory, input=table.read_text())
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -62,7 +62,7 @@ def test_fit_takes_counts_weights_folds_and_standard_input(counts):
     assert said["columns"] == ["a", "b"]
     assert said["columns_left_out"] == {"note": "because it is the same in every row"}
     frame = pd.read_csv(directory / "data.csv")
-    model = obliquerules.LLTBoostRegressorCV(loss="poisson", max_rules=2, cv=2, n_jobs=1, random_state=0)
+    model = obliquerules.LLTBoostRegressorCV(loss="poisson", max_rules=2, effort=0, cv=2, n_jobs=1, random_state=0)
     model.fit(frame[["a", "b"]], frame["n"], sample_weight=frame["w"]).save(directory / "same.json")
     assert (directory / "same.json").read_bytes() == (directory / "model.json").read_bytes()
 

@@ -35,15 +35,16 @@ def killed_after(command, at_risk, seconds):
 
 
 def killed_while_writing(command, at_risk):
-    """Kill the command as soon as it has begun to write."""
+    """Kill the command as soon as it has begun to write, beside what others have left behind."""
+    before = set(at_risk.glob(".model.json.*"))
     with started(command, at_risk) as process:
-        while process.poll() is None and not list(at_risk.glob(".model.json.*")):
+        while process.poll() is None and set(at_risk.glob(".model.json.*")) == before:
             time.sleep(0.0005)
         process.kill()
 
 
-@pytest.mark.parametrize(("command", "kills"), [(FIT, 5), (EDIT, 4)], ids=["fit", "edit"])
-def test_the_file_is_the_old_one_or_the_new_one(at_risk, command, kills):
+@pytest.mark.parametrize("command", [FIT, EDIT], ids=["fit", "edit"])
+def test_the_file_is_the_old_one_or_the_new_one(at_risk, command):
     begun = time.monotonic()
     with started(command, at_risk) as process:
         assert process.wait() == 0
@@ -51,10 +52,10 @@ def test_the_file_is_the_old_one_or_the_new_one(at_risk, command, kills):
     allowed = {(at_risk / "old.json").read_bytes(), (at_risk / "model.json").read_bytes()}
     assert len(allowed) == 2
     draw = random.Random(0)
-    for _ in range(kills):
-        killed_after(command, at_risk, seconds * draw.uniform(0.0, 1.1))
+    for _ in range(2):
+        killed_after(command, at_risk, seconds * draw.uniform(0.5, 1.1))
         assert (at_risk / "model.json").read_bytes() in allowed
-    for _ in range(3):
+    for _ in range(2):
         killed_while_writing(command, at_risk)
         assert (at_risk / "model.json").read_bytes() in allowed
 
