@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import train_test_split
 
-from obliquerules import LLTBoostRegressorCV
+from obliquerules import TGBRegressorCV
 from obliquerules.inspection import RiskComplexityDisplay
 
 patients, progression = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
@@ -23,9 +23,9 @@ train, test, train_progression, test_progression = train_test_split(
 # %%
 # The complexity counts rules, conditions and variables: roughly, how many things a reader has to take in. Cross-validation
 # says how large the risk of each size is, and how far differences are due to chance. Chosen is the smallest size whose risk is
-# in the band: above the least by no more than one standard error of the difference.
+# in the band: above the least by no more than one standard error of the difference. TGB learns plain thresholds, and quickly.
 
-model = LLTBoostRegressorCV(max_rules=17, cv=3).fit(train, train_progression)
+model = TGBRegressorCV(max_rules=17).fit(train, train_progression)
 RiskComplexityDisplay.from_estimator(
     model,
     train,

@@ -140,7 +140,7 @@ class LLTBoostClassifierCV(RuleClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from obliquerules import LLTBoostClassifierCV
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = LLTBoostClassifierCV(max_rules=4, max_variables=2, random_state=0).fit(X, y)
+    >>> model = LLTBoostClassifierCV(max_rules=2, max_variables=2, effort=0, cv=3, random_state=0).fit(X, y)
     >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
     True
     """
@@ -169,7 +169,7 @@ class LLTBoostRegressorCV(RuleRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from obliquerules import LLTBoostRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = LLTBoostRegressorCV(max_rules=3, max_variables=2, random_state=0).fit(X, y)
+    >>> model = LLTBoostRegressorCV(max_rules=2, max_variables=2, effort=0, cv=3, random_state=0).fit(X, y)
     >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
     True
     """

@@ -79,10 +79,10 @@ class RiskComplexityDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from obliquerules import LLTBoostClassifierCV
+    >>> from obliquerules import TGBClassifierCV
     >>> from obliquerules.inspection import RiskComplexityDisplay
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = LLTBoostClassifierCV(max_rules=3, max_variables=2, random_state=0).fit(X, y)
+    >>> model = TGBClassifierCV(max_rules=3).fit(X, y)
     >>> display = RiskComplexityDisplay.from_estimator(model)
     >>> display.ax_.get_ylabel()
     'log loss'
