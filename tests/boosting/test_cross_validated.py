@@ -17,7 +17,7 @@ from obliquerules.boosting.lltboost import LLTBoost
 
 from .tasks import LOSS_NAMES, data, estimator_of, task_of
 
-SMALL = {"max_rules": 2, "max_propositions": 2, "max_variables": 2, "effort": 0, "cv": 3, "random_state": 0}
+SMALL = {"max_rules": 2, "max_propositions": 2, "max_variables": 2, "effort": 0, "cv": 2, "random_state": 0}
 every_kind = pytest.mark.parametrize("kind", LOSS_NAMES)
 
 
@@ -49,7 +49,7 @@ def test_the_choice_is_that_of_the_estimator(kind, selection, weighted):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"cv": None},
+        {"cv": None, "max_rules": 1},
         {"cv": KFold(3)},
         {"cv": list(StratifiedKFold(3).split(np.zeros(120), data("classes")[1]))},
         {"one_standard_error": False},
@@ -80,9 +80,9 @@ def test_a_random_state_moves_on_as_in_the_estimator():
 
 def test_only_the_fit_to_all_rows_is_reported(capsys):
     X, y, _ = data("classes")
-    LLTBoostCV(**SMALL | {"verbose": 1}).grow(task_of("classes", X, y, learner="LLTBoostClassifierCV"))
+    LLTBoostCV(**SMALL | {"max_rules": 1, "verbose": 1}).grow(task_of("classes", X, y, learner="LLTBoostClassifierCV"))
     reported = capsys.readouterr().err
-    estimator("classes", verbose=1).fit(X, y)
+    estimator("classes", max_rules=1, verbose=1).fit(X, y)
     assert reported == capsys.readouterr().err
     assert reported.count("the best constant") == 1
 
@@ -129,7 +129,7 @@ def test_the_path_is_that_of_the_plain_method():
 @pytest.mark.parametrize("selection", ["objective", "information"])
 def test_any_boosting_method_can_be_cross_validated(kind, selection):
     X, y, weight = data(kind)
-    method = TGBCV(max_rules=3, selection=selection, cv=3, random_state=0, ridge=4.0)
+    method = TGBCV(max_rules=2, effort=0, selection=selection, cv=2, random_state=0, ridge=4.0)
     task = task_of(kind, X, y, 4.0 * weight)
     growth = method.grow(task)
     assert growth.path == method.plain.grow(task).path
@@ -146,10 +146,10 @@ def test_any_boosting_method_can_be_cross_validated(kind, selection):
 def test_the_path_is_refitted_with_the_ridge_that_was_chosen(kind):
     X, y, weight = data(kind)
     task = task_of(kind, X, y, weight)
-    growth = LLTBoostCV(**SMALL | {"max_rules": 4, "ridge": "auto"}).grow(task)
+    growth = LLTBoostCV(**SMALL | {"max_rules": 3, "ridge": "auto"}).grow(task)
     assert growth.parameters == {"ridge": growth.notes["ridge_"]}
     assert growth.notes["ridge_"] in RIDGES
-    plain = LLTBoost(max_rules=4, max_propositions=2, max_variables=2, ridge=growth.notes["ridge_"])
+    plain = LLTBoost(max_rules=3, max_propositions=2, max_variables=2, ridge=growth.notes["ridge_"])
     for ensemble in growth.path:
         start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
         again = plain.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=bool))
@@ -161,7 +161,7 @@ def test_a_noisy_target_gets_a_larger_ridge_and_a_clear_signal_does_not():
     X = rng.normal(size=(120, 6))
     clear = np.where(X[:, 2] > 0.0, 1.0, -1.0)
     noisy = 0.5 * X[:, :4].sum(axis=1) + rng.normal(size=120)
-    ridges = [TGBCV(ridge="auto").grow(task_of("numbers", X, y)).notes["ridge_"] for y in (clear, noisy)]
+    ridges = [TGBCV(max_rules=5, cv=3, ridge="auto").grow(task_of("numbers", X, y)).notes["ridge_"] for y in (clear, noisy)]
     assert ridges[0] == 4.0 < ridges[1]
 
 
@@ -184,7 +184,7 @@ def test_the_order_of_rows_does_not_matter_and_a_row_given_twice_has_weight_two(
     rng = np.random.default_rng(seed)
     times = rng.integers(1, 3, len(y))
     order = rng.permutation(int(times.sum()))
-    method = TGBCV(max_rules=2, max_propositions=1, cv=3, random_state=state)
+    method = TGBCV(max_rules=2, max_propositions=1, cv=2, random_state=state)
     weighted = method.grow(task_of(kind, X, y, 1.0 * times))
     repeated = method.grow(task_of(kind, X.repeat(times, axis=0)[order], y.repeat(times)[order]))
     assert (weighted.path, weighted.chosen) == (repeated.path, repeated.chosen)
@@ -195,7 +195,8 @@ def test_the_order_of_rows_does_not_matter_and_a_row_given_twice_has_weight_two(
 def test_without_a_seed_the_folds_are_the_same_each_time():
     X, y, _ = data("classes")
     one, two, other = (
-        TGBCV(max_rules=3, random_state=state).grow(task_of("classes", X, y)).notes["cv_results_"] for state in (None, None, 1)
+        TGBCV(max_rules=2, cv=2, random_state=state).grow(task_of("classes", X, y)).notes["cv_results_"]
+        for state in (None, None, 1)
     )
     np.testing.assert_array_equal(one["split0_test_risk"], two["split0_test_risk"])
     assert (one["split0_test_risk"] != other["split0_test_risk"]).any()
