@@ -29,7 +29,7 @@ SAMPLES = {
 
 def fitted(X, y, **parameters):
     estimator = LLTBoostClassifier if len(np.unique(y)) == 2 else LLTBoostRegressor
-    return estimator(random_state=0, **parameters).fit(X, y)
+    return estimator(random_state=0, max_rules=6, **parameters).fit(X, y)
 
 
 def assert_printed_exactly(model, X):
