@@ -37,7 +37,7 @@ from obliquerules.benchmark.trials import plan
 from obliquerules.datasets import load_diabetes
 
 def make(task, seed):
-    return {f"{size} rules": LLTBoostRegressor(max_rules=size, max_propositions=1, random_state=seed) for size in (1, 2)}
+    return {f"{size} rules": LLTBoostRegressor(max_rules=size, effort=0, random_state=seed) for size in (1, 2)}
 
 data, method, directory, chance = load_diabetes(), Contender("Tiny", "LLTB", make), Path(sys.argv[1]), random.Random(0)
 trials = plan([data], [method], 12, 0)
@@ -104,7 +104,9 @@ def method_of(kind):
 
 
 def small():
-    return Contender("Small", "LLTB", lambda _task, seed: {"default": LLTBoostRegressor(max_rules=2, random_state=seed)})
+    return Contender(
+        "Small", "LLTB", lambda _task, seed: {"default": LLTBoostRegressor(max_rules=2, effort=0, random_state=seed)}
+    )
 
 
 def without_times(outcomes):

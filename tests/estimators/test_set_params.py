@@ -1,5 +1,8 @@
 """Parameters that are set after a fit are for the next fit: what was fitted stays as it is, wherever it is asked."""
 
+import copy
+import functools
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -44,8 +47,13 @@ def data(name: str) -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] + X[:, 1] > 0.0) * 1 if "Classifier" in name else rng.poisson(np.exp(1.0 + 0.5 * X[:, 0]))
 
 
-def fitted(name: str):
+@functools.cache
+def grown(name: str):
     return clone(MODELS[name]).fit(*data(name))
+
+
+def fitted(name: str):
+    return copy.deepcopy(grown(name))
 
 
 def changed(model):

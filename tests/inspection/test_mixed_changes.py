@@ -78,7 +78,7 @@ def coded(row):
     )
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(mixed_ensembles(), mixed_rows, st.sampled_from([-1.0, 0.0, 0.5, 1.2]), st.booleans(), st.booleans())
 def test_enumeration_finds_nothing_closer(ensemble, x, limit, up, fill):
     wish = Wish(lambda score: score > limit, 1.0, "up") if up else Wish(lambda score: score < limit, -1.0, "down")

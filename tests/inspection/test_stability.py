@@ -1,5 +1,6 @@
 """Stability: rules that come back are counted as such, and the intervals of weights cover as often as they say."""
 
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -33,8 +34,13 @@ def data(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray]:
     return X, ((X[:, 0] > 0.2) ^ (rng.random(n_rows) < 0.1)) * 1.0
 
 
+@functools.cache
+def grown() -> LLTBoostClassifier:
+    return LLTBoostClassifier(max_rules=2, random_state=0).fit(*data())
+
+
 def fitted() -> LLTBoostClassifier:
-    return LLTBoostClassifier(max_rules=2, random_state=0).fit(*data()).at(3)
+    return grown().at(3)
 
 
 # Overlap
@@ -111,7 +117,7 @@ def test_intervals_cover_the_weight_in_the_population(loss: str) -> None:
     n, n_population = 200, 200_000
     true = [rule.weight for rule in with_conditions(sample(n_population), LLTBoost(ridge=4.0 * n_population / n))[0]]
     hits = []
-    for trial in range(200):
+    for trial in range(120):
         task = sample(n)
         _, reweigh = with_conditions(task, LLTBoost())
         draws = list(range(1000 * trial, 1000 * trial + 100))
