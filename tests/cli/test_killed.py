@@ -1,16 +1,57 @@
 """A command that is killed while it writes leaves the old file or the new one, and nothing that passes for a model."""
 
-import random
 import shutil
 import subprocess
-import time
+import sys
 
 import pytest
 
-from .executable import COMMAND, ENVIRONMENT, refused, run
+from .executable import ENVIRONMENT, refused, run
 
 FIT = ("fit", "data.csv", "--target", "state", "--force", "-o", "model.json", "--set", "max_rules=1", "--quiet")
 EDIT = ("edit", "old.json", "data.csv", "--target", "state", "--drop", "0", "--force", "-o", "model.json", "--quiet")
+
+# Forks of one process that has loaded everything: some are killed at a random moment, others as soon as they begin to write.
+KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+from obliquerules.cli.main import main
+
+old, new, chance = Path("old.json").read_bytes(), Path("model.json"), random.Random(0)
+
+def started():
+    new.write_bytes(old)
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os._exit(main(sys.argv[1:]))
+    return child
+
+def killed(child, when):
+    running = True
+    while running and not when():
+        running = os.waitpid(child, os.WNOHANG) == (0, 0)
+        time.sleep(0.0001)
+    if running:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    print("died" if running else "ended", {old: "old", whole: "new"}.get(new.read_bytes(), "broken"), flush=True)
+
+def left_behind():
+    return set(Path().glob(".model.json.*"))
+
+new.write_bytes(old)
+assert main(sys.argv[1:]) == 0  # which loads everything
+whole, begun = new.read_bytes(), time.monotonic()
+assert os.waitpid(started(), 0)[1] == 0
+seconds = time.monotonic() - begun
+for _ in range(10):
+    end = time.monotonic() + seconds * chance.uniform(0.0, 1.1)
+    killed(started(), lambda: time.monotonic() >= end)
+for _ in range(10):
+    before = left_behind()
+    killed(started(), lambda: left_behind() != before)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -19,45 +60,14 @@ def at_risk(place):
     return shutil.move(place / "model.json", place / "old.json").parent
 
 
-def started(command, at_risk):
-    (at_risk / "model.json").write_bytes((at_risk / "old.json").read_bytes())
-    return subprocess.Popen(
-        [COMMAND, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=at_risk, env=ENVIRONMENT
-    )
-
-
-def killed_after(command, at_risk, seconds):
-    with started(command, at_risk) as process:
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-
-
-def killed_while_writing(command, at_risk):
-    """Kill the command as soon as it has begun to write, beside what others have left behind."""
-    before = set(at_risk.glob(".model.json.*"))
-    with started(command, at_risk) as process:
-        while process.poll() is None and set(at_risk.glob(".model.json.*")) == before:
-            time.sleep(0.0005)
-        process.kill()
-
-
 @pytest.mark.parametrize("command", [FIT, EDIT], ids=["fit", "edit"])
 def test_the_file_is_the_old_one_or_the_new_one(at_risk, command):
-    begun = time.monotonic()
-    with started(command, at_risk) as process:
-        assert process.wait() == 0
-    seconds = time.monotonic() - begun
-    allowed = {(at_risk / "old.json").read_bytes(), (at_risk / "model.json").read_bytes()}
-    assert len(allowed) == 2
-    draw = random.Random(0)
-    for _ in range(2):
-        killed_after(command, at_risk, seconds * draw.uniform(0.5, 1.1))
-        assert (at_risk / "model.json").read_bytes() in allowed
-    for _ in range(2):
-        killed_while_writing(command, at_risk)
-        assert (at_risk / "model.json").read_bytes() in allowed
+    program = [sys.executable, "-c", KILLED, *command]
+    done = subprocess.run(program, cwd=at_risk, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    outcomes = [line.split() for line in done.stdout.splitlines() if line.startswith(("died", "ended"))]
+    assert len(outcomes) == 20
+    assert {content for _, content in outcomes} <= {"old", "new"}
+    assert ["died", "old"] in outcomes
 
 
 def test_what_is_left_behind_is_hidden_and_no_obstacle(at_risk):
