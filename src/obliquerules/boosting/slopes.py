@@ -25,7 +25,7 @@ Vector = NDArray[np.float64]
 FEWEST_VALUES = 6
 # A column has a limit where this share of its rows lies beyond, one of them by this many times the distance between the limits.
 BEYOND = 0.01
-FAR = 0.5
+FAR = 0.2
 # Values are counted from zero if it is no further from them than this, in the same unit; otherwise from a usual value.
 NEAR = 0.25
 # The digits of limits and origins, in units of the distance between the limits.
