@@ -102,7 +102,7 @@ def method(name):
 
     def make(task, seed):
         kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
-        return {name: kind(random_state=seed, **VARIANTS[name][0])}
+        return {name: kind(linear_terms=False, random_state=seed, **VARIANTS[name][0])}
 
     return Contender(name, "LLTB", make)
 

@@ -134,7 +134,8 @@ def rules(
     inputs: pd.DataFrame, counts: Vector, exposure: Vector, train: NDArray[np.bool_], most: int
 ) -> list[tuple[Vector, int]]:
     """Return the same by the largest ensemble of the path with no more than ``most`` parameters, and by the whole model."""
-    model = LLTBoostRegressor(loss="poisson", random_state=0).fit(inputs[train], counts[train], exposure=exposure[train])
+    model = LLTBoostRegressor(loss="poisson", linear_terms=False, random_state=0)
+    model.fit(inputs[train], counts[train], exposure=exposure[train])
     fits = [index for index, member in enumerate(model.path_) if n_parameters(member) <= most]
     members = (model.at(model.path_[fits[-1]].complexity), model)
     return [(member.predict(inputs, exposure=exposure), n_parameters(member.ensemble_)) for member in members]

@@ -118,8 +118,8 @@ def models(data: MixedData, *, ebm: bool) -> dict[str, tuple[Any, pd.DataFrame]]
     ours = LLTBoostClassifier if data.has_classes else LLTBoostRegressor
     boosted = HistGradientBoostingClassifier if data.has_classes else HistGradientBoostingRegressor
     found = {
-        "raw": (ours(), data.X),
-        "prepared": (prepared(ours()), data.X),
+        "raw": (ours(linear_terms=False), data.X),
+        "prepared": (prepared(ours(linear_terms=False)), data.X),
         "HistGradientBoosting": (boosted(categorical_features="from_dtype", random_state=0), categories),
     }
     if ebm:
@@ -184,7 +184,7 @@ def speed() -> None:
     for column, k in zip(range(10, 20), n_levels, strict=True):
         order = rng.permutation(k)
         mixed[f"x{column}"] = np.array([f"level {i}" for i in range(k)])[order[pd.qcut(Z[:, column], k, labels=False)]]
-    for estimator in (LLTBoostRegressor(max_rules=5), TGBRegressor(max_rules=5)):
+    for estimator in (LLTBoostRegressor(max_rules=5, linear_terms=False), TGBRegressor(max_rules=5)):
         times = []
         for X in (numbers, mixed, numbers, mixed):
             start = process_time()

@@ -1,10 +1,10 @@
 """Twelve real data sets that ship inside packages on PyPI: risk and complexity of the default and of the chosen size.
 
-Five folds. The models are LLTBoost and TGB at their defaults and with their size chosen by cross-validation, and rivals: a
-linear model (least squares, logistic or Poisson regression), a tree of eight leaves, FIGS (imodels), the explainable boosting
-machine (interpret; only with --ebm, which takes long) and histogram gradient boosting. Then the size that LLTBoost's
-cross-validation chooses on all rows, for five seeds. Text columns become columns of 0 and 1, and rows with missing values are
-left out.
+Five folds. The models are rules alone (for slopes, see ``slopes.py``) of LLTBoost and TGB, at their defaults and with their
+size chosen by cross-validation, and rivals: a linear model (least squares, logistic or Poisson regression), a tree of eight
+leaves, FIGS (imodels), the explainable boosting machine (interpret; only with --ebm, which takes long) and histogram gradient
+boosting. Then the size that LLTBoost's cross-validation chooses on all rows, for five seeds. Text columns become columns of 0
+and 1, and rows with missing values are left out.
 
 The data are files inside ISLP, lifelines and statsmodels, which need not be importable: ``pip install --no-deps`` is enough.
 Every result is kept in --output as soon as it is known; another run with the same package goes on from there.
@@ -109,8 +109,10 @@ DATA = {
 
 
 def ours(classifier: Any, regressor: Any, loss: str, seed: int = 0) -> Any:
-    """Return one of our estimators."""
-    return classifier(random_state=seed) if loss == "logistic" else regressor(loss=loss, random_state=seed)
+    """Return one of our estimators, which learns rules alone."""
+    if loss == "logistic":
+        return classifier(linear_terms=False, random_state=seed)
+    return regressor(loss=loss, linear_terms=False, random_state=seed)
 
 
 def linear(loss: str) -> Any:

@@ -79,6 +79,14 @@ CASES = {
     "lltboost-counts-tweedie": (LLTBoostRegressor(loss="tweedie", max_rules=3, random_state=0), counts),
     "drnet-cancer": (DRNetClassifier(n_penalties=2, max_iter=1500, phase_length=250, random_state=0), cancer),
 }
+# These are models of rules alone, as they were before there were slopes.
+for estimator, _ in CASES.values():
+    if "linear_terms" in estimator.get_params():
+        estimator.set_params(linear_terms=False)
+CASES |= {
+    "lltboost-diabetes-slopes": (LLTBoostRegressor(max_rules=5, random_state=0), diabetes),
+    "lltboost-cancer-slopes": (LLTBoostClassifier(max_rules=4, random_state=0), cancer),
+}
 
 
 def save(name, path):

@@ -1,6 +1,7 @@
 """Golden models: every estimator learns, from the same data, the model that it has always learned from them."""
 
 import json
+import math
 import os
 
 import numpy as np
@@ -58,8 +59,14 @@ def score_of(ensemble, row):
     score = ensemble["intercept"]
     for rule in ensemble["rules"]:
         if all(projection_of(one, row) >= one["threshold"] for one in rule["condition"]):
-            score += rule["weight"]
+            score += rule["weight"] * factor_of(rule["factor"], row) if "factor" in rule else rule["weight"]
     return score
+
+
+def factor_of(factor, row):
+    """What a weight is multiplied by, of rows without missing values."""
+    value = max(factor.get("lower", -math.inf), min(factor.get("upper", math.inf), row[factor["column"]]))
+    return value - factor.get("origin", 0.0)
 
 
 def of_class(ensemble, code):

@@ -59,12 +59,12 @@ class Contender:
 
 
 def lltboost(selection: str) -> Contender:
-    """LLTBoost with the sizes that the paper sets: up to ten rules, five propositions, five variables."""
+    """LLTBoost with the sizes that the paper sets: up to ten rules, five propositions, five variables, and no slopes."""
 
     def make(task: str, seed: int) -> Mapping[str, Any]:
         kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
-        model = kind(max_rules=10, max_propositions=5, max_variables=5, selection=selection, random_state=seed)
-        return {"default": model}
+        sizes: dict[str, Any] = {"max_rules": 10, "max_propositions": 5, "max_variables": 5}
+        return {"default": kind(**sizes, selection=selection, linear_terms=False, random_state=seed)}
 
     return Contender(f"LLTBoost ({'paper' if selection == 'validation' else selection})", "LLTB", make)
 

@@ -99,11 +99,11 @@ class Boosting(Method):
         least=0,
     )
     linear_terms: Any = flag_or_auto(
-        False,
+        AUTO,
         "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a few outliers would carry a slope away, the "
         "value is clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
         'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
-        '``"auto"``: where they can be learned.',
+        '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper.',
     )
     exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
