@@ -1,5 +1,6 @@
 """The longer search: more effort finds nothing worse, and the weights of its path have the ridge that was estimated."""
 
+import functools
 from itertools import pairwise
 
 import numpy as np
@@ -37,6 +38,12 @@ def data(model, seed=0, n=90):
     if isinstance(model, LLTBoostClassifier | TGBClassifier):
         return X, np.where(noisy > 0.3, "yes", "no")
     return X, rng.poisson(np.exp(score)).astype(float) if model.loss == "poisson" else noisy
+
+
+@functools.cache
+def learned(model, exact="loss", seed=0):
+    """Return a copy of a model that is fitted to the data; nobody changes it."""
+    return clone(model).set_params(exact=exact).fit(*data(model, seed))
 
 
 def loss_of(model):
@@ -148,7 +155,7 @@ def test_where_there_is_nothing_to_learn_any_effort_ends_in_the_constant():
 @pytest.mark.parametrize("exact", ["loss", "rows"])
 def test_the_weights_of_the_path_are_those_of_the_estimated_ridge(model, exact):
     X, y = data(model)
-    fitted = clone(model).set_params(exact=exact).fit(X, y)
+    fitted = learned(model, exact)
     assert fitted.ridge == "auto"
     assert fitted.ridge_ in RIDGES
     target = target_of(fitted, y)
@@ -162,7 +169,7 @@ def test_the_weights_of_the_path_are_those_of_the_estimated_ridge(model, exact):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_path_is_a_front_with_the_estimated_ridge(model, exact, seed):
     X, y = data(model, seed)
-    fitted = clone(model).set_params(exact=exact).fit(X, y)
+    fitted = learned(model, exact, seed)
     losses = [loss_of(model).value(target_of(fitted, y), member(X)).sum() for member in fitted.path_]
     assert (np.diff(losses) < 0.0).all()
     assert (np.diff([member.complexity for member in fitted.path_]) > 0).all()
@@ -225,7 +232,7 @@ def test_an_effort_without_a_meaning_is_refused(model, value):
 def test_the_order_of_rows_changes_no_bit(model):
     X, y = data(model)
     order = np.random.default_rng(1).permutation(len(y))
-    one, other = clone(model).fit(X, y), clone(model).fit(X[order], y[order])
+    one, other = learned(model), clone(model).fit(X[order], y[order])
     assert one.path_ == other.path_
     assert one.ridge_ == other.ridge_
 

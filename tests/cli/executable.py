@@ -26,7 +26,7 @@ def run(*arguments, **options):
     can have makes it one: an environment, a file as standard input, or limits.
     """
     words = [*map(str, arguments)]
-    if options.keys() <= {"cwd", "input"}:
+    if options.keys() <= {"cwd", "input", "encoding"}:
         done = _run_here(words, **options)
     else:
         done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False, **{"env": ENVIRONMENT} | options)
@@ -35,8 +35,9 @@ def run(*arguments, **options):
     return done
 
 
-def _run_here(words, cwd=".", input=""):  # noqa: A002  # its name in subprocess
-    streams = {name: io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for name in ("stdout", "stderr")}
+def _run_here(words, cwd=".", input="", encoding="utf-8"):  # noqa: A002  # its name in subprocess
+    errors = {"stdout": "strict", "stderr": "backslashreplace"}  # as Python opens them
+    streams = {name: io.TextIOWrapper(io.BytesIO(), encoding, errors[name], write_through=True) for name in errors}
     streams["stdin"] = io.TextIOWrapper(io.BytesIO(input.encode()), encoding="utf-8")
     screen = patch.dict(os.environ, COLUMNS=ENVIRONMENT["COLUMNS"])
     with contextlib.chdir(cwd), patch.multiple(sys, **streams), screen, warnings.catch_warnings():
@@ -45,7 +46,7 @@ def _run_here(words, cwd=".", input=""):  # noqa: A002  # its name in subprocess
             code = main(words)
         except SystemExit as end:  # of the parser of options
             code = end.code
-    told = (streams[name].buffer.getvalue().decode() for name in ("stdout", "stderr"))
+    told = (streams[name].buffer.getvalue().decode(encoding) for name in errors)
     return subprocess.CompletedProcess(words, code, *told)
 
 

@@ -316,11 +316,12 @@ ASCII = {"PYTHONIOENCODING": "ascii"}
 
 def test_a_terminal_that_knows_few_characters(place, shell):
     write_csv(place / "grüße.csv", ["größe\u2028ß", "y"], [(1, "ä"), (2, "ö"), (3, "ä"), (4, "ö"), (5, "ö")])
-    fit = "COMMAND fit grüße.csv --target y -o grün.json --force --method tgb --set max_rules=1"
-    done = shell(fit, **ASCII)
+    fit = ("fit", "grüße.csv", "--target", "y", "-o", "grün.json", "--force", "--method", "tgb", "--set", "max_rules=1")
+    done = run(*fit, cwd=place, encoding="ascii")
     assert done.returncode == 0, done.stderr
     assert 'if "gr\\xf6\\xdfe\\u2028\\xdf" >=' in done.stdout
-    done = shell(f"{fit} --json", **ASCII)
+    assert shell("COMMAND show grün.json", **ASCII).stdout == done.stdout
+    done = run(*fit, "--json", cwd=place, encoding="ascii")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert summary["columns"] == ["größe\u2028ß"]

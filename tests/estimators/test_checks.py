@@ -24,7 +24,7 @@ SMALL_CV: dict[str, Any] = {"max_rules": 2, "max_propositions": 1, "cv": 2}
 SMALL_NET: dict[str, Any] = {"max_rules": 4, "max_propositions": 2, "n_penalties": 2, "n_restarts": 2, "max_iter": 50}
 
 ESTIMATORS = [
-    DRNetClassifier(n_penalties=2, min_penalty=1e-3, max_penalty=0.1, max_iter=120, phase_length=40, step_size=0.1),
+    DRNetClassifier(n_penalties=2, min_penalty=1e-3, max_penalty=0.1, max_iter=60, phase_length=20, step_size=0.1),
     LLTBoostClassifier(max_rules=3),
     LLTBoostRegressor(max_rules=2),
     LLTBoostRegressor(loss="poisson", **SMALL),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from obliquerules import Conjunction, Rule, RuleEnsemble
+from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.export.excel import ExcelLanguage, _far_from_thresholds
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
@@ -130,7 +130,7 @@ def test_a_class_that_does_not_belong_to_the_score_is_refused():
 
 
 def test_a_formula_that_is_too_long_is_refused():
-    long = RuleEnsemble(ORDINARY.rules[:1] * 2000, 0.0)
+    long = RuleEnsemble([Rule(1.0, Conjunction([Proposition(range(700), [1.5] * 700, 0.5)]))], 0.0)
     with pytest.raises(ValueError, match="where Excel takes 8192: export a smaller model"):
         export(Model.of(long, LOSS), "excel")
 
