@@ -21,9 +21,9 @@ from .growing import assert_rows_fit_conditions, assert_weights_are_best, proble
 
 every_loss = pytest.mark.parametrize("loss", LOSSES)
 MODELS = {
-    "numbers": LLTBoostRegressor(max_rules=3),
-    "counts": LLTBoostRegressor(max_rules=3, loss="poisson"),
-    "classes": LLTBoostClassifier(max_rules=3),
+    "numbers": LLTBoostRegressor(max_rules=3, linear_terms=False),
+    "counts": LLTBoostRegressor(max_rules=3, loss="poisson", linear_terms=False),
+    "classes": LLTBoostClassifier(max_rules=3, linear_terms=False),
     "axis, numbers": TGBRegressor(max_rules=3),
     "axis, classes": TGBClassifier(max_rules=3),
 }

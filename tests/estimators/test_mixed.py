@@ -210,6 +210,6 @@ def test_many_levels_do_not_fill_a_rule():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"city": rng.choice([f"c{i}" for i in range(1000)], 3000), "age": rng.normal(size=3000)})
     y = X["age"] + rng.normal(size=3000)
-    model = LLTBoostRegressor(max_rules=6).fit(X, y)
+    model = LLTBoostRegressor(max_rules=6, linear_terms=False).fit(X, y)
     listed = [len(test.levels) for rule in model.ensemble_ for test in rule.condition if isinstance(test, Membership)]
     assert sum(listed) <= 10

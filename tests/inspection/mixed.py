@@ -81,7 +81,7 @@ def fitted_mixed():
     X.loc[rng.random(n) < 0.1, "colour"] = None
     y = 2.0 * X["colour"].isin(["red", "blue"]) + 0.05 * (X["age"] + 30 * X["smoker"]) - 2.0 * (X["day"] >= "2020-09-01")
     y = y + 1.0 * (X["grade"] >= "mid") + 1.5 * X["flag"] + 1.2 * X["bmi"].isna() + rng.normal(0, 0.1, n)
-    return LLTBoostRegressor(max_rules=8, random_state=0).fit(X, y), X, y.to_numpy()
+    return LLTBoostRegressor(max_rules=8, linear_terms=False, random_state=0).fit(X, y), X, y.to_numpy()
 
 
 mixed_rows = st.tuples(*(st.sampled_from(values) for values in VALUES)).map(np.array)

@@ -2,8 +2,9 @@
 
 import re
 
-from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules import Conjunction, Factor, Proposition, Rule, RuleEnsemble
 
+FACTOR = re.compile(r"x(?P<column>\d+)(?: clipped to \[(?P<lower>\S+), (?P<upper>\S+)\])?(?: (?P<sign>[+-]) (?P<origin>\S+))?")
 TERM = re.compile(r"([+-]?) ?(?:(\d\S*) )?x(\d+) ?")
 
 
@@ -15,9 +16,17 @@ def read_ensemble(text):
 
 
 def read_rule(line):
-    weight, condition = line.split(" if ")
-    parts = [] if condition == "True" else condition.split(" & ")
-    return Rule(float(weight), Conjunction(map(read_proposition, parts)))
+    amount, _, condition = line.partition(" if ")
+    weight, _, factor = amount.partition(" ")
+    parts = [] if condition in ("", "True") else condition.split(" & ")
+    return Rule(float(weight), Conjunction(map(read_proposition, parts)), read_factor(factor) if factor else None)
+
+
+def read_factor(text):
+    """Read ``x0``, ``(x0 - 2)`` or ``(x0 clipped to [-inf, 9] - 2)``."""
+    column, lower, upper, sign, origin = FACTOR.fullmatch(text.strip("()")).groups()
+    start = 0.0 if origin is None else float(origin) * (1.0 if sign == "-" else -1.0)
+    return Factor(int(column), start, float(lower or "-inf"), float(upper or "inf"))
 
 
 def read_proposition(text):

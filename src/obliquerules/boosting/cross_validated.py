@@ -196,10 +196,10 @@ class TGBCV(CrossValidated, TGB):
 def parameters_of(kind: type[Method], method: Method) -> dict[str, Any]:
     """Return the parameters of a kind of method, with the values that another method has for them.
 
-    Where that is "auto", it is the ridge of growth.
+    A ridge that is "auto" becomes that of growth.
     """
     values = {one.name: getattr(method, one.name) for one in dataclasses.fields(kind)}
-    return {name: RIDGES[0] if isinstance(value, str) and value == AUTO else value for name, value in values.items()}
+    return values | {"ridge": RIDGES[0]} if values["ridge"] == AUTO else values
 
 
 def members_to_compare(path: Path, task: Task) -> list[int]:

@@ -44,7 +44,7 @@ def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
     found = _smallest(tuple(np.sign(proposition.weights).tolist()), needed, cases.tobytes(), holds.tobytes())
     if found is None:
         return proposition
-    made = _made(terms, *found, proposition.missing)
+    made = _made(terms, *found, proposition.missing, block)
     return made if isinstance(made, Membership) else _upright(made, block)
 
 
@@ -94,7 +94,7 @@ def _by_size(n: int) -> NDArray[np.float64]:
     return np.array(ordered[1:], dtype=np.float64)
 
 
-def _made(terms: tuple[Term, ...], weights: tuple[float, ...], threshold: float, missing: bool) -> Test:
+def _made(terms: tuple[Term, ...], weights: tuple[float, ...], threshold: float, missing: bool, block: Block) -> Test:
     """Return the sum with whole weights, its levels of one column together where they weigh the same."""
     kept: dict[Term, float] = {}
     for term, weight in zip(terms, weights, strict=True):
@@ -104,7 +104,7 @@ def _made(terms: tuple[Term, ...], weights: tuple[float, ...], threshold: float,
         if same is None:
             kept[term] = weight
         else:
-            kept = {_joined(same, term) if other == same else other: size for other, size in kept.items()}
+            kept = {_joined(same, term, block) if other == same else other: size for other, size in kept.items()}
     divisor = math.gcd(*(int(weight) for weight in kept.values()))
     whole = [weight / divisor for weight in kept.values()]
     made = Proposition(list(kept), whole, math.ceil(threshold / divisor), missing)
@@ -133,10 +133,12 @@ def _can_join(one: Term, other: Term) -> bool:
     return _exclusive(one, other) and bool(one.levels) and bool(other.levels)
 
 
-def _joined(one: Term, other: Term) -> Membership:
+def _joined(one: Term, other: Term, block: Block) -> Membership:
+    """Return both listed together, in the order of the column, in which they are printed too."""
     assert isinstance(one, Membership)
     assert isinstance(other, Membership)
-    return Membership(one.column, (*one.levels, *other.levels), missing=one.missing or other.missing)
+    order = block.column(one.column).levels or ()
+    return Membership(one.column, sorted((*one.levels, *other.levels), key=order.index), missing=one.missing or other.missing)
 
 
 def as_membership(proposition: Proposition) -> Test:

@@ -42,9 +42,10 @@ def data(kind, n_rows=300):
 @functools.cache
 def fitted(kind):
     X, y = data(kind)
+    parameters = {"max_rules": 4, "complexity_penalty": 1.0, "linear_terms": False, "random_state": 0}
     if kind == "classifier":
-        return LLTBoostClassifier(max_rules=4, complexity_penalty=1.0, random_state=0).fit(X, y), X, y
-    return LLTBoostRegressor(loss=kind, max_rules=4, complexity_penalty=1.0, random_state=0).fit(X, y), X, y
+        return LLTBoostClassifier(**parameters).fit(X, y), X, y
+    return LLTBoostRegressor(loss=kind, **parameters).fit(X, y), X, y
 
 
 def written(model, place, *data, **options):
