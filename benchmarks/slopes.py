@@ -51,7 +51,7 @@ def chosen(loss: str) -> Any:
 
 
 OURS = {"rules": partial(ours, False), "slopes": partial(ours, True), "chosen": chosen}
-RIVALS = {"linear": real.linear, "EBM": partial(real.ebm, 14)}
+RIVALS = {"linear": real.linear, "EBM": partial(real.ebm, 2)}
 
 
 def split_of(name: str, number: int) -> tuple[str, Any]:

@@ -18,7 +18,7 @@ def learn():
     train, test, train_diagnosis, test_diagnosis = train_test_split(
         data.data, diagnosis, test_size=1 / 2, stratify=diagnosis, random_state=0
     )
-    model = LLTBoostClassifier(max_rules=3, positive="malignant", random_state=0)
+    model = LLTBoostClassifier(max_rules=3, positive="malignant", linear_terms=False, random_state=0)
     return model.fit(train, train_diagnosis, feature_names=data.feature_names), test, test_diagnosis
 
 

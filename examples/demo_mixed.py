@@ -52,7 +52,7 @@ def learn():
     train, test, train_outcome, test_outcome = train_test_split(
         people, outcome, test_size=1 / 3, stratify=outcome, random_state=0
     )
-    model = LLTBoostClassifier(max_rules=6, positive="died", random_state=0)
+    model = LLTBoostClassifier(max_rules=6, positive="died", linear_terms=False, random_state=0)
     return model.fit(train, train_outcome, feature_names=NAMES), test, test_outcome
 
 

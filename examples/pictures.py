@@ -13,7 +13,7 @@ FOLDER = Path("docs/_static")
 def main():
     """Fit one model, and draw it in three ways."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = LLTBoostClassifierCV(max_propositions=1, max_variables=2, random_state=0)
+    model = LLTBoostClassifierCV(max_propositions=1, max_variables=2, linear_terms=False, random_state=0)
     model.fit(X, y.map({0: "malignant", 1: "benign"}))
     small = model.at(16)
     pictures = {

@@ -19,10 +19,11 @@ train, test, train_diagnosis, test_diagnosis = train_test_split(
 )
 
 # %%
-# We ask for rules with one condition in at most two measurements. One fit gives models of many sizes, of which we take one
-# that can be read at a glance. Every rule that applies adds its weight to the log-odds that a sample is malignant.
+# We ask for rules alone, without slopes, each with one condition in at most two measurements. One fit gives models of many
+# sizes, of which we take one that can be read at a glance. Every rule that applies adds its weight to the log-odds that a
+# sample is malignant.
 
-model = LLTBoostClassifier(max_propositions=1, max_variables=2, random_state=0)
+model = LLTBoostClassifier(max_propositions=1, max_variables=2, linear_terms=False, random_state=0)
 model = model.fit(train, train_diagnosis).at(12)
 print(model.ensemble_)
 

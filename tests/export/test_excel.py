@@ -67,7 +67,7 @@ def test_the_workbook_of_a_small_model():
 
 
 def test_the_workbook_of_a_slope():
-    text = "+1 if True\n+0.3 (age clipped to [20, inf] - 50)\n-2 weight if age >= 40\n-1 if age >= 3"
+    text = "+1 if True\n+0.3 (max(age, 20) - 50)\n-2 weight if age >= 40\n-1 if age >= 3"
     content = workbook(Model.of(RuleEnsemble.parse(text, NAMES), LOSS), rows=[[60.0, 0.0, 3.0], [10.0, 0.0, np.nan]])
     assert [cell.formula for cell in row_of(content, 3)][3:6] == [
         'IF($C3>0,IF(NOT(ISBLANK(A3)),Rules!$B$3 * (MAX(A3,20) - 50),0),"")',
@@ -81,7 +81,7 @@ def test_the_workbook_of_a_slope():
     assert [[cell.value for cell in row_of(content, row, 2)] for row in range(1, 6)] == [
         ["rule", "weight", "times", "condition"],
         ["constant", 1.0, None, "always"],
-        ["rule_0", 0.3, "(age clipped to [20, inf] - 50)", "True"],
+        ["rule_0", 0.3, "(max(age, 20) - 50)", "True"],
         ["rule_1", -2.0, "weight", "age >= 40"],
         ["rule_2", -1.0, None, "age >= 3"],
     ]

@@ -4,7 +4,8 @@ import re
 
 from obliquerules import Conjunction, Factor, Proposition, Rule, RuleEnsemble
 
-FACTOR = re.compile(r"x(?P<column>\d+)(?: clipped to \[(?P<lower>\S+), (?P<upper>\S+)\])?(?: (?P<sign>[+-]) (?P<origin>\S+))?")
+COLUMN = re.compile(r"(?:x(\d+)|x(\d+) clipped to \[(\S+), (\S+)\]|min\(x(\d+), (\S+)\)|max\(x(\d+), (\S+)\))")
+COUNTED = re.compile(r"\((.*) ([+-]) (\S+)\)")
 TERM = re.compile(r"([+-]?) ?(?:(\d\S*) )?x(\d+) ?")
 
 
@@ -23,10 +24,12 @@ def read_rule(line):
 
 
 def read_factor(text):
-    """Read ``x0``, ``(x0 - 2)`` or ``(x0 clipped to [-inf, 9] - 2)``."""
-    column, lower, upper, sign, origin = FACTOR.fullmatch(text.strip("()")).groups()
-    start = 0.0 if origin is None else float(origin) * (1.0 if sign == "-" else -1.0)
-    return Factor(int(column), start, float(lower or "-inf"), float(upper or "inf"))
+    """Read ``x0``, ``(x0 - 2)``, ``(min(x0, 9) - 2)`` or ``x0 clipped to [1, 9]``."""
+    counted = COUNTED.fullmatch(text)
+    value, sign, origin = (text, "-", "0") if counted is None else counted.groups()
+    plain, both, lower, upper, least, most, largest, smallest = COLUMN.fullmatch(value).groups()
+    limits = (float(lower or smallest or "-inf"), float(upper or most or "inf"))
+    return Factor(int(plain or both or least or largest), float(f"{'+' if sign == '-' else '-'}{origin}"), *limits)
 
 
 def read_proposition(text):

@@ -17,13 +17,14 @@ from obliquerules.rules.documents.fields import document_text, parse_document
 from .strategies import conjunctions, factors, few, ordinary
 
 NAMES = ("age", "what if", "b clipped to [0, 1]")
+ODD_NAMES = ("min(b, 1)", "max(c", "if")
 
 
 @st.composite
 def sloped(draw):
     """Draw an ensemble some of whose rules have a factor."""
     rules = st.builds(Rule, ordinary, conjunctions(), st.none() | factors())
-    names = draw(st.sampled_from([None, NAMES]))
+    names = draw(st.sampled_from([None, NAMES, ODD_NAMES]))
     return RuleEnsemble(draw(st.lists(rules, max_size=4)), draw(ordinary), names)
 
 
@@ -75,14 +76,18 @@ def test_complexity_is_one_for_the_weight_and_one_for_the_factor():
         ("+0.3 (age - 50)", Factor(0, 50.0)),
         ("+0.3 (age + 50)", Factor(0, -50.0)),
         ("+0.3 age clipped to [20, 80]", Factor(0, 0.0, 20.0, 80.0)),
-        ("+0.3 (age clipped to [-inf, 80] - 50)", Factor(0, 50.0, upper=80.0)),
+        ("+0.3 (min(age, 80) - 50)", Factor(0, 50.0, upper=80.0)),
+        ("+0.3 max(age, 20)", Factor(0, lower=20.0)),
+        ("+0.3 min(seen, 2021-03-01)", Factor(1, upper=18687.0)),
+        ("+0.3 (max(stay, 2 days) + 5 days)", Factor(2, -5.0, lower=2.0)),
+        ('+0.3 min("max(a, 3)", 8)', Factor(4, upper=8.0)),
         ("+0.3 (seen - 2021-03-01)", Factor(1, 18687.0)),
         ("+0.3 stay clipped to [0 days, 10 days]", Factor(2, 0.0, 0.0, 10.0)),
         ('+0.3 "a if b"', Factor(3)),
     ],
 )
 def test_text(text, factor):
-    columns = ["age", Column("seen", kind="date"), Column("stay", kind="duration"), "a if b"]
+    columns = ["age", Column("seen", kind="date"), Column("stay", kind="duration"), "a if b", "max(a, 3)"]
     rule = Rule.parse(text, columns)
     assert rule == Rule(0.3, factor=factor)
     assert rule.describe(columns) == text

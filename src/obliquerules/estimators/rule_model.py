@@ -390,11 +390,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> short = model.rounded(X, y, digits=2)
         >>> print(short.to_text())
-        +107 if True
-        +63 if s5 >= 4.6
-        +71 if bp + 2.82 bmi >= 188
+        +125 if True
+        +7.2 (min(bmi, 38) - 26)
+        +54 if s5 + 0.018 bp - 0.014 s3 >= 5.78
         >>> short.edits_[-1].description
-        'round to 2 digits: no row changes side, scores change by 0.66... at most'
+        'round to 2 digits: no row changes side, scores change by 0.92... at most'
         """
         editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
         return editing.round(digits, tolerance=tolerance, integers=integers).model
@@ -486,10 +486,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.rule_table(X, y))
-        rule  weight  complexity  coverage  mean contribution  mean of y  condition
-                +107           0   100.0 %               +107      152.1  True
-           0   +62.6           3    50.7 %              +31.7      193.2  s5 >= 4.6
-           1   +71.1           4    19.2 %              +13.7      234.6  bp + 2.82 bmi >= 188
+        rule                     weight  complexity  coverage  mean contribution  mean of y  condition
+                                   +125           0   100.0 %               +125      152.1  True
+           0  +7.23 (min(bmi, 38) - 26)           2   100.0 %              +2.57      152.1  True
+           1                      +54.1           5    44.6 %              +24.1        203  s5 + 0.018 bp - 0.014 s3 >= 5.78
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -520,12 +520,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.explain(X[:1]))
-        Predicted: 240.4
-           +107  to start with
-          +62.6  because s5 >= 4.6 (it is 4.8598, met by 0.2598)
-          +71.1  because bp + 2.82 bmi >= 188 (it is 191.522, met by 3.522)
-           +240  in all, the prediction
-        Values: bmi = 32.1, bp = 101, s5 = 4.8598
+        Predicted: 223.7
+           +125  to start with
+          +44.1  because bmi is 32.1: +7.23 x (32.1 - 26)
+          +54.1  because s5 + 0.018 bp - 0.014 s3 >= 5.78 (it is 6.146, met by 0.3658)
+           +224  in all, the prediction
+        Values: bmi = 32.1, bp = 101, s3 = 38, s5 = 4.8598
         """
         block = self._read(X)
         given = read_given_to(self.model_, exposure, offset, len(block))
@@ -558,10 +558,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.variable_importance(X))
         importance  rules  variable
-             31.29      1  s5
-             13.94      1  bp
-             12.74      1  bmi
-        (7 other variables in no rule)
+             35.51      1  bmi
+             18.97      1  s5
+             7.631      1  bp
+             5.065      1  s3
+        (6 other variables in no rule)
         """
         matrix = self._read(X)
         return variable_importance(self.model_, matrix, read_weights(sample_weight, len(matrix)))
@@ -640,10 +641,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
-        The prediction is 240.4. To make it less than 150, change
-          s5:  4.8598 -> 4.59  (-0.2698, 0.5171 standard deviations)
-          bp:     101 -> 97.3  (-3.7, 0.2678 standard deviations)
-        That is a distance of 0.7849 standard deviations in all; none of less than 0.7521 within the given ranges does it.
+        The prediction is 223.7. To make it less than 150, change
+           s5:  4.8598 -> 4.49  (-0.3698, 0.7087 standard deviations)
+          bmi:    32.1 -> 29.3  (-2.8, 0.6345 standard deviations)
+        That is a distance of 1.343 standard deviations in all; none of less than 1.313 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)

@@ -28,7 +28,7 @@ class Factor:
     Examples
     --------
     >>> Factor(0, origin=50.0, lower=20.0).describe(["age"])
-    '(age clipped to [20, inf] - 50)'
+    '(max(age, 20) - 50)'
     >>> Factor(0, origin=50.0, lower=20.0)([[60.0], [10.0], [float("nan")]]).tolist()
     [10.0, -30.0, 0.0]
     """

@@ -39,6 +39,8 @@ DATED = re.compile(
 
 # What a weight is multiplied by: a column, perhaps with limits, and in parentheses if it is counted from an origin.
 CLIPPED = re.compile(r"(?P<name>.+) clipped to \[(?P<lower>[^,\]]+), (?P<upper>[^,\]]+)\]")
+LEAST = re.compile(r"min\((?P<name>.+), (?P<upper>[^,()]+)\)")
+MOST = re.compile(r"max\((?P<name>.+), (?P<lower>[^,()]+)\)")
 COUNTED = re.compile(r"\((?P<inner>.+) (?P<sign>[+-]) (?P<origin>[^\]\"]+)\)")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
 
@@ -174,21 +176,15 @@ class Reader:
     # ---- factors
 
     def factor(self, text: str) -> Factor:
-        """Return what the weight of a rule is multiplied by, such as ``age``, ``(age - 50)`` or ``age clipped to [20, 80]``."""
+        """Return what the weight of a rule is multiplied by, such as ``age``, ``(age - 50)`` or ``min(age, 80)``."""
         counted = COUNTED.fullmatch(text)
         inner = text if counted is None else counted["inner"]
-        clipped = CLIPPED.fullmatch(inner)
-        column = self._position([inner if clipped is None else clipped["name"]])
-        limits = (
-            (-math.inf, math.inf)
-            if clipped is None
-            else (
-                self._value(clipped["lower"], column),
-                self._value(clipped["upper"], column),
-            )
-        )
+        clipped = CLIPPED.fullmatch(inner) or LEAST.fullmatch(inner) or MOST.fullmatch(inner)
+        said = {"name": inner} if clipped is None else clipped.groupdict()
+        column = self._position([said.pop("name")])
+        limits = {name: self._value(limit, column) for name, limit in said.items()}
         origin = 0.0 if counted is None else self._value(counted["origin"], column)
-        return Factor(column, -origin if counted is not None and counted["sign"] == "+" else origin, *limits)
+        return Factor(column, -origin if counted is not None and counted["sign"] == "+" else origin, **limits)
 
     def _value(self, text: str, column: int) -> float:
         """Return a number in the unit of a column, or the number that it has for a date, a time or a number of days."""
@@ -196,7 +192,7 @@ class Reader:
         if kind in ("date", "time") and MOMENT.fullmatch(text):
             return float(_days_or_seconds(text, kind))
         number = re.sub(" days?$", "", text) if kind == "duration" else text
-        if not NUMBER.fullmatch(number) and number not in ("inf", "-inf"):
+        if not NUMBER.fullmatch(number):
             raise ValueError(f"There should be a number in the place of {text!r}.")
         return float(number)
 

@@ -26,7 +26,7 @@ LEVEL_WORDS = re.compile(
     r"^(not |any of \{|at least |\()| (not )?in \{| at (least|most) | (below|above) | is (not )?missing$| or missing$"
 )
 # What the name of a factor must not look like, because limits or the condition of a rule may follow it.
-FACTOR_WORDS = re.compile(r" clipped to \[|\bif\b")
+FACTOR_WORDS = re.compile(r" clipped to \[|\bif\b|^(min|max)\(")
 # A level that needs no quotes.
 PLAIN_LEVEL = re.compile(r'[^\s",{}()&=<>!|]+( [^\s",{}()&=<>!|]+)*')
 LEVEL_OF_WORDS = re.compile(r"True|False|missing|.*\b(and|or missing)\b.*")
@@ -99,8 +99,6 @@ class Style:
         What stands after a column or a condition.
     clipped, between : str
         What stands between a column and its limits, and between those.
-    infinity : str
-        What stands in the place of a limit that does not exist.
     number : str
         A format for the digits of a number, such as ``"${}$"``.
     exact : bool
@@ -131,7 +129,6 @@ class Style:
     or_missing: str = " or missing"
     clipped: str = " clipped to "
     between: str = ", "
-    infinity: str = "inf"
     number: str = "{}"
     exact: bool = False
 
@@ -177,14 +174,13 @@ class Style:
         text = self.name(column.name)
         if text == column.name and self.name is plain_name and FACTOR_WORDS.search(text):
             text = json.dumps(text, ensure_ascii=False)
-        if factor.is_clipped:
-            text += f"{self.clipped}[{self._limit(column, factor.lower)}{self.between}{self._limit(column, factor.upper)}]"
-        return self.counted(column, text, factor.origin)
+        return self.counted(column, self._clipped(column, text, factor), factor.origin)
 
-    def _limit(self, column: Column, number: float) -> str:
-        if math.isfinite(number):
-            return self.value(column, number)
-        return f"-{self.infinity}" if number < 0.0 else self.infinity
+    def _clipped(self, column: Column, name: str, factor: Factor) -> str:
+        lower, upper = (self.value(column, limit) if math.isfinite(limit) else None for limit in (factor.lower, factor.upper))
+        if lower is None:
+            return name if upper is None else f"min({name}{self.between}{upper})"
+        return f"max({name}{self.between}{lower})" if upper is None else f"{name}{self.clipped}[{lower}{self.between}{upper}]"
 
     def counted(self, column: Column, value: str, origin: float) -> str:
         """Return a value of a column, already as text, counted from an origin."""

@@ -313,7 +313,6 @@ LATEX = Style(
     at_least=r" $\geq$ ",
     at_most=r" $\leq$ ",
     both=r" \textbf{\&} ",
-    infinity=r"$\infty$",
     number="${}$",
 )
 SENTENCE = Style(
