@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import real
+from sklearn.model_selection import PredefinedSplit
 
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
 from obliquerules.benchmark.protocol import Split, bootstrap_split, loss_within
@@ -43,15 +44,26 @@ def ours(linear_terms: bool, loss: str) -> Any:
     return LLTBoostRegressor(loss=loss, linear_terms=linear_terms, random_state=0)
 
 
-def chosen(loss: str) -> Any:
-    """Return LLTBoost with slopes that chooses the size of the least risk by cross-validation on the training rows."""
+def chosen(loss: str, X: real.Matrix) -> Any:
+    """Return LLTBoost with slopes that chooses the size of the least risk by cross-validation on these training rows.
+
+    Folds are dealt once; ``cv=5`` would deal them two to ten times, and take as much longer. Equal rows are in one fold.
+    """
+    _, row = np.unique(X, axis=0, return_inverse=True)
+    folds = PredefinedSplit(np.random.default_rng(0).permutation(row.max() + 1)[row] % 5)
     if loss == "logistic":
-        return LLTBoostClassifierCV(linear_terms=True, one_standard_error=False, random_state=0)
-    return LLTBoostRegressorCV(loss=loss, linear_terms=True, one_standard_error=False, random_state=0)
+        return LLTBoostClassifierCV(linear_terms=True, one_standard_error=False, cv=folds)
+    return LLTBoostRegressorCV(loss=loss, linear_terms=True, one_standard_error=False, cv=folds)
 
 
-OURS = {"rules": partial(ours, False), "slopes": partial(ours, True), "chosen": chosen}
-RIVALS = {"linear": real.linear, "EBM": partial(real.ebm, 2)}
+# From the loss and the training rows to an estimator.
+Maker = Callable[[str, real.Matrix], Any]
+OURS: dict[str, Maker] = {
+    "rules": lambda loss, _: ours(False, loss),
+    "slopes": lambda loss, _: ours(True, loss),
+    "chosen": chosen,
+}
+RIVALS: dict[str, Maker] = {"linear": lambda loss, _: real.linear(loss), "EBM": lambda loss, _: real.ebm(2, loss)}
 
 
 def split_of(name: str, number: int) -> tuple[str, Any]:
@@ -72,7 +84,7 @@ def on_split(name: str, method: str, number: int) -> dict[str, Any]:
     loss = LOSSES[loss_name]
     start = process_time()
     y = split.y_train.astype(int) if loss_name == "logistic" else split.y_train
-    model = real.fitted(partial((OURS | RIVALS)[method], loss_name), split.X_train, y)
+    model = real.fitted(partial((OURS | RIVALS)[method], loss_name, split.X_train), split.X_train, y)
     seconds = process_time() - start
     if method in OURS:
         most = model.complexity_ if method == "chosen" else np.inf
