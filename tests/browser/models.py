@@ -34,14 +34,14 @@ def fitted(kind):
     if kind == "logistic":
         X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         y = y.map({0: "malignant", 1: "benign"})
-        return LLTBoostClassifier(max_rules=6, random_state=0).fit(X, y), X, y
+        return LLTBoostClassifier(max_rules=6, linear_terms=False, random_state=0).fit(X, y), X, y
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     if kind == "squared":
-        return LLTBoostRegressorCV(max_rules=6, random_state=0).fit(X, y), X, y
+        return LLTBoostRegressorCV(max_rules=6, linear_terms=False, random_state=0).fit(X, y), X, y
     if kind == "poisson":
-        return LLTBoostRegressor(loss="poisson", max_rules=5, random_state=0).fit(X, y // 10), X, y // 10
+        return LLTBoostRegressor(loss="poisson", max_rules=5, linear_terms=False, random_state=0).fit(X, y // 10), X, y // 10
     y = y if kind == "gamma" else np.maximum(y - 80.0, 0.0)
-    return LLTBoostRegressor(loss=kind, tweedie_power=1.4, max_rules=5, random_state=0).fit(X, y), X, y
+    return LLTBoostRegressor(loss=kind, tweedie_power=1.4, max_rules=5, linear_terms=False).fit(X, y), X, y
 
 
 def holding(ensemble, loss):
@@ -97,7 +97,7 @@ def three():
     """Return a model of three classes, its rows and labels."""
     X, y = load_wine(return_X_y=True, as_frame=True)
     y = np.array(CULTIVARS)[y]
-    return LLTBoostClassifier(max_rules=7, complexity_penalty=0.5, random_state=0).fit(X, y), X, y
+    return LLTBoostClassifier(max_rules=7, complexity_penalty=0.5, linear_terms=False, random_state=0).fit(X, y), X, y
 
 
 def of_classes(seed, names=("3", "blue", "green", "red"), n_rules=40):

@@ -154,7 +154,7 @@ class Workbench:
         self.find("download").click()
         path = self.place / "downloads" / "model.json"
         for _ in range(PATIENCE):
-            if path.exists():
+            if path.exists() and path.stat().st_size:  # the browser makes the file before it writes it
                 break
             time.sleep(0.1)
         model = load_model(path)
