@@ -100,8 +100,8 @@ class Boosting(Method):
     )
     linear_terms: Any = flag_or_auto(
         AUTO,
-        "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a few outliers would carry a slope away, the "
-        "value is clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
+        "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a column has a long tail, its values are "
+        "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
         'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper.',
     )

@@ -39,8 +39,8 @@ DATED = re.compile(
 
 # What a weight is multiplied by: a column, perhaps with limits, and in parentheses if it is counted from an origin.
 CLIPPED = re.compile(r"(?P<name>.+) clipped to \[(?P<lower>[^,\]]+), (?P<upper>[^,\]]+)\]")
-LEAST = re.compile(r"min\((?P<name>.+), (?P<upper>[^,()]+)\)")
-MOST = re.compile(r"max\((?P<name>.+), (?P<lower>[^,()]+)\)")
+MIN = re.compile(r"min\((?P<name>.+), (?P<upper>[^,()]+)\)")
+MAX = re.compile(r"max\((?P<name>.+), (?P<lower>[^,()]+)\)")
 COUNTED = re.compile(r"\((?P<inner>.+) (?P<sign>[+-]) (?P<origin>[^\]\"]+)\)")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
 
@@ -179,7 +179,7 @@ class Reader:
         """Return what the weight of a rule is multiplied by, such as ``age``, ``(age - 50)`` or ``min(age, 80)``."""
         counted = COUNTED.fullmatch(text)
         inner = text if counted is None else counted["inner"]
-        clipped = CLIPPED.fullmatch(inner) or LEAST.fullmatch(inner) or MOST.fullmatch(inner)
+        clipped = CLIPPED.fullmatch(inner) or MIN.fullmatch(inner) or MAX.fullmatch(inner)
         said = {"name": inner} if clipped is None else clipped.groupdict()
         column = self._position([said.pop("name")])
         limits = {name: self._value(limit, column) for name, limit in said.items()}
