@@ -9,6 +9,7 @@ from sklearn.metrics import log_loss
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, TGBRegressor
 from obliquerules.boosting.boosting import GROWTH_RIDGE
+from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.slopes import slope_in, with_slopes
@@ -32,6 +33,12 @@ def with_lines(data):
     """Return the search for rules and slopes on a problem."""
     search = search_of(data)
     return replace(search, learner=with_slopes(search.learner, search.selection, data.X, data.row_weight), record=Record())
+
+
+def squared(X, y):
+    """Return the problem of some rows, for the squared loss."""
+    block, ones = Block.of_matrix(np.asfortranarray(X)), np.ones(len(y))
+    return Problem(block, y, ones, LOSSES["squared"], 1.0, np.zeros(len(y), dtype=bool))
 
 
 def penalised_gradient(stage):
@@ -135,6 +142,39 @@ def test_what_has_no_slope():
     found = [slope_in(column, block, np.ones(16)) for column in range(4)]
     assert found[0].factor == Factor(0)
     assert found[1:] == [None, None, None]
+
+
+def test_lines_alone_are_known_even_if_an_oblique_rule_would_come_first():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(300, 5)), rng.integers(0, 2, 300)])
+    y = X @ [1.0, 1.0, 1.0, 1.0, 1.0, 1.5] + rng.normal(scale=0.3, size=300)
+    search = with_lines(squared(X, y))
+    search.learner.note_lines(next(search.grow()), 10, search.record)
+    lines = search.record.front[-1]
+    assert sorted(test.used_columns for condition in lines.conditions for test in condition) == [(j,) for j in range(6)]
+    assert lines.training_loss < 0.06 * 300
+    # Noise is no reason for a slope: the criterion says when to stop.
+    noise = with_lines(squared(X, rng.normal(size=300)))
+    noise.learner.note_lines(next(noise.grow()), 10, noise.record)
+    assert [len(stage.conditions) for stage in noise.record.front] == [0]
+
+
+def test_steps_are_the_conditions_on_columns_of_few_values():
+    columns = [Column("number"), Column("few"), Column("flag", kind="flag"), Column("levels", ("a", "b", "c")), Column("holes")]
+    rows = np.column_stack([np.arange(12.0), np.arange(12) % 3, np.arange(12) % 2, np.arange(12) % 3, np.arange(12) % 2])
+    rows[0, 4] = np.nan
+    block = Block.of_matrix(rows, columns)
+    search = search_of(problem("squared"))
+    steps = with_slopes(search.learner, search.selection, block, np.ones(12)).steps
+    assert [step.condition.describe(block.columns) for step in steps] == [
+        "few >= 0.5",
+        "few >= 1.5",
+        "flag = 1",
+        "levels = a",
+        "levels = b",
+        "levels = c",
+    ]
+    assert all((step.covers == step.condition(block)).all() for step in steps)
 
 
 def test_a_slope_is_taken_at_most_once_and_can_be_dropped():

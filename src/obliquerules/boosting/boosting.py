@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.blur import Blur
+from obliquerules.boosting.class_stage import first_stage
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.inputs import Inputs
 from obliquerules.boosting.learner import Learner
@@ -162,10 +163,11 @@ class Boosting(Method):
         learner, selection = pair.learner(self, task.sample), pair.selection(self)
         growth = boost(problem, learner, selection, self.max_rules, record)
         if isinstance(selection, InformationSelection) and not task.loss.by_class:
-            if self.linear_terms:
-                learner = with_slopes(learner, selection, task.sample.X, task.sample.weight)
             conditions = SoftConditions(Inputs(task.sample.X, task.sample.weight), task.sample.weight)
             problem = replace(problem, blur=Blur(conditions, problem.size))
+            if self.linear_terms:
+                learner = with_slopes(learner, selection, task.sample.X, task.sample.weight)
+                learner.note_lines(first_stage(problem), self.max_rules, record)
             refiner = Refiner(conditions, problem)
             growth = Search(problem, learner, selection, refiner, self.max_rules, record).run(self.effort)
         elif self.linear_terms not in (False, AUTO):

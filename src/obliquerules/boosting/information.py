@@ -45,9 +45,11 @@ class InformationSelection:
 
     def _criterion(self, stage: Stage, loss: float, complexity: float) -> float:
         """Return the criterion of an ensemble with this loss and complexity, at the prices of a stage."""
-        n = stage.problem.size
-        price = self.complexity_penalty * math.log(n) * stage.discount
-        return stage.problem.loss.profile_deviance(loss, n) + price * complexity
+        return stage.problem.loss.profile_deviance(loss, stage.problem.size) + self.price(stage, complexity)
+
+    def price(self, stage: Stage, complexity: float) -> float:
+        """Return what a criterion charges for complexity, at the prices of a stage."""
+        return self.complexity_penalty * math.log(stage.problem.size) * stage.discount * complexity
 
     def expected(self, stage: Stage, candidate: Candidate) -> float:
         """Return the criterion to expect once a candidate is added, to second order."""

@@ -16,13 +16,16 @@ from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import Selection
 from obliquerules.boosting.slope import Slope
 from obliquerules.method import factor_scale
-from obliquerules.rules import Block, Factor, Rule
+from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Rule, Test
 from obliquerules.rules.numbers import rounded_to
+from obliquerules.rules.votes import in_whole_numbers
 
 Vector = NDArray[np.float64]
 
 # A column with fewer different values has steps, and no slope.
 FEWEST_VALUES = 6
+# A slope is worth its place from this share of the price of its complexity on.
+SHARE = 0.5
 # A column has a limit where this share of its rows lies beyond, one of them by this many times the distance between the limits.
 BEYOND = 0.01
 FAR = 0.2
@@ -43,12 +46,15 @@ class WithSlopes:
     slopes : tuple of Slope
     columns : tuple of array of shape (n_samples,)
         The values of the slopes on the training rows.
+    steps : tuple of Candidate
+        The conditions on single columns of few values.
     """
 
     learner: Learner
     selection: InformationSelection
     slopes: tuple[Slope, ...]
     columns: tuple[Vector, ...]
+    steps: tuple[Candidate, ...]
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield what the other learner does, and the best slope that the ensemble does not have yet."""
@@ -59,12 +65,26 @@ class WithSlopes:
         # Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and
         # useless ones would take their places: they come on the path where they are better than what is there, and no further.
         now = self.selection.criterion_of_training(stage)
-        worthwhile = [one for value, one in expected.items() if value < now]
+        pays = now + (1.0 - SHARE) * self.selection.price(stage, 1 + Slope.complexity)
+        worthwhile = [one for value, one in expected.items() if value < pays]
         if not worthwhile:
             record.note_fitted(stage.tried(expected[min(expected)]))
         best = selection.choose(stage, worthwhile, record)
         if best is not None:
             yield best
+
+    def note_lines(self, stage: Stage, max_rules: int, record: Record) -> None:
+        """Record an ensemble with slopes and steps alone, added one at a time while the criterion falls.
+
+        One oblique rule may do what two or three slopes do, less well, and once it is there each of them by itself is of no use.
+        """
+        for _ in range(max_rules):
+            new = [*self._new(stage), *(step for step in self.steps if step.condition not in stage.conditions)]
+            best = min(new, key=lambda one: self.selection.expected(stage, one), default=None)
+            longer = stage if best is None else stage.with_rule(best)
+            if self.selection.criterion(longer) >= self.selection.criterion(stage):
+                return
+            stage = record.note_fitted(longer)
 
     def _new(self, stage: Stage) -> Iterator[Candidate]:
         """Yield the slopes that the ensemble does not have yet."""
@@ -76,7 +96,26 @@ class WithSlopes:
 def with_slopes(learner: Learner, selection: InformationSelection, X: Block, row_weight: Vector) -> WithSlopes:
     """Return a learner that offers the slopes of all columns that have enough different numbers."""
     slopes = [slope for column in range(X.n_columns) if (slope := slope_in(column, X, row_weight)) is not None]
-    return WithSlopes(learner, selection, tuple(slopes), tuple(slope(X) for slope in slopes))
+    return WithSlopes(learner, selection, tuple(slopes), tuple(slope(X) for slope in slopes), tuple(_steps(X)))
+
+
+def _steps(X: Block) -> Iterator[Candidate]:
+    """Yield the conditions on single columns that have few values, none of them missing."""
+    for column in range(X.n_columns):
+        values = np.unique(X.matrix[:, column])
+        if len(values) < FEWEST_VALUES and column not in X.incomplete:
+            for test in _tests(column, X, values):
+                covers = test(X)
+                if covers.any() and not covers.all():
+                    yield Candidate(Conjunction([test]), covers, 0.0)
+
+
+def _tests(column: int, X: Block, values: Vector) -> list[Test]:
+    """Return a condition for each level of a column or, if it has numbers, for the middle between any two of them."""
+    levels = X.column(column).levels
+    if levels is not None:
+        return [Membership(column, levels[int(code)]) for code in values]
+    return [in_whole_numbers(Proposition([column], [1.0], middle), X) for middle in values[:-1] + 0.5 * np.diff(values)]
 
 
 def slope_in(column: int, X: Block, row_weight: Vector) -> Slope | None:
