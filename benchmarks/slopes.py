@@ -58,9 +58,7 @@ def chosen(loss: str, X: real.Matrix) -> Any:
     folds = PredefinedSplit(np.random.default_rng(0).permutation(row.max() + 1)[row] % 5)
     if loss == "logistic":
         return LLTBoostClassifierCV(max_rules=MOST_CHOSEN, linear_terms=True, one_standard_error=False, cv=folds)
-    return LLTBoostRegressorCV(
-        loss=loss, max_rules=MOST_CHOSEN, linear_terms=True, one_standard_error=False, cv=folds
-    )
+    return LLTBoostRegressorCV(loss=loss, max_rules=MOST_CHOSEN, linear_terms=True, one_standard_error=False, cv=folds)
 
 
 # From the loss and the training rows to an estimator.

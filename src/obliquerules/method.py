@@ -15,14 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.losses import Loss
-from obliquerules.parameters import check_declared, real, seed, verbosity
+from obliquerules.parameters import check_declared, jobs, real, seed, verbosity, whole_or_none
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
+from obliquerules.rules.columns import Range
 from obliquerules.rules.labels import Labels
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+# So many rows say of conditions what a million do: the risk at equal complexity does not fall with more of them.
+SEARCH_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,8 @@ class Growth:
         Further fitted attributes of the estimator, by name.
     parameters : dict
         The values of parameters for which learning has found one, by name.
+    ranges : tuple of Range or None
+        The ranges of the columns that the path uses, if it was learned from some rows and fitted to all.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -103,6 +109,7 @@ class Growth:
     chosen: int = -1
     notes: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    ranges: tuple[Range, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +124,18 @@ class Method(ABC):
     many_classes: ClassVar[bool] = False
     # Whether it learns classes with an offset; numbers with an offset are other numbers without.
     class_offsets: ClassVar[bool] = False
+    # Whether the weights of rules are those of the least loss, and may be fitted to other rows.
+    free_weights: ClassVar[bool] = True
 
     ridge: float = real(0.0, "Penalty on squared rule weights, not on the constant, measured in rows.")
+    search_rows: int | None = whole_or_none(
+        SEARCH_ROWS,
+        "Conditions are learned from at most this many different rows, chosen by their content, as many of each class as there "
+        "are; the weights of all rules are then fitted to all rows. None: conditions are learned from all rows, too.",
+    )
+    n_jobs: int | None = jobs(
+        "The number of threads that look at blocks of rows, as joblib understands it. The model does not depend on it."
+    )
     random_state: Any = seed("Seeds everything that is random.")
     verbose: int = verbosity("If not zero, report progress on standard error.")
 
@@ -134,6 +151,10 @@ class Method(ABC):
 
     def check_task(self, task: Task) -> None:  # noqa: B027  # optional
         """Raise, before any work is done, if the parameters do not fit the task; for subclasses to override."""
+
+    def can_learn_from_some(self, task: Task) -> bool:
+        """Say whether some of the rows are as good as all for learning conditions: groups, for example, stay complete."""
+        return task.groups is None and not (task.loss.by_class and task.offset is not None)
 
     @abstractmethod
     def grow(self, task: Task) -> Growth:

@@ -170,6 +170,13 @@ def whole(default: int, meaning: str, least: int = 1) -> Any:
     return declared(default, "int", meaning, lambda name, value: check_whole(name, value, least))
 
 
+def whole_or_none(default: int | None, meaning: str, least: int = 1) -> Any:
+    """Declare a whole number or None."""
+    return declared(
+        default, "int or None", meaning, lambda name, value: None if value is None else check_whole(name, value, least)
+    )
+
+
 def real(default: float, meaning: str, least: float = 0.0, below: float = math.inf) -> Any:
     """Declare a finite number."""
     return declared(default, "float", meaning, lambda name, value: check_real(name, value, least, below))

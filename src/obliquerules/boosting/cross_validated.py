@@ -87,6 +87,10 @@ class CrossValidated(ABC):
     def plain(self) -> Boosting:
         """The method that only grows a path."""
 
+    def can_learn_from_some(self, task: Task) -> bool:
+        """Say whether folds can be made of some of the rows: splits that are given are of all."""
+        return not gives_splits(self.cv) and super().can_learn_from_some(task)  # type: ignore[misc]
+
     def grow(self, task: Task) -> Growth:
         """Grow the path on all rows and without those of each fold, and choose a member."""
         # Not the global generator for None: then the content of the rows alone decides.

@@ -76,7 +76,7 @@ class WithSlopes:
     def note_lines(self, stage: Stage, max_rules: int, record: Record) -> None:
         """Record an ensemble with slopes and steps alone, added one at a time while the criterion falls.
 
-        One oblique rule may do what two or three slopes do, less well, and once it is there each of them by itself is of no use.
+        One oblique rule may do what two or three slopes do, less well, and once it is there none of them by itself is of use.
         """
         for _ in range(max_rules):
             new = [*self._new(stage), *(step for step in self.steps if step.condition not in stage.conditions)]
@@ -114,7 +114,7 @@ def _tests(column: int, X: Block, values: Vector) -> list[Test]:
     """Return a condition for each level of a column or, if it has numbers, for the middle between any two of them."""
     levels = X.column(column).levels
     if levels is not None:
-        return [Membership(column, levels[int(code)]) for code in values]
+        return [Membership(column, (levels[int(code)],)) for code in values]
     return [in_whole_numbers(Proposition([column], [1.0], middle), X) for middle in values[:-1] + 0.5 * np.diff(values)]
 
 

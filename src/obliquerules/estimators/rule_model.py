@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
+from obliquerules.all_rows import grown
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
 from obliquerules.export.registry import export
@@ -189,7 +190,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
         method.check_task(task)
-        growth = method.grow(task)
+        growth = grown(method, task)
         chosen = range(len(growth.path))[growth.chosen]
         origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
         path = tuple(member.shifted(-rows.shift).ordered() for member in growth.path)
@@ -199,7 +200,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             loss,
             labels,
             origin=origin,
-            ranges=task.sample.ranges(used_columns(path)),
+            ranges=task.sample.ranges(used_columns(path)) if growth.ranges is None else growth.ranges,
             offset=None if given is None else given.offset,
             class_weights=class_weights,
         )
@@ -215,11 +216,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return what a model file says about the fit, with the values that it has found for parameters."""
         given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers.
-        parameters = tuple(
-            (name, None if name == "n_jobs" else plain(value))
-            for name, value in given.items()
-            if name not in self._without_effect()
-        )
+        unused = {*self._without_effect(), "n_jobs"} | ({"search_rows"} if growth.ranges is None else set())
+        parameters = tuple((name, plain(value)) for name, value in given.items() if name not in unused)
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
     def _training_data(self, X: Any, y: Any, names: Sequence[str] | None, ordered: Sequence[str]) -> tuple[Block, NDArray[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ def _any_label(name: str, value: Any) -> None:
 @dataclass(frozen=True, kw_only=True)
 class DRNet(Method):
     """Networks whose first layer is made of conjunctions and whose second layer is their OR, read off as sets of rules."""
+
+    free_weights: ClassVar[bool] = False
 
     max_rules: int = whole(10, "Number of rules that a network starts with.")
     n_thresholds: int = whole(9, "Most thresholds on a column. They lie at quantiles, with 9 of them at the deciles.")

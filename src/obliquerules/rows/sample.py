@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.rows.ends import Ends
 from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.ensemble import RuleEnsemble
-from obliquerules.rules.numbers import shortest_decimal
-
-# This many rows, by weight, may lie beyond the range of a column at either end.
-BEYOND_RANGE = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,23 +62,7 @@ class Sample:
 
         Its ends are short decimals between two values, so that they are no value of a row. Too few rows have no ranges.
         """
-        if self.weight.sum() < 5 * BEYOND_RANGE:
-            return ()
-        numbers = [column for column in columns if self.X.column(column).levels is None]
-        found = [(column, self._range(self.X.matrix[:, column])) for column in numbers]
-        return tuple(Range(column, *ends) for column, ends in found if ends is not None)
-
-    def _range(self, values: NDArray[np.float64]) -> tuple[float, float] | None:
-        order = np.argsort(values, kind="stable")
-        order = order[: np.count_nonzero(~np.isnan(values))]  # missing values come last
-        below = np.cumsum(self.weight[order])
-        if len(order) == 0 or below[-1] < 5 * BEYOND_RANGE:
-            return None
-        low = np.searchsorted(below, BEYOND_RANGE, side="right")
-        high = np.searchsorted(below, below[-1] - BEYOND_RANGE, side="left")
-        ascending = values[order].tolist()
-        least = shortest_decimal(ascending[max(low - 1, 0)], ascending[low])
-        return least, shortest_decimal(ascending[high], ascending[min(high + 1, len(order) - 1)])
+        return ranges_of({column: Ends.of(self.X.matrix[:, column], self.weight) for column in numbers_in(self.X, columns)})
 
     def hold_out(self, groups: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
         """Draw the given fraction of the rows of each group.
@@ -102,10 +83,21 @@ class Sample:
 
     def _shuffled(self, groups: NDArray[np.intp], seed: int) -> Iterator[NDArray[np.intp]]:
         """Yield the rows of each group in an order that depends on their content and the seed."""
-        lot = _mixed(self.key ^ np.uint64(seed))
+        lot = mixed(self.key ^ np.uint64(seed))
         for group in np.unique(groups):
             members = np.flatnonzero(groups == group)
             yield members[np.argsort(lot[members], kind="stable")]
+
+
+def numbers_in(X: Block, columns: Iterable[int]) -> list[int]:
+    """Return those of some columns that hold numbers."""
+    return [column for column in columns if X.column(column).levels is None]
+
+
+def ranges_of(ends: Mapping[int, Ends]) -> tuple[Range, ...]:
+    """Return the ranges of columns, given their ends; columns with too few values have none."""
+    found = ((column, one.range) for column, one in ends.items())
+    return tuple(Range(column, *both) for column, both in found if both is not None)
 
 
 def folds_of_groups(
@@ -118,7 +110,7 @@ def folds_of_groups(
     content = [np.unique(keys[groups == group]).sum(dtype=np.uint64) for group in range(int(groups.max()) + 1)]
     mass, size = np.bincount(groups, weight), np.zeros(n_folds)
     fold = np.zeros(len(content), dtype=np.intp)
-    for group in np.argsort(_mixed(np.array(content, dtype=np.uint64) ^ np.uint64(seed)), kind="stable").tolist():
+    for group in np.argsort(mixed(np.array(content, dtype=np.uint64) ^ np.uint64(seed)), kind="stable").tolist():
         fold[group] = size.argmin()
         size[fold[group]] += mass[group]
     return fold[groups]
@@ -132,11 +124,11 @@ def hash_rows(X: NDArray[np.float64], beside: NDArray[np.float64]) -> NDArray[np
     key = np.zeros(len(X), dtype=np.uint64)
     for column in (*X.T, *np.atleast_2d(beside.T)):
         rank = np.unique(column, return_inverse=True)[1]
-        key = _mixed(key ^ rank.astype(np.uint64))
+        key = mixed(key ^ rank.astype(np.uint64))
     return key
 
 
-def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Scatter 64-bit numbers: one step of the SplitMix64 generator."""
     state = state + np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

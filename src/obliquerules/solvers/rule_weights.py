@@ -87,7 +87,8 @@ def weights_of_patterns(
     Rows with the same pattern have the same score, so they are one row with their mean target and summed weight: see `Loss`
     for why this is exact. The weights of ``fixed`` columns keep their start. With many classes, ``start`` and what is returned
     have a column for each class, and a rule has weights for the classes for which its start is not zero; for all, if it is
-    zero for all. Rows with different offsets have different patterns.
+    zero for all; targets are classes or, with a column for each, their shares. Rows with different offsets have different
+    patterns.
     """
     given = None
     if offset is not None:
@@ -95,7 +96,7 @@ def weights_of_patterns(
     if loss.by_class:
         free = (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
         free &= True if fixed is None else ~fixed[:, None]
-        shares = (y[:, None] == np.arange(start.shape[1])).astype(np.float64)
+        shares = y if y.ndim == 2 else (y[:, None] == np.arange(start.shape[1])).astype(np.float64)
         return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free, offset=given)
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
     target = np.bincount(pattern, row_weight * y, len(design))

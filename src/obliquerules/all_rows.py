@@ -1,0 +1,308 @@
+"""All rows: the weights of rules whose conditions were learned from some of many rows, fitted to all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.losses import Loss
+from obliquerules.method import Growth, Method, Task, factor_scales
+from obliquerules.pareto import pareto
+from obliquerules.rows.blocks import Part, Rows, RowsInMemory
+from obliquerules.rows.ends import Ends
+from obliquerules.rows.sample import numbers_in, ranges_of
+from obliquerules.rows.sketch import some_rows
+from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
+from obliquerules.rules.columns import Range
+from obliquerules.rules.ensemble import used_columns
+from obliquerules.solvers.rule_weights import weights_of_patterns
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# Ensembles of at most this many rules are fitted to a table of their firing patterns, of which there may be 2 to this power.
+MOST_IN_TABLE = 12
+MAX_STEPS, MAX_HALVINGS = 30, 30
+# Newton's method ends when the next step would lower the objective by no more than this share of it.
+TOLERANCE = 1e-13
+# Of the diagonal of second derivatives.
+JITTER = 1e-12
+
+
+def grown(method: Method, task: Task) -> Growth:
+    """Return what a method learns: from all rows or, if there are many, conditions from some rows and weights from all."""
+    if method.search_rows is None or len(task.y) <= method.search_rows or not method.can_learn_from_some(task):
+        return method.grow(task)
+    return grown_on(RowsInMemory(task.X, task.y, at_least_one(task.weight), task.offset, method.n_jobs), method, task)
+
+
+def at_least_one(weight: Vector) -> Vector:
+    """Return row weights of a mean of at least one: smaller ones, such as shares that add up to 1, must be relative."""
+    total, counted = float(np.add.reduce(weight)), np.count_nonzero(weight)
+    return weight if total >= counted else weight * (counted / total)
+
+
+def grown_on(rows: Rows, method: Method, task: Task) -> Growth:
+    """Return conditions learned from some rows, with weights from all; the task says all but the rows."""
+    n_strata = 1 if task.labels is None else len(task.labels)
+    some = some_rows(rows, task.loss.strata, n_strata, int(method.search_rows or len(task.y)))
+    growth = method.grow(replace(task, X=some.X, y=some.y, weight=some.weight, offset=some.offset, groups=None))
+    if method.free_weights:
+        ridge = replace(method, **growth.parameters).penalty(task.loss, some.y, some.weight)
+        growth = refitted(growth, some, rows, task.loss, ridge)
+    return replace(growth, ranges=_ranges(growth.path, some, rows))
+
+
+def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, ridge: Any) -> Growth:
+    """Return what was learned from some rows with weights that are fitted to all, and a path that is one on all of them."""
+    fitted = fitted_path(growth.path, some, rows, loss, ridge)
+    chosen = range(len(fitted))[growth.chosen]
+    # The first member is the constant, the reference of all losses; the chosen one stays whatever it costs.
+    kept = pareto(range(len(fitted)), lambda index: (fitted[index][0].complexity, fitted[index][1]))
+    kept = sorted({*kept, 0, chosen})
+    path = tuple(fitted[index][0] for index in kept)
+    return replace(growth, path=path, chosen=kept.index(chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class EndsOfColumns:
+    """The ends of some columns."""
+
+    ends: dict[int, Ends]
+
+    def __add__(self, other: EndsOfColumns) -> EndsOfColumns:
+        return EndsOfColumns({column: one + other.ends[column] for column, one in self.ends.items()})
+
+
+def _ranges(path: Sequence[RuleEnsemble], some: Part, rows: Rows) -> tuple[Range, ...]:
+    columns = numbers_in(some.X, used_columns(path))
+    found = rows.fold(lambda part: EndsOfColumns({j: Ends.of(part.X.matrix[:, j], part.weight) for j in columns}))
+    return ranges_of(found.ends)
+
+
+def fitted_path(
+    path: Sequence[RuleEnsemble], some: Part, rows: Rows, loss: Loss, ridge: Any
+) -> list[tuple[RuleEnsemble, float]]:
+    """Return ensembles with weights fitted to all rows, each with its loss, less that of scores of zero.
+
+    The standard deviations of factors, in which a ridge counts their weights, are those of ``some`` of the rows.
+    """
+    terms = Terms.of(path)
+    in_table = [terms.is_in_table(ensemble) and rows.n_offsets == 0 for ensemble in path]
+    tabled = [ensemble for ensemble, one in zip(path, in_table, strict=True) if one]
+    others = [ensemble for ensemble, one in zip(path, in_table, strict=True) if not one]
+    by_table = iter(_by_tables(tabled, terms, rows, loss, ridge) if tabled else ())
+    scales = [factor_scales(one, some.X, some.weight) for one in others]
+    units = [np.ones(1 + len(one)) if scale is None else scale for one, scale in zip(others, scales, strict=True)]
+    by_newton = iter(_by_newton(others, terms, rows, loss, float(ridge), units) if others else ())
+    return [next(by_table if one else by_newton) for one in in_table]
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The different terms of the ensembles of a path: a condition, a factor, or both.
+
+    Attributes
+    ----------
+    place : dict from (Conjunction, Factor or None) to int
+        The column of each term.
+    """
+
+    place: dict[tuple[Conjunction, Factor | None], int]
+
+    @classmethod
+    def of(cls, path: Sequence[RuleEnsemble]) -> Terms:
+        """Return the terms of ensembles."""
+        found = dict.fromkeys((rule.condition, rule.factor) for ensemble in path for rule in ensemble)
+        return cls({term: place for place, term in enumerate(found)})
+
+    def is_in_table(self, ensemble: RuleEnsemble) -> bool:
+        """Say whether the firing patterns of an ensemble make a table of a size that can be kept."""
+        return len(ensemble) <= MOST_IN_TABLE and all(rule.factor is None for rule in ensemble)
+
+    def columns(self, ensemble: RuleEnsemble) -> list[int]:
+        """Return the column of each rule."""
+        return [self.place[rule.condition, rule.factor] for rule in ensemble]
+
+    def fires(self, X: Block, columns: Sequence[int]) -> dict[int, NDArray[np.bool_]]:
+        """Return the rows on which the conditions of some terms hold."""
+        wanted = set(columns)
+        return {column: condition(X) for (condition, _), column in self.place.items() if column in wanted}
+
+    def values(self, X: Block, columns: Sequence[int]) -> Matrix:
+        """Return the values of all terms, of which only some columns are filled."""
+        fires = self.fires(X, columns)
+        values = np.empty((len(X), len(self.place)), order="F")
+        for (_, factor), column in self.place.items():
+            if column in fires:
+                values[:, column] = fires[column] if factor is None else np.where(fires[column], factor(X), 0.0)
+        return values
+
+
+# ---- tables of firing patterns -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PatternSums:
+    """For each ensemble, and each pattern in which its rules may fire, sums over rows: of weights and weighted targets.
+
+    Attributes
+    ----------
+    sums : tuple of array of shape (2**n_rules, n_sums)
+    """
+
+    sums: tuple[Matrix, ...]
+
+    def __add__(self, other: PatternSums) -> PatternSums:
+        return PatternSums(tuple(one + two for one, two in zip(self.sums, other.sums, strict=True)))
+
+
+def _by_tables(
+    path: Sequence[RuleEnsemble], terms: Terms, rows: Rows, loss: Loss, ridge: Any
+) -> list[tuple[RuleEnsemble, float]]:
+    """Return ensembles with weights fitted to their firing patterns, which say all that rows say; see `Loss`."""
+    columns = [terms.columns(ensemble) for ensemble in path]
+    used = sorted({column for own in columns for column in own})
+
+    def sums(part: Part) -> PatternSums:
+        fires = terms.fires(part.X, used)
+        return PatternSums(tuple(_pattern_sums([fires[column] for column in own], part, loss) for own in columns))
+
+    tables = rows.fold(sums).sums
+    return [_fitted_to_table(*one, loss, ridge) for one in zip(path, tables, strict=True)]
+
+
+def _pattern_sums(fires: list[NDArray[np.bool_]], part: Part, loss: Loss) -> Matrix:
+    pattern = np.zeros(len(part.y), dtype=np.intp)
+    for fired in fires:
+        pattern = 2 * pattern + fired
+    size = 1 << len(fires)
+    if loss.by_class:
+        cells = np.bincount(pattern * loss.n_classes + part.y.astype(np.intp), part.weight, size * loss.n_classes)
+        return cells.astype(np.float64).reshape(size, loss.n_classes)
+    targets = np.bincount(pattern, part.weight * part.y, size)
+    return np.column_stack([np.bincount(pattern, part.weight, size), targets])
+
+
+def _fitted_to_table(ensemble: RuleEnsemble, table: Matrix, loss: Loss, ridge: Any) -> tuple[RuleEnsemble, float]:
+    met = np.flatnonzero((table.sum(axis=1) if loss.by_class else table[:, 0]) > 0.0)
+    # The first rule is the highest binary digit of a pattern.
+    digits = np.arange(len(ensemble) - 1, -1, -1)
+    design = np.column_stack([np.ones(len(met)), (met[:, None] >> digits) & 1]).astype(np.float64)
+    cells = table[met]
+    weight = cells.sum(axis=1) if loss.by_class else cells[:, 0]
+    target = cells / weight[:, None] if loss.by_class else cells[:, 1] / weight
+    weights = weights_of_patterns(design, np.arange(len(met)), target, weight, loss, ridge, ensemble.weight_table)
+    score = np.einsum("ij,j...->i...", design, weights)
+    return ensemble.with_weight_table(weights), _above_zero(loss, target, weight, score)
+
+
+def _above_zero(loss: Loss, y: Vector, weight: Vector, score: Vector) -> float:
+    """Return the loss of scores, less that of scores of zero: then the mean target of rows says all that their targets do."""
+    return float(np.add.reduce(weight * (loss.value(y, score) - loss.value(y, np.zeros_like(score)))))
+
+
+# ---- Newton's method -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonSums:
+    """Sums over rows for each of some ensembles: of losses above those of scores of zero, gradients and second derivatives."""
+
+    value: Vector
+    gradient: tuple[Vector, ...]
+    hessian: tuple[Matrix, ...]
+
+    def __add__(self, other: NewtonSums) -> NewtonSums:
+        gradients, hessians = zip(self.gradient, other.gradient, strict=True), zip(self.hessian, other.hessian, strict=True)
+        return NewtonSums(
+            self.value + other.value,
+            tuple(one + two for one, two in gradients),
+            tuple(one + two for one, two in hessians),
+        )
+
+
+@dataclass(eq=False)
+class Descent:
+    """Newton's method on the weights of one ensemble, step by step: the sums over rows come from elsewhere.
+
+    Attributes
+    ----------
+    columns : list of int
+        The columns of the terms.
+    penalty : array of shape (1 + n_rules,)
+        The ridge of each weight.
+    weights : array of shape (1 + n_rules,)
+        The weights at which sums are wanted.
+    best : array of shape (1 + n_rules,)
+        The best weights so far, at which the loss, above that of scores of zero, is ``loss`` and the objective ``least``.
+    """
+
+    columns: list[int]
+    penalty: Vector
+    weights: Vector
+    best: Vector
+    loss: float = math.inf
+    least: float = math.inf
+    done: bool = False
+    halvings: int = 0
+
+    def sums(self, values: Matrix, part: Part, loss: Loss) -> tuple[float, Vector, Matrix]:
+        """Return value, gradient and second derivatives of the loss of a block."""
+        design = np.column_stack([np.ones(len(part.y)), values[:, self.columns]])
+        score = design @ self.weights
+        if part.offset is not None:
+            score += part.offset
+        pull = part.weight * loss.gradient(part.y, score)
+        curved = design * (part.weight * loss.hessian(score, part.y))[:, None]
+        return _above_zero(loss, part.y, part.weight, score), pull @ design, curved.T @ design
+
+    def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
+        """Take a step, given the sums at the present weights; a step that does not lower the objective is halved."""
+        objective = value + 0.5 * float(self.penalty @ self.weights**2)
+        if not objective < self.least:
+            self.halvings += 1
+            self.done = self.halvings > MAX_HALVINGS or bool((self.weights == self.best).all())
+            self.weights = self.best + 0.5 * (self.weights - self.best)
+            return
+        self.best, self.loss, self.least, self.halvings = self.weights, value, objective, 0
+        slope = gradient + self.penalty * self.weights
+        curvature = hessian + np.diag(self.penalty)
+        # Rules that fire on the same rows leave it singular without a ridge.
+        curvature[np.diag_indices(len(curvature))] *= 1.0 + JITTER
+        step = np.linalg.lstsq(curvature, -slope, rcond=None)[0]
+        self.weights = self.best + step
+        if -0.5 * float(slope @ step) <= TOLERANCE * max(abs(objective), 1.0):
+            # The last step changes the objective by nothing that can be measured, but weights by half of their digits.
+            self.best, self.done = self.weights, True
+
+
+def _by_newton(
+    path: Sequence[RuleEnsemble], terms: Terms, rows: Rows, loss: Loss, ridge: float, scales: Sequence[Vector]
+) -> list[tuple[RuleEnsemble, float]]:
+    """Return ensembles with weights fitted to rows, all of them by the same passes over the rows."""
+    descents = [
+        Descent(terms.columns(one), np.append(0.0, ridge * scale[1:] ** 2), one.weight_table, one.weight_table)
+        for one, scale in zip(path, scales, strict=True)
+    ]
+    for _ in range(MAX_STEPS):
+        going = [descent for descent in descents if not descent.done]
+        if not going:
+            break
+        found = rows.fold(partial(_newton_sums, descents=going, terms=terms, loss=loss))
+        for descent, *sums in zip(going, found.value, found.gradient, found.hessian, strict=True):
+            descent.step(*sums)
+    return [(one.with_weight_table(descent.best), descent.loss) for one, descent in zip(path, descents, strict=True)]
+
+
+def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Loss) -> NewtonSums:
+    values = terms.values(part.X, sorted({column for descent in descents for column in descent.columns}))
+    sums = [descent.sums(values, part, loss) for descent in descents]
+    value, gradient, hessian = zip(*sums, strict=True)
+    return NewtonSums(np.array(value), gradient, hessian)

@@ -1,0 +1,135 @@
+"""Blocks of rows: all that a fit asks of many rows is a sum over blocks, in fixed order, wherever the blocks are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from obliquerules.rules.columns import Block, Columns
+
+Vector = NDArray[np.float64]
+
+# So many rows make a block: few enough for the arrays of one to fit in a cache, enough to outweigh what each block costs.
+BLOCK_ROWS = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The rows of a block with what is known of them.
+
+    Attributes
+    ----------
+    X : Block
+    y, weight : array of shape (n_rows,)
+        Targets, as the numbers that a loss takes, and row weights.
+    offset : array of shape (n_rows,) or (n_rows, n_classes), or None
+    """
+
+    X: Block
+    y: Vector
+    weight: Vector
+    offset: NDArray[np.float64] | None = None
+
+
+class Statistic(Protocol):
+    """What is known of some rows, which can be added to what is known of others."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+S = TypeVar("S", bound=Statistic)
+
+
+class Rows(ABC):
+    """Rows in blocks; what is asked of them is added up over the blocks in order, so that sums have the same bits."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Columns | None:
+        """The columns of the rows."""
+
+    @property
+    @abstractmethod
+    def n_offsets(self) -> int:
+        """How many numbers the offset of a row is: one, one for each class, or none."""
+
+    @abstractmethod
+    def fold(self, statistic: Callable[[Part], S]) -> S:
+        """Return the sum of a statistic over all blocks, in the order of the blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInMemory(Rows):
+    """Rows in memory, of which threads look at several blocks at a time.
+
+    Attributes
+    ----------
+    X : Block
+        Its matrix may hold numbers of any type: a block is converted when it is looked at.
+    y, weight : array of shape (n_rows,)
+    offset : array or None
+    n_jobs : int or None
+        The number of threads, as joblib understands it.
+    """
+
+    X: Block
+    y: Vector
+    weight: Vector
+    offset: NDArray[np.float64] | None = None
+    n_jobs: int | None = None
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the rows."""
+        return self.X.columns
+
+    @property
+    def n_offsets(self) -> int:
+        """How many numbers the offset of a row is."""
+        return 0 if self.offset is None else self.offset.size // len(self.offset)
+
+    def fold(self, statistic: Callable[[Part], S]) -> S:
+        """Return the sum of a statistic over all blocks."""
+        starts = range(0, len(self.y), BLOCK_ROWS)
+        return summed(in_order(lambda start: statistic(self._part(start)), starts, effective_n_jobs(self.n_jobs)))
+
+    def _part(self, start: int) -> Part:
+        rows = slice(start, start + BLOCK_ROWS)
+        matrix = np.asarray(self.X.matrix[rows], dtype=np.float64, order="F")
+        offset = None if self.offset is None else self.offset[rows]
+        return Part(Block(self.X.columns, matrix), self.y[rows], self.weight[rows], offset)
+
+
+def in_order(work: Callable[[Any], S], items: Any, n_threads: int) -> Iterator[S]:
+    """Yield the results of some work in the order of its items, done by threads, each on one processor."""
+    # A library of linear algebra that used several threads would add in an order that depends on their number.
+    with threadpool_limits(1):
+        if n_threads == 1:
+            yield from map(work, items)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            waiting: deque[Future[S]] = deque()
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                # No more results than threads wait to be added.
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+
+def summed(statistics: Iterator[S]) -> S:
+    """Return the sum of statistics, added from the first to the last."""
+    total = next(statistics)
+    for one in statistics:
+        total = total + one
+    return total

@@ -1,0 +1,77 @@
+"""Ends: the least and the greatest values of a column, and the range between them that nearly all rows are in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rules.numbers import shortest_decimal
+
+Vector = NDArray[np.float64]
+
+# This many rows, by weight, may lie beyond the range of a column at either end; with fewer than this many times as many rows,
+# there is no range.
+BEYOND_RANGE = 4.0
+FEWEST_TIMES = 5.0
+# So many values at one end are looked at first: as a rule, they are enough.
+NEAREST = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """The values at one end of a column, from the end on, until their weight exceeds `BEYOND_RANGE`.
+
+    Values at the upper end are negative: they ascend from the end, too.
+    """
+
+    values: Vector
+    weight: Vector
+
+    @classmethod
+    def of(cls, values: Vector, weight: Vector) -> Tail:
+        """Return the least values, none of them missing."""
+        if len(values) > NEAREST:
+            near = values <= np.partition(values, NEAREST)[NEAREST]
+            if float(np.add.reduce(weight[near])) > BEYOND_RANGE:
+                values, weight = values[near], weight[near]
+        order = np.argsort(values, kind="stable")
+        within = np.searchsorted(np.cumsum(weight[order]), BEYOND_RANGE, side="right")
+        kept = order[: within + 1]
+        return cls(values[kept], weight[kept])
+
+    def __add__(self, other: Tail) -> Tail:
+        return Tail.of(np.concatenate([self.values, other.values]), np.concatenate([self.weight, other.weight]))
+
+    @property
+    def gap(self) -> tuple[float, float]:
+        """The last value that is beyond the range, and the first that is not; the same if there is none beyond."""
+        return float(self.values[max(len(self.values) - 2, 0)]), float(self.values[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Both ends of a column, and the weight of all rows that have a value in it."""
+
+    low: Tail
+    high: Tail
+    total: float
+
+    @classmethod
+    def of(cls, values: Vector, weight: Vector) -> Ends:
+        """Return the ends of some values, of which some may be missing; rows of weight zero do not count."""
+        counted = ~np.isnan(values) & (weight > 0.0)
+        values, weight = values[counted], weight[counted]
+        return cls(Tail.of(values, weight), Tail.of(-values, weight), float(np.add.reduce(weight)))
+
+    def __add__(self, other: Ends) -> Ends:
+        return Ends(self.low + other.low, self.high + other.high, self.total + other.total)
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Short decimals between two values, which are no value of a row; None if there are too few rows."""
+        if self.total < FEWEST_TIMES * BEYOND_RANGE:
+            return None
+        (beyond, least), (above, most) = self.low.gap, self.high.gap
+        return shortest_decimal(beyond, least), shortest_decimal(-most, -above)
