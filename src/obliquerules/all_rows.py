@@ -21,6 +21,7 @@ from obliquerules.rows.sketch import some_rows
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 from obliquerules.rules.columns import Range
 from obliquerules.rules.ensemble import used_columns
+from obliquerules.rules.labels import Labels
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
@@ -38,8 +39,15 @@ JITTER = 1e-12
 def grown(method: Method, task: Task) -> Growth:
     """Return what a method learns: from all rows or, if there are many, conditions from some rows and weights from all."""
     if method.search_rows is None or len(task.y) <= method.search_rows or not method.can_learn_from_some(task):
-        return method.grow(task)
-    return grown_on(RowsInMemory(task.X, task.y, at_least_one(task.weight), task.offset, method.n_jobs), method, task)
+        return grown_from_all(method, task)
+    rows = RowsInMemory(task.X, task.y, at_least_one(task.weight), task.offset, method.n_jobs)
+    return grown_on(rows, len(task.y), method, task.loss, task.labels, task.learner)
+
+
+def grown_from_all(method: Method, task: Task) -> Growth:
+    """Return what a method learns from all rows."""
+    growth = method.grow(task)
+    return replace(growth, ranges=task.sample.ranges(used_columns(growth.path)))
 
 
 def at_least_one(weight: Vector) -> Vector:
@@ -48,15 +56,18 @@ def at_least_one(weight: Vector) -> Vector:
     return weight if total >= counted else weight * (counted / total)
 
 
-def grown_on(rows: Rows, method: Method, task: Task) -> Growth:
-    """Return conditions learned from some rows, with weights from all; the task says all but the rows."""
-    n_strata = 1 if task.labels is None else len(task.labels)
-    some = some_rows(rows, task.loss.strata, n_strata, int(method.search_rows or len(task.y)))
-    growth = method.grow(replace(task, X=some.X, y=some.y, weight=some.weight, offset=some.offset, groups=None))
+def grown_on(rows: Rows, n_rows: int, method: Method, loss: Loss, labels: Labels | None, learner: str) -> Growth:
+    """Return conditions learned from some rows, with weights from all; from all rows if they are few enough."""
+    most = n_rows if method.search_rows is None else method.search_rows
+    some = some_rows(rows, loss.strata, 1 if labels is None else len(labels), most)
+    task = Task(some.X, some.y, some.weight, loss, labels, learner, some.offset)
+    if n_rows <= most:
+        return grown_from_all(method, task)
+    growth = method.grow(task)
     if method.free_weights:
-        ridge = replace(method, **growth.parameters).penalty(task.loss, some.y, some.weight)
-        growth = refitted(growth, some, rows, task.loss, ridge)
-    return replace(growth, ranges=_ranges(growth.path, some, rows))
+        ridge = replace(method, **growth.parameters).penalty(loss, some.y, some.weight)
+        growth = refitted(growth, some, rows, loss, ridge)
+    return replace(growth, ranges=_ranges(growth.path, some, rows), from_some=True)
 
 
 def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, ridge: Any) -> Growth:

@@ -100,8 +100,10 @@ class Growth:
         Further fitted attributes of the estimator, by name.
     parameters : dict
         The values of parameters for which learning has found one, by name.
-    ranges : tuple of Range or None
-        The ranges of the columns that the path uses, if it was learned from some rows and fitted to all.
+    ranges : tuple of Range
+        The ranges of the columns that the path uses, on all rows.
+    from_some : bool
+        Whether the conditions were learned from some of the rows.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -109,7 +111,8 @@ class Growth:
     chosen: int = -1
     notes: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    ranges: tuple[Range, ...] | None = None
+    ranges: tuple[Range, ...] = ()
+    from_some: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.slopes import slope_in, with_slopes
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Column, Factor
+from obliquerules.rules.columns import UNSEEN
 
 from .growing import problem, search_of
 
@@ -163,6 +164,7 @@ def test_steps_are_the_conditions_on_columns_of_few_values():
     columns = [Column("number"), Column("few"), Column("flag", kind="flag"), Column("levels", ("a", "b", "c")), Column("holes")]
     rows = np.column_stack([np.arange(12.0), np.arange(12) % 3, np.arange(12) % 2, np.arange(12) % 3, np.arange(12) % 2])
     rows[0, 4] = np.nan
+    rows[1, 3] = UNSEEN
     block = Block.of_matrix(rows, columns)
     search = search_of(problem("squared"))
     steps = with_slopes(search.learner, search.selection, block, np.ones(12)).steps

@@ -114,7 +114,7 @@ def _tests(column: int, X: Block, values: Vector) -> list[Test]:
     """Return a condition for each level of a column or, if it has numbers, for the middle between any two of them."""
     levels = X.column(column).levels
     if levels is not None:
-        return [Membership(column, (levels[int(code)],)) for code in values]
+        return [Membership(column, (levels[int(code)],)) for code in values if code >= 0.0]  # below: no level that is known
     return [in_whole_numbers(Proposition([column], [1.0], middle), X) for middle in values[:-1] + 0.5 * np.diff(values)]
 
 

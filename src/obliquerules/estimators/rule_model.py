@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -12,11 +13,11 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeAlias, TypeV
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
-from obliquerules.all_rows import grown
+from obliquerules.all_rows import grown, grown_on
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
 from obliquerules.export.registry import export
@@ -44,10 +45,11 @@ from obliquerules.parameters import (
     declarations,
 )
 from obliquerules.rows.frames import column_kinds, misplaced_column
-from obliquerules.rows.given import Given, Outcomes, read_given, read_given_to, read_groups
+from obliquerules.rows.given import Given, Outcomes, exposure_unit, read_given, read_given_to, read_groups
 from obliquerules.rows.reading import (
     check_not_tiny,
     check_sizes,
+    check_weights,
     read_inputs,
     read_outcomes,
     read_table,
@@ -56,12 +58,13 @@ from obliquerules.rows.reading import (
     read_weights,
 )
 from obliquerules.rows.sample import Sample
+from obliquerules.rows.stored import stored_table
+from obliquerules.rows.tables import Roles, RowsOfTable, SeenTable, Table
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
-from obliquerules.rules.ensemble import used_columns
-from obliquerules.rules.model import Origin
+from obliquerules.rules.model import Offset, Origin
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
@@ -174,6 +177,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         ordered: Sequence[str],
         groups: Any = None,
     ) -> Self:
+        table = stored_table(X, self._method().n_jobs)
+        if table is not None:
+            if groups is not None or feature_names is not None or ordered:
+                raise ValueError("groups, feature_names and ordered are for tables in memory; X is not.")
+            return self._learn_from_table(table, Roles.of(table, y, sample_weight, exposure, offset))
         method, loss = self._method(), self._loss()
         block, target = self._training_data(X, y, feature_names, ordered)
         weight = read_weights(sample_weight, len(block))
@@ -191,17 +199,51 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         method = replace(method, class_weights=class_weights)
         method.check_task(task)
         growth = grown(method, task)
-        chosen = range(len(growth.path))[growth.chosen]
-        origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
-        path = tuple(member.shifted(-rows.shift).ordered() for member in growth.path)
+        by_hand = feature_names is not None and not hasattr(self, "feature_names_in_")
+        return self._keep(growth, loss, labels, None if given is None else given.offset, class_weights, by_hand=by_hand)
+
+    def _learn_from_table(self, table: Table, roles: Roles) -> Self:
+        """Learn rules from a table that is not in memory."""
+        method, loss = self._method(), self._loss()
+        seen = table.fold(functools.partial(SeenTable.of, roles=roles, has_classes=is_classifier(self)), roles.columns)
+        check_weights(seen.largest_weight)
+        labels, class_weights = None, None
+        if is_classifier(self):
+            classes, mass = np.array(list(seen.classes)), np.array(list(seen.classes.values()))
+            codes, labels = self._encoded(classes, mass, loss)
+            loss = class_loss(len(labels or ()))
+            class_weights = None if labels is None else self._class_weights(codes, labels, mass)
+        given = _offset_of(roles, labels, seen)
+        unit = max(1.0, seen.n_counted / seen.weight)
+        rows = RowsOfTable(table, roles, seen.columns.described(), loss, labels, given, class_weights, unit)
+        if rows.n_offsets and not method.class_offsets:
+            raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
+        method = replace(method, class_weights=class_weights)
+        growth = grown_on(rows, seen.columns.n_rows, method, loss, labels, type(self).__name__)
+        self.feature_names_in_ = np.array(roles.inputs, dtype=object)
+        self.n_features_in_ = len(roles.inputs)
+        return self._keep(growth, loss, labels, given, class_weights, by_hand=False)
+
+    def _keep(
+        self,
+        growth: Growth,
+        loss: Loss,
+        labels: Labels | None,
+        offset: Offset | None,
+        class_weights: tuple[float, ...] | None,
+        *,
+        by_hand: bool,
+    ) -> Self:
+        """Keep what was learned."""
+        shift = 0.0 if offset is None else math.log(offset.unit)
         self.model_ = Model(
-            path,
-            chosen,
+            tuple(member.shifted(-shift).ordered() for member in growth.path),
+            range(len(growth.path))[growth.chosen],
             loss,
             labels,
-            origin=origin,
-            ranges=task.sample.ranges(used_columns(path)) if growth.ranges is None else growth.ranges,
-            offset=None if given is None else given.offset,
+            origin=self._origin(growth, by_hand=by_hand),
+            ranges=growth.ranges,
+            offset=offset,
             class_weights=class_weights,
         )
         for name, value in growth.notes.items():
@@ -216,7 +258,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return what a model file says about the fit, with the values that it has found for parameters."""
         given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers.
-        unused = {*self._without_effect(), "n_jobs"} | ({"search_rows"} if growth.ranges is None else set())
+        unused = {*self._without_effect(), "n_jobs"} | (set() if growth.from_some else {"search_rows"})
         parameters = tuple((name, plain(value)) for name, value in given.items() if name not in unused)
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
@@ -837,6 +879,17 @@ def fit_in_groups(
     return self._learn(
         X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered, groups=groups
     )
+
+
+def _offset_of(roles: Roles, labels: Labels | None, seen: SeenTable) -> Offset | None:
+    """Return what the exposure or offset of a table is; raise if it cannot be one."""
+    if roles.exposure is not None:
+        return Offset("exposure", (roles.exposure,), exposure_unit(seen.exposure / seen.weight))
+    if roles.offset is None:
+        return None
+    if labels is not None and labels.many:
+        raise ValueError("offset is for numbers and two classes if the table is not in memory; y has more classes.")
+    return Offset("offset", (roles.offset,))
 
 
 def _own_first(kind: type[Method]) -> dict[str, tuple[Any, Parameter]]:

@@ -14,8 +14,11 @@ from obliquerules.losses import Loss
 from obliquerules.rows.reading import check_size
 from obliquerules.rules import Model
 from obliquerules.rules.model import Offset
+from obliquerules.rules.numbers import rounded_to
 
 Vector = NDArray[np.float64]
+
+UNIT_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +46,12 @@ class Given:
         """Return an exposure with its mean over weighted rows as its unit; an offset stays as it is."""
         if self.offset.kind != "exposure":
             return self
-        return replace(self, offset=replace(self.offset, unit=float(np.average(self.values, weights=weight))))
+        return replace(self, offset=replace(self.offset, unit=exposure_unit(float(np.average(self.values, weights=weight)))))
+
+
+def exposure_unit(mean: float) -> float:
+    """Return a mean exposure in so many digits that it does not depend on the order in which exposures were added."""
+    return rounded_to(mean, UNIT_DIGITS)
 
 
 @dataclass(frozen=True, eq=False)

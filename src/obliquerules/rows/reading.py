@@ -185,22 +185,47 @@ def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
 def check_size(values: NDArray[np.float64], what: str) -> None:
     """Raise if a value is too large to be learned from."""
     if (np.abs(values) > LARGEST_VALUE).any():
-        raise ValueError(f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added.")
+        raise ValueError(too_large(what))
+
+
+def too_large(what: str) -> str:
+    """Return the sentence that refuses values that are too large to be learned from."""
+    return f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added."
 
 
 def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     """Raise if all values of a column are too small to compute with, naming the column."""
     largest = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
-    tiny = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
-    if len(tiny):
-        raise ValueError(
-            f"Column '{names[tiny[0]]}' of X has no value beyond {largest[tiny[0]]:g}, which is too small to compute with. "
-            "Give it in a smaller unit, so that its numbers become larger."
-        )
+    small = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
+    if len(small):
+        raise ValueError(tiny(names[small[0]], largest[small[0]]))
+
+
+def tiny(name: str, largest: float) -> str:
+    """Return the sentence that refuses a column whose values are too small to compute with."""
+    return (
+        f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller unit, "
+        "so that its numbers become larger."
+    )
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Vector:
-    """Return the weights of the rows as doubles; all ones if there are none."""
+    """Return the weights of the rows as doubles; all ones if there are none. Raise if nothing can be learned with them."""
+    weight = read_block_weights(sample_weight, n_rows)
+    check_weights(float(weight.max()))
+    return weight
+
+
+def check_weights(largest: float) -> None:
+    """Raise if nothing can be learned with weights, given the largest."""
+    if largest == 0.0:
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    if largest < SMALLEST_SIZE:
+        raise ValueError(f"sample_weight has no entry beyond {largest:g}, which is too small to compute with.")
+
+
+def read_block_weights(sample_weight: Any, n_rows: int) -> Vector:
+    """Return the weights of some rows as doubles; all ones if there are none."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:
@@ -215,9 +240,5 @@ def read_weights(sample_weight: Any, n_rows: int) -> Vector:
         raise ValueError("sample_weight has missing or infinite entries.")
     if (weight < 0.0).any():
         raise ValueError("sample_weight has negative entries.")
-    if not (weight > 0.0).any():
-        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
     check_size(weight, "sample_weight")
-    if weight.max() < SMALLEST_SIZE:
-        raise ValueError(f"sample_weight has no entry beyond {weight.max():g}, which is too small to compute with.")
     return weight

@@ -32,7 +32,7 @@ def training_columns(block: Block) -> Block:
         _described(special.get(index, Column(name)), values, index in flags) if index in unusual else (Column(name), values)
         for index, (name, values) in enumerate(zip(names, block.matrix.T, strict=True))
     ]
-    _warn_of_identifiers([column.name for column, _ in filled if column.levels == ()])
+    warn_of_identifiers([column.name for column, _ in filled if column.levels == ()])
     if not any(special[index].levels is not None for index in special):
         return Block.of_matrix(block.matrix, [column for column, _ in filled])
     return block_of(filled)
@@ -71,7 +71,7 @@ def _by_frequency(column: Column, values: NDArray[np.float64]) -> Filled:
     found, first, count = np.unique(present, return_index=True, return_counts=True)
     order = np.arange(len(found)) if column.ordered else np.lexsort((first, -count))
     levels = tuple((column.levels or ())[code] for code in found[order])
-    if _like_identifiers(levels, len(present)):
+    if like_identifiers(levels, len(present)):
         return Column(column.name, ()), np.where(np.isnan(values), np.nan, UNSEEN)
     places = np.full(len(column.levels or ()) + 2, UNSEEN)
     places[found[order]] = np.arange(len(found))
@@ -79,12 +79,14 @@ def _by_frequency(column: Column, values: NDArray[np.float64]) -> Filled:
     return Column(column.name, levels, column.ordered), looked_up(places, values)
 
 
-def _like_identifiers(levels: tuple[object, ...], n_values: int) -> bool:
+def like_identifiers(levels: tuple[object, ...], n_values: int) -> bool:
+    """Say whether text is different in nearly every row."""
     is_text = bool(levels) and isinstance(levels[0], str)
     return is_text and n_values >= ENOUGH_VALUES and len(levels) >= NEARLY_ALL * n_values
 
 
-def _warn_of_identifiers(names: list[str]) -> None:
+def warn_of_identifiers(names: list[str]) -> None:
+    """Warn of columns that keep no level."""
     if names:
         listed = ", ".join(f"'{name}'" for name in names)
         warnings.warn(

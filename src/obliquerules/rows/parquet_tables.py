@@ -1,0 +1,84 @@
+"""Parquet tables: files and folders that are read in batches of rows, so that any size fits in little memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from obliquerules.rows import blocks
+from obliquerules.rows.blocks import Statistic, in_order, summed
+from obliquerules.rows.tables import Table
+
+S = TypeVar("S", bound=Statistic)
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetTable(Table):
+    """A dataset of pyarrow.
+
+    Attributes
+    ----------
+    dataset : pyarrow.dataset.Dataset
+    n_threads : int
+        How many batches are looked at at a time.
+    """
+
+    dataset: Any
+    n_threads: int = 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.dataset.schema.names)
+
+    def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
+        """Return the sum of a statistic over all batches."""
+        return summed(in_order(statistic, self._batches(columns), self.n_threads))
+
+    def _batches(self, columns: tuple[str, ...]) -> Iterator[Any]:
+        """Yield the rows in tables of a fixed number of rows, whatever the row groups of the files."""
+        import pyarrow as pa
+
+        # Without reading ahead: it would hold many row groups in memory.
+        batches = self.dataset.to_batches(
+            columns=list(columns), batch_size=blocks.BLOCK_ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False
+        )
+        waiting: list[Any] = []
+        n_waiting = 0
+        for batch in batches:
+            waiting.append(batch)
+            n_waiting += len(batch)
+            while n_waiting >= blocks.BLOCK_ROWS:
+                rows = pa.Table.from_batches(waiting)
+                yield rows.slice(0, blocks.BLOCK_ROWS)
+                waiting, n_waiting = rows.slice(blocks.BLOCK_ROWS).to_batches(), n_waiting - blocks.BLOCK_ROWS
+        if n_waiting:
+            yield pa.Table.from_batches(waiting)
+
+
+def parquet_table(X: Any, n_threads: int = 1) -> ParquetTable | None:
+    """Return a path, of a Parquet file or a folder of them, or a dataset of pyarrow as a table; None if X is something else."""
+    if isinstance(X, str | os.PathLike):
+        path = Path(X)
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file or folder '{path}' to learn from.")
+        return ParquetTable(_dataset(path), n_threads)
+    # A dataset exists only where its module was imported.
+    dataset = sys.modules.get("pyarrow.dataset")
+    return ParquetTable(X, n_threads) if dataset is not None and isinstance(X, dataset.Dataset) else None
+
+
+def _dataset(path: Path) -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+    except ImportError as error:
+        raise ImportError("Learning from Parquet files needs pyarrow: pip install 'obliquerules[arrow]'.") from error
+    try:
+        return ds.dataset(path, format="parquet")
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"'{path}' is no Parquet file or folder of them: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,127 @@
+"""Seen columns: what the columns of a model are, from rows that come in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rows.reading import LARGEST_VALUE, SMALLEST_SIZE, tiny, too_large
+from obliquerules.rows.training_columns import like_identifiers, warn_of_identifiers
+from obliquerules.rules.columns import Block, Column, Columns
+
+
+@dataclass(frozen=True, eq=False)
+class SeenColumn:
+    """What is known of a column from some rows.
+
+    Attributes
+    ----------
+    column : Column
+        With the levels in the order in which they came.
+    counts : array of shape (n_levels,)
+        How many rows have each level.
+    n_rows, n_present : int
+        The number of rows, and of those with a value.
+    is_flag : bool
+        Whether all values are 0 or 1.
+    largest : float
+        The largest distance of a value from zero.
+    """
+
+    column: Column
+    counts: NDArray[np.intp]
+    n_rows: int
+    n_present: int
+    is_flag: bool
+    largest: float
+
+    @classmethod
+    def of(cls, column: Column, values: NDArray[np.float64]) -> SeenColumn:
+        """Return what is known from the values of a block; raise if one is infinite."""
+        present = values[~np.isnan(values)]
+        if column.levels is not None:
+            counts = np.bincount(present[present >= 0.0].astype(np.intp), minlength=len(column.levels))
+            return cls(column, counts, len(values), len(present), False, 0.0)
+        if np.isinf(present).any():
+            raise ValueError(f"Input X has an infinite value (inf) in column '{column.name}'.")
+        is_flag = bool(((present == 0.0) | (present == 1.0)).all())
+        largest = float(np.abs(present).max(initial=0.0))
+        return cls(column, np.zeros(0, dtype=np.intp), len(values), len(present), is_flag, largest)
+
+    def __add__(self, other: SeenColumn) -> SeenColumn:
+        column, counts = self._both(other)
+        return SeenColumn(
+            column,
+            counts,
+            self.n_rows + other.n_rows,
+            self.n_present + other.n_present,
+            self.is_flag and other.is_flag,
+            max(self.largest, other.largest),
+        )
+
+    def _both(self, other: SeenColumn) -> tuple[Column, NDArray[np.intp]]:
+        """Return the column of both, and how many rows have its levels; a column without values says nothing of itself."""
+        if other.n_present == 0:
+            return self.column, self.counts
+        if self.n_present == 0:
+            return other.column, other.counts
+        if (self.column.levels is None) != (other.column.levels is None):
+            raise ValueError(
+                f"Column '{self.column.name}' of X holds numbers and text. Make all of them text, or leave it out."
+            )
+        if self.column.levels is None or other.column.levels is None:
+            # Dates are times at midnight.
+            kind = self.column.kind if self.column.kind == other.column.kind else "time"
+            return replace(self.column, kind=kind), self.counts
+        place = {level: code for code, level in enumerate(dict.fromkeys((*self.column.levels, *other.column.levels)))}
+        counts = np.zeros(len(place), dtype=np.intp)
+        counts[: len(self.counts)] = self.counts
+        np.add.at(counts, [place[level] for level in other.column.levels], other.counts)
+        return replace(self.column, levels=tuple(place)), counts
+
+    def described(self) -> Column:
+        """Return the column of a model, as `training_columns` does; raise if its numbers cannot be computed with."""
+        column, missing = self.column, self.n_present < self.n_rows
+        if column.levels is None:
+            if self.largest > LARGEST_VALUE:
+                raise ValueError(too_large(f"Column '{column.name}' of X"))
+            if 0.0 < self.largest < SMALLEST_SIZE:
+                raise ValueError(tiny(column.name, self.largest))
+            is_flag = self.is_flag and column.kind == "number" and self.n_present > 0
+            return replace(column, kind="flag" if is_flag else column.kind, missing=missing)
+        if column.is_truth:
+            return Column(column.name, (False, True), missing=missing)
+        order = np.argsort(-self.counts, kind="stable")
+        levels = tuple(column.levels[code] for code in order if self.counts[code])
+        known = () if like_identifiers(levels, self.n_present) else levels
+        return Column(column.name, known, missing=missing)
+
+
+@dataclass(frozen=True, eq=False)
+class SeenColumns:
+    """What is known of all columns."""
+
+    columns: tuple[SeenColumn, ...]
+
+    @classmethod
+    def of(cls, block: Block) -> SeenColumns:
+        """Return what is known from a block in levels of its own."""
+        pairs = zip(map(block.column, range(block.n_columns)), block.matrix.T, strict=True)
+        return cls(tuple(SeenColumn.of(*pair) for pair in pairs))
+
+    def __add__(self, other: SeenColumns) -> SeenColumns:
+        return SeenColumns(tuple(one + two for one, two in zip(self.columns, other.columns, strict=True)))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.columns[0].n_rows
+
+    def described(self) -> Columns:
+        """Return the columns of a model."""
+        found: Sequence[Column] = [one.described() for one in self.columns]
+        warn_of_identifiers([column.name for column in found if column.levels == ()])
+        return Columns.of(found)

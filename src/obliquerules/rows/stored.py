@@ -1,0 +1,18 @@
+"""Stored tables: which kinds of tables that are not in memory can be learned from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from joblib import effective_n_jobs
+
+from obliquerules.rows.parquet_tables import parquet_table
+from obliquerules.rows.tables import Table
+
+
+def stored_table(X: Any, n_jobs: int | None) -> Table | None:
+    """Return X as a table that is read block by block; None if it is in memory.
+
+    Paths and datasets of pyarrow are Parquet tables. A further kind of table needs a module of its own, and a line here.
+    """
+    return parquet_table(X, effective_n_jobs(n_jobs))
