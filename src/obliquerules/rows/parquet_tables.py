@@ -42,10 +42,16 @@ class ParquetTable(Table):
     def _batches(self, columns: tuple[str, ...]) -> Iterator[Any]:
         """Yield the rows in tables of a fixed number of rows, whatever the row groups of the files."""
         import pyarrow as pa
+        import pyarrow.dataset as ds
 
         # Without reading ahead: it would hold many row groups in memory.
         batches = self.dataset.to_batches(
-            columns=list(columns), batch_size=blocks.BLOCK_ROWS, batch_readahead=1, fragment_readahead=1, use_threads=False
+            columns=list(columns),
+            batch_size=blocks.BLOCK_ROWS,
+            batch_readahead=0,
+            fragment_readahead=0,
+            use_threads=False,
+            fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True),
         )
         waiting: list[Any] = []
         n_waiting = 0
