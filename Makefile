@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes mixed classes exposure docs clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -75,6 +75,9 @@ real: $(VENV)/real  ## twelve real data sets: defaults, chosen sizes and rivals;
 
 slopes: $(VENV)/real  ## slopes and rules against rules alone, lines and EBM on 22 data sets (OBLIQUERULES_DATA names the paper's); resumes
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/slopes.py
+
+scale: $(VENV)/installed  ## a million rows beside histogram gradient boosting: time, memory, threads, and a file larger than memory
+	$(BIN)/python benchmarks/scale.py
 
 mixed: $(VENV)/real  ## raw frames with text and missing values against the usual preparation, and the time that levels take
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py

@@ -15,4 +15,6 @@ def stored_table(X: Any, n_jobs: int | None) -> Table | None:
 
     Paths and datasets of pyarrow are Parquet tables. A further kind of table needs a module of its own, and a line here.
     """
+    if isinstance(X, Table):
+        return X
     return parquet_table(X, effective_n_jobs(n_jobs))
