@@ -70,10 +70,10 @@ int main(void) {
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="There is no C compiler.")
 
 
-def printed(source, folder, *flags):
+def printed(source, folder, *flags, compiler=(COMPILER,)):
     program = folder / "program"
     (folder / "program.c").write_text(source % NUMBERS, encoding="utf-8")
-    subprocess.run([COMPILER, *FLAGS, *flags, f"-I{KERNELS}", folder / "program.c", "-o", program, "-lm"], check=True)
+    subprocess.run([*compiler, *FLAGS, *flags, f"-I{KERNELS}", folder / "program.c", "-o", program, "-lm"], check=True)
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout
 
 
