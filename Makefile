@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers test-cross starts sanitize fuzz check bench paper real slopes mixed classes exposure docs clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers test-cross starts sanitize fuzz check bench paper real slopes mixed classes exposure docs release-check clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -92,6 +92,9 @@ exposure: $(VENV)/counts  ## counts and rates beside Poisson regression
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+release-check: $(VENV)/released  ## sdist, wheel, installation without a compiler and documentation, as far as one machine can show
+	.ci/release-check
+
 clean:
 	rm -rf $(VENV) build docs/_build docs/api docs/gallery docs/sg_execution_times.rst
 
@@ -140,6 +143,10 @@ $(VENV)/counts: $(VENV)/installed
 $(VENV)/browser: $(VENV)/dependencies
 	.ci/install-browser
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[browser]'
+	touch $@
+
+$(VENV)/released: $(VENV)/documented
+	$(INSTALL) 'build>=1.2' 'twine>=6.0'
 	touch $@
 
 $(VENV)/crossed: $(VENV)/dependencies

@@ -4,8 +4,8 @@ The compiler is Clang as Zig packages it, with the C libraries of all targets. W
 object file without a warning: linking, loading and running on those systems is shown only by their own jobs of the workflows.
 For Windows that is the GNU ABI; for Microsoft's there are no headers, so only our own are compiled, in Clang's MSVC mode.
 
-Python's headers are those of the Python that runs the tests. Its pyconfig.h, which describes the system that it was built on, is
-replaced by one that describes the target.
+Python's headers are those of the Python that runs the tests. Its pyconfig.h, which describes the system that it was built on,
+is replaced by one that describes the target.
 """
 
 import importlib.util
@@ -83,7 +83,7 @@ def test_our_headers_keep_the_rules_of_msvc(machine, tmp_path):
     assert (messages, size > 1000) == ("", True)
 
 
-@pytest.mark.parametrize("extension", ["int f(int n) { return ({ n; }); }", "int f(int n) { return n ?: 1; }", "int f(x) { return 0; }"])
+@pytest.mark.parametrize("extension", ["int f(int n) { return ({ n; }); }", "int f(int n) { return n ?: 1; }"])
 def test_what_is_not_c11_is_refused(extension, tmp_path):
     (tmp_path / "extension.c").write_text(extension, encoding="utf-8")
     messages, size = compiled("x86_64-linux-gnu", tmp_path / "extension.c", tmp_path / "extension.o")
