@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers test-cross starts sanitize fuzz check bench paper real slopes mixed classes exposure docs release-check clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers test-cross test-oldest test-newest starts sanitize fuzz check bench paper real slopes mixed classes exposure docs release-check clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -41,6 +41,17 @@ test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each lear
 
 test-cross: $(VENV)/crossed  ## the kernels compiled for Linux, macOS and Windows with a cross compiler, which is installed
 	$(BIN)/python -m pytest -m cross --numprocesses=auto tests/kernels/test_cross.py
+
+test-oldest:  ## the whole test suite with the oldest versions that pyproject.toml allows, in an environment of its own
+	$(PYTHON) -m venv --clear build/oldest
+	$(PYTHON) .ci/oldest.py > build/oldest/constraints.txt
+	build/oldest/bin/pip install --quiet --no-compile --constraint build/oldest/constraints.txt '.[test]'
+	OMP_NUM_THREADS=1 build/oldest/bin/python -m pytest --numprocesses=auto
+
+test-newest:  ## the same with the newest versions, those before a release included
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/pip install --quiet --no-compile --pre '.[test]'
+	OMP_NUM_THREADS=1 build/newest/bin/python -m pytest --numprocesses=auto
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py

@@ -1,36 +1,41 @@
-"""Check what is in a wheel: all modules of the package, and neither tests nor sources of kernels; at most 2 MB."""
+"""Check what is in wheels: all modules of the package, and neither tests nor sources of kernels; at most 2 MB."""
 
 import sys
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 LARGEST = 2_000_000
-SOURCES = {".pyx", ".pxi", ".h", ".c"}
+SOURCES = {".pyx", ".pxi", ".h", ".c", ".build"}
 PACKAGE = Path(__file__).parents[1] / "src" / "obliquerules"
 
 
 def complaints(wheel: Path) -> list[str]:
     """Return what is wrong with a wheel."""
-    names = [Path(name) for name in zipfile.ZipFile(wheel).namelist()]
-    found = [f"{wheel.name} has {size:,} bytes, more than {LARGEST:,}." for size in [wheel.stat().st_size] if size > LARGEST]
-    found += [f"{name} is a source of a kernel." for name in names if name.suffix in SOURCES]
-    found += [f"{name} has no place in the package." for name in names if not name.parts[0].startswith("obliquerules")]
-    found += [f"{name} is a test or a build file." for name in names if "tests" in name.parts or name.name == "meson.build"]
-    return found + [f"{name} is missing." for name in sorted(wanted() - {str(name.with_suffix("")) for name in compiled(names)})]
+    files = [PurePosixPath(name) for name in zipfile.ZipFile(wheel).namelist()]
+    return [
+        *(f"{wheel.name} has {size:,} bytes, more than {LARGEST:,}." for size in [wheel.stat().st_size] if size > LARGEST),
+        *(f"{wheel.name}: {file} is a source." for file in files if file.suffix in SOURCES),
+        *(f"{wheel.name}: {file} has no place here." for file in files if "tests" in file.parts or not is_ours(file)),
+        *(f"{wheel.name}: {module} is missing." for module in sorted(wanted() - {module_of(file) for file in files})),
+    ]
 
 
-def compiled(names: list[Path]) -> list[Path]:
-    """Return the modules, a compiled one without the part of its name that says for which Python it is."""
-    return [name.with_name(name.name.split(".")[0] + ".py") for name in names if name.suffix in {".py", ".so", ".pyd"}]
+def is_ours(file: PurePosixPath) -> bool:
+    """Whether a file belongs to the package or says what the wheel is."""
+    return file.parts[0] == "obliquerules" or file.parts[0].endswith(".dist-info")
+
+
+def module_of(file: PurePosixPath) -> str:
+    """Return the path of a module without its ending, to which a compiled one adds for which Python it is."""
+    return str(file.with_name(file.name.split(".")[0])) if file.suffix in {".py", ".so", ".pyd"} else ""
 
 
 def wanted() -> set[str]:
-    """Return all modules of the package, by their paths."""
+    """Return the modules of the package."""
     files = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx")]
-    return {str(file.relative_to(PACKAGE.parent).with_suffix("")) for file in files}
+    return {file.relative_to(PACKAGE.parent).with_suffix("").as_posix() for file in files}
 
 
 if __name__ == "__main__":
     wheels = [Path(argument) for argument in sys.argv[1:]] or sys.exit("Give the wheels to check.")
-    wrong = [complaint for wheel in wheels for complaint in complaints(wheel)]
-    sys.exit("\n".join(wrong))
+    sys.exit("\n".join(complaint for wheel in wheels for complaint in complaints(wheel)) or None)
