@@ -5,8 +5,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-# Of what the tests need, only the data frames that users bring along are tested in their oldest version.
-FRAMES = ("pandas", "polars", "pyarrow")
+# Of what the tests need, only these are tested in their oldest version: the data frames that users bring along, and pytest,
+# because the oldest scikit-learn does not work with the newest.
+OLD_TOO = ("pandas", "polars", "pyarrow", "pytest>")
 
 
 def oldest(requirement: str) -> str:
@@ -16,5 +17,5 @@ def oldest(requirement: str) -> str:
 
 if __name__ == "__main__":
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    frames = [one for one in project["optional-dependencies"]["test"] if one.startswith(FRAMES)]
-    sys.stdout.write("".join(f"{oldest(one)}\n" for one in [*project["dependencies"], *frames]))
+    others = [one for one in project["optional-dependencies"]["test"] if one.startswith(OLD_TOO)]
+    sys.stdout.write("".join(f"{oldest(one)}\n" for one in [*project["dependencies"], *others]))
