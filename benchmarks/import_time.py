@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 
-RUNS = 11
+RUNS = 5
 LARGEST_RATIO = 1.2
 RIVAL = "import sklearn"
 STATEMENTS = ("import obliquerules", "import obliquerules.rules", "from obliquerules import LLTBoostClassifier")
