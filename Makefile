@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -38,6 +38,20 @@ test-exports: $(VENV)/installed  ## exports against the model on a million rows 
 
 test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each learned from as well as by a decision tree
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m outliers -v tests/estimators/test_outliers.py
+
+test-cross: $(VENV)/crossed  ## the kernels compiled for Linux, macOS and Windows with a cross compiler, which is installed
+	$(BIN)/python -m pytest -m cross --numprocesses=auto tests/kernels/test_cross.py
+
+test-oldest:  ## the whole test suite with the oldest versions that pyproject.toml allows, in an environment of its own
+	$(PYTHON) -m venv --clear build/oldest
+	$(PYTHON) .ci/oldest.py > build/oldest/constraints.txt
+	build/oldest/bin/pip install --quiet --no-compile --constraint build/oldest/constraints.txt '.[test]'
+	OMP_NUM_THREADS=1 build/oldest/bin/python -m pytest --numprocesses=auto
+
+test-newest:  ## the same with the newest versions, those before a release included
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/pip install --quiet --no-compile --pre '.[test]'
+	OMP_NUM_THREADS=1 build/newest/bin/python -m pytest --numprocesses=auto
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py
@@ -92,6 +106,9 @@ exposure: $(VENV)/counts  ## counts and rates beside Poisson regression
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+release-check: $(VENV)/released  ## sdist, wheel, installation without a compiler and documentation, as far as one machine can show
+	.ci/release-check
+
 clean:
 	rm -rf $(VENV) build docs/_build docs/api docs/gallery docs/sg_execution_times.rst
 
@@ -140,6 +157,14 @@ $(VENV)/counts: $(VENV)/installed
 $(VENV)/browser: $(VENV)/dependencies
 	.ci/install-browser
 	$(INSTALL) --no-build-isolation --config-settings=build-dir=build '.[browser]'
+	touch $@
+
+$(VENV)/released: $(VENV)/documented
+	$(INSTALL) 'build>=1.2' 'twine>=6.0'
+	touch $@
+
+$(VENV)/crossed: $(VENV)/dependencies
+	$(INSTALL) 'ziglang>=0.13'
 	touch $@
 
 $(AXE): | $(VENV)/browser

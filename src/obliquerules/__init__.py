@@ -4,6 +4,7 @@ import importlib
 import typing
 
 if typing.TYPE_CHECKING:
+    __version__: str
     from obliquerules.estimators.drnet import DRNetClassifier
     from obliquerules.estimators.lltboost import (
         LLTBoostClassifier,
@@ -17,6 +18,7 @@ if typing.TYPE_CHECKING:
     from obliquerules.rules import Column, Conjunction, Factor, Membership, Model, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.documents.fields import ModelFileError
     from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
+    from obliquerules.versions import show_versions
 
 __all__ = [
     "Column",
@@ -44,8 +46,8 @@ __all__ = [
     "TGBRegressorCV",
     "l1_logistic_path",
     "load_model",
+    "show_versions",
 ]
-__version__ = "0.1.0"
 
 # The module that each name is imported from when it is first used: scikit-learn takes a second or two to load, and the
 # command line must be able to say what is wrong before that.
@@ -58,12 +60,15 @@ _HOMES = {
     "rules": ("Column", "Conjunction", "Factor", "Membership", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.documents.fields": ("ModelFileError",),
     "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
+    "versions": ("show_versions",),
 }
 
 if not typing.TYPE_CHECKING:
 
     def __getattr__(name):
-        """Import a public name."""
+        """Import a public name, or look up the version, which is written in meson.build alone."""
+        if name == "__version__":
+            return importlib.import_module("importlib.metadata").version(__name__)
         for home, names in _HOMES.items():
             if name in names:
                 return getattr(importlib.import_module(f"{__name__}.{home}"), name)
@@ -71,4 +76,4 @@ if not typing.TYPE_CHECKING:
 
     def __dir__():
         """Return what can be imported."""
-        return sorted({*globals(), *__all__})
+        return sorted({*globals(), *__all__, "__version__"})

@@ -12,6 +12,7 @@ import pytest
 
 import obliquerules
 from obliquerules import load_model
+from obliquerules.cli.main import COMMANDS
 
 from .executable import run, write_csv
 
@@ -178,6 +179,20 @@ def test_benchmark_prints_the_table_and_writes_it(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Diabetes" in done.stdout
     assert (tmp_path / "run" / "report.md").read_text(encoding="utf-8") == done.stdout
+
+
+def test_demo_prints_rules_and_explains_a_prediction(tmp_path):
+    done = run("demo", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert " if True\n" in done.stdout
+    assert "Predicted: 'malignant'" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_command_all_commands_are_listed(tmp_path):
+    done = run(cwd=tmp_path)
+    assert done.returncode == 2
+    assert all(f"\n  {command} " in done.stderr for command in COMMANDS)
 
 
 def test_help_and_version_load_nothing_heavy():

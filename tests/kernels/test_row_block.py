@@ -1,4 +1,4 @@
-"""The loops over rows give the same bits on processors with and without a fused multiply-add."""
+"""The loops over rows give the same bits on processors with and without a fused multiply-add, and in plain C11."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 KERNELS = Path(__file__).parents[2] / "src" / "obliquerules" / "kernels"
 COMPILER = shutil.which("cc")
-FLAGS = ["-std=gnu11", "-O3", "-fopenmp-simd", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = ["-std=c11", "-O3", "-fopenmp-simd", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 # Numbers of a few, many or all sizes, a fourth of them with few digits, in which ties are common.
 NUMBERS = """
 static uint64_t state = 88172645463325252u;
@@ -43,12 +43,13 @@ LOOPS = """
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#ifdef PLAIN
+#ifdef OLD_PROCESSOR
 #undef __x86_64__
 #endif
 #include "row_block.h"
 %s
 int main(void) {
+    find_instructions();
     static double eta[256], y[256], c[256], r[256], h[256], U[8 * ROWS_PER_BLOCK], x[2 * 256], x2[2 * 256], out[8], out2[8];
     for (int rows = 0; rows <= 256; rows++) {
         for (int i = 0; i < rows; i++) eta[i] = number(12), y[i] = i %% 2, c[i] = fabs(number(3));
@@ -69,10 +70,10 @@ int main(void) {
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="There is no C compiler.")
 
 
-def printed(source, folder, *flags):
+def printed(source, folder, *flags, compiler=(COMPILER,)):
     program = folder / "program"
     (folder / "program.c").write_text(source % NUMBERS, encoding="utf-8")
-    subprocess.run([COMPILER, *FLAGS, *flags, f"-I{KERNELS}", folder / "program.c", "-o", program, "-lm"], check=True)
+    subprocess.run([*compiler, *FLAGS, *flags, f"-I{KERNELS}", folder / "program.c", "-o", program, "-lm"], check=True)
     return subprocess.run([program], check=True, capture_output=True, text=True).stdout
 
 
@@ -83,4 +84,5 @@ def test_the_emulation_is_the_fused_multiply_add(tmp_path):
 def test_every_instruction_set_gives_the_same_bits(tmp_path):
     chosen = printed(LOOPS, tmp_path)
     assert len(set(chosen.split())) > 1000
-    assert printed(LOOPS, tmp_path, "-DPLAIN") == chosen
+    assert printed(LOOPS, tmp_path, "-DOLD_PROCESSOR") == chosen
+    assert printed(LOOPS, tmp_path, "-DPLAIN_C", "-pedantic-errors", "-Wall", "-Wextra", "-Werror") == chosen

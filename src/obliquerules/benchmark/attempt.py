@@ -2,13 +2,13 @@
 
 The limit is one of processor time, so that other programs on the machine do not decide what is finished. In the main thread of
 a process, as joblib's own processes run their calls, a timer of the operating system interrupts the fit. In another thread,
-as workers of Dask and Ray may run theirs, nothing can: there the fit goes on to its end, and counts as stopped all the same.
+as workers of Dask and Ray may run theirs, and on Windows, nothing can: there the fit goes on to its end, and counts as stopped
+all the same.
 """
 
 from __future__ import annotations
 
 import math
-import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from obliquerules.benchmark.contenders import Contender
 from obliquerules.benchmark.protocol import Curves, bootstrap_split, follow
+from obliquerules.benchmark.system import ringing_after
 from obliquerules.benchmark.trials import STOPPED, Outcome, Trial
 
 
@@ -75,21 +76,8 @@ def _interrupted_after(limit: float, clock: _Clock) -> Iterator[None]:
         yield
         return
 
-    def interrupt(_number: int, _frame: Any) -> None:
-        # The timer counts ticks, and on a busy machine it rings early.
-        if (left := limit - clock.now()) <= 0.0:
-            raise TimeIsUpError
-        _ring_in(left)
+    def interrupt() -> None:
+        raise TimeIsUpError
 
-    before = signal.signal(signal.SIGPROF, interrupt)
-    _ring_in(limit)
-    try:
+    with ringing_after(limit, lambda: limit - clock.now(), interrupt):
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def _ring_in(seconds: float) -> None:
-    """Set the timer; one that is too short for it would never ring."""
-    signal.setitimer(signal.ITIMER_PROF, max(seconds, 0.001))

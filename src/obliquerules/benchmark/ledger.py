@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import obliquerules
+from obliquerules.benchmark.system import try_lock
 from obliquerules.benchmark.trials import Outcome, Trial
 
 FORMAT = "obliquerules benchmark"
@@ -38,10 +38,8 @@ class Ledger:
 def open_ledger(path: Path) -> Iterator[Ledger]:
     """Open the ledger in a file, or a new one; nobody else can add to it meanwhile. A file of something else stays as it is."""
     with open(path, "a+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(f"Another run is writing to '{path}': wait for it to end, or give another directory.") from None
+        if not try_lock(file):
+            raise ValueError(f"Another run is writing to '{path}': wait for it to end, or give another directory.")
         file.seek(0)
         content = file.read()
         outcomes = _read(path, content)

@@ -25,6 +25,7 @@ COMMANDS = {
     "export": "write a model in another language, once it is known to compute the same",
     "report": "write the workbench of a model, one HTML file",
     "benchmark": "run the protocol of the paper",
+    "demo": "learn a few rules from data that ship with scikit-learn, and explain a prediction",
 }
 
 
@@ -49,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> None:
     try:
+        if not arguments:
+            _parser().print_help(sys.stderr)
+            raise ValueError("the following arguments are required: COMMAND")
         command = _parser().parse_args(arguments[:1]).command
         importlib.import_module(f"obliquerules.cli.{command}").main(arguments[1:])
     finally:

@@ -1,4 +1,5 @@
-/* Sums over one block of rows: the innermost loops of the L1 path. row_block.h includes this file once for each instruction set. */
+/* Sums over one block of rows: the innermost loops of the L1 path. row_block.h includes this file once for each instruction set,
+   with macros that say what it is, and which the end of this file takes back. */
 
 /* exp(x) for -700 <= x <= 0 without a branch or a call, so that the loop around it is vectorised (error below 2 ulp). */
 TARGET static inline double NAMED(exp_of_negative)(double x) {
@@ -30,7 +31,7 @@ TARGET static inline double NAMED(exp_of_negative)(double x) {
 
 /* r = c (p - y) and h = c p (1 - p) with p = sigmoid(eta); p - y as (1 - y) p - y (1 - p), which loses no digits near 1. */
 TARGET static void NAMED(logistic_derivatives)(const double *eta, const double *y, const double *c, double *r, double *h, int rows) {
-#pragma omp simd
+    SIMD
     for (int i = 0; i < rows; i++) {
         double a = -fabs(eta[i]);
         a = a < -700.0 ? -700.0 : a;
@@ -45,13 +46,13 @@ TARGET static void NAMED(logistic_derivatives)(const double *eta, const double *
 
 /* target += scale * x. */
 TARGET static void NAMED(add_scaled)(double *target, const double *x, double scale, int rows) {
-#pragma omp simd
+    SIMD
     for (int i = 0; i < rows; i++) target[i] = FMA(scale, x[i], target[i]);
 }
 
 /* target = h * x. */
 TARGET static void NAMED(multiply)(double *target, const double *h, const double *x, int rows) {
-#pragma omp simd
+    SIMD
     for (int i = 0; i < rows; i++) target[i] = h[i] * x[i];
 }
 
@@ -64,18 +65,28 @@ TARGET static void NAMED(add_products)(double *out, double *out2, const double *
         const double *u1 = U + (v + 1) * ROWS_PER_BLOCK;
         const double *u2 = U + (v + 2) * ROWS_PER_BLOCK;
         const double *u3 = U + (v + 3) * ROWS_PER_BLOCK;
-        quad s0 = {0.0}, s1 = {0.0}, s2 = {0.0}, s3 = {0.0};
-        quad t0 = {0.0}, t1 = {0.0}, t2 = {0.0}, t3 = {0.0};
+        QUAD a, b, w0, w1, w2, w3, s0, s1, s2, s3, t0, t1, t2, t3;
+        CLEAR(s0);
+        CLEAR(s1);
+        CLEAR(s2);
+        CLEAR(s3);
+        CLEAR(t0);
+        CLEAR(t1);
+        CLEAR(t2);
+        CLEAR(t3);
         int i = 0;
         for (; i + ROWS_PER_LINE <= rows; i += ROWS_PER_LINE) {
             if (v == 0) {
-                __builtin_prefetch(x + i + ROWS_PER_BLOCK);
-                __builtin_prefetch(x2 + i + ROWS_PER_BLOCK);
+                PREFETCH(x + i + ROWS_PER_BLOCK);
+                PREFETCH(x2 + i + ROWS_PER_BLOCK);
             }
             for (int k = i; k < i + ROWS_PER_LINE; k += LANES) {
-                const quad a = *(const quad *)(x + k), b = *(const quad *)(x2 + k);
-                const quad w0 = *(const quad *)(u0 + k), w1 = *(const quad *)(u1 + k);
-                const quad w2 = *(const quad *)(u2 + k), w3 = *(const quad *)(u3 + k);
+                LOAD(a, x + k);
+                LOAD(b, x2 + k);
+                LOAD(w0, u0 + k);
+                LOAD(w1, u1 + k);
+                LOAD(w2, u2 + k);
+                LOAD(w3, u3 + k);
                 ADD_PRODUCT(s0, a, w0);
                 ADD_PRODUCT(s1, a, w1);
                 ADD_PRODUCT(s2, a, w2);
@@ -86,32 +97,48 @@ TARGET static void NAMED(add_products)(double *out, double *out2, const double *
                 ADD_PRODUCT(t3, b, w3);
             }
         }
-        for (; i < rows; i++) {
-            s0[0] = FMA(x[i], u0[i], s0[0]);
-            s1[0] = FMA(x[i], u1[i], s1[0]);
-            s2[0] = FMA(x[i], u2[i], s2[0]);
-            s3[0] = FMA(x[i], u3[i], s3[0]);
-            t0[0] = FMA(x2[i], u0[i], t0[0]);
-            t1[0] = FMA(x2[i], u1[i], t1[0]);
-            t2[0] = FMA(x2[i], u2[i], t2[0]);
-            t3[0] = FMA(x2[i], u3[i], t3[0]);
+        double s[LANES][LANES], t[LANES][LANES]; /* of each vector */
+        STORE(s[0], s0);
+        STORE(s[1], s1);
+        STORE(s[2], s2);
+        STORE(s[3], s3);
+        STORE(t[0], t0);
+        STORE(t[1], t1);
+        STORE(t[2], t2);
+        STORE(t[3], t3);
+        for (int k = 0; k < LANES; k++) {
+            const double *u = u0 + k * ROWS_PER_BLOCK;
+            for (int j = i; j < rows; j++) {
+                s[k][0] = FMA(x[j], u[j], s[k][0]);
+                t[k][0] = FMA(x2[j], u[j], t[k][0]);
+            }
+            out[v + k] += across(s[k]);
+            out2[v + k] += across(t[k]);
         }
-        out[v + 0] += ACROSS(s0);
-        out[v + 1] += ACROSS(s1);
-        out[v + 2] += ACROSS(s2);
-        out[v + 3] += ACROSS(s3);
-        out2[v + 0] += ACROSS(t0);
-        out2[v + 1] += ACROSS(t1);
-        out2[v + 2] += ACROSS(t2);
-        out2[v + 3] += ACROSS(t3);
     }
 }
 
 /* Sum of x. */
 TARGET static double NAMED(sum_of)(const double *x, int rows) {
-    quad s = {0.0};
+    QUAD a, s;
+    double lanes[LANES];
     int i = 0;
-    for (; i + LANES <= rows; i += LANES) s += *(const quad *)(x + i);
-    for (; i < rows; i++) s[0] += x[i];
-    return ACROSS(s);
+    CLEAR(s);
+    for (; i + LANES <= rows; i += LANES) {
+        LOAD(a, x + i);
+        ADD(s, a);
+    }
+    STORE(lanes, s);
+    for (; i < rows; i++) lanes[0] += x[i];
+    return across(lanes);
 }
+
+#undef FMA
+#undef TARGET
+#undef NAMED
+#undef QUAD
+#undef CLEAR
+#undef LOAD
+#undef STORE
+#undef ADD
+#undef ADD_PRODUCT
