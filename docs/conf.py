@@ -12,7 +12,14 @@ author = "The obliquerules developers"
 project_copyright = author
 version = release = obliquerules.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "mathml", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "mathml",
+    "myst_parser",  # for the pages of the repository that are Markdown
+    "sphinx_gallery.gen_gallery",
+]
 exclude_patterns = ["_build", "_ext", "_templates"]
 templates_path = ["_templates"]
 
@@ -36,7 +43,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"obliquerules {release}"
 html_math_renderer = "mathml"
 html_show_sourcelink = False
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = {"**": []}
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,  # arrow keys are for scrolling
+    "secondary_sidebar_items": ["page-toc"],
+    "show_nav_level": 2,
+    "show_prev_next": False,
+}
 html_static_path = ["_static"]
-html_css_files = ["formulas.css"]
+html_css_files = ["formulas.css", "pages.css"]
