@@ -2,10 +2,10 @@
 Which deliveries will be late?
 ==============================
 
-A warehouse ships parcels, and wants to know in the morning which of them will be late, to send them another way. The table comes from
-the database as it is: text, dates, numbers, and weights that nobody has entered. The parcels here are **generated**, so that we know the
-truth: parcels are late where the distance and the queue in the depot are too much together, with one of the four carriers, and,
-since a reform in March, at weekends.
+A warehouse ships parcels, and wants to know in the morning which of them will be late, to send them another way. The table
+comes from the database as it is: text, dates, numbers, and weights that nobody has entered. The parcels here are
+**generated**, so that we know the truth: parcels are late where the distance and the queue in the depot are too much
+together, with one of the four carriers, and, since a reform in March, at weekends.
 """
 
 import numpy as np
@@ -62,8 +62,8 @@ print(model.closest_change(test.iloc[[row]], train, fixed=["distance", "weekend"
 # Scoring belongs into the database
 # ---------------------------------
 #
-# The query is run here, on rows that hit every threshold and on the parcels of the test, before it is handed over: the same rules fire,
-# and scores are equal to the last bit.
+# The query is run here, on rows that hit every threshold and on the parcels of the test, before it is handed over: the same
+# rules fire, and scores are equal to the last bit.
 
 query = model.export("sql", test, dialect="sqlite", table="parcels")
 print(query.verification)

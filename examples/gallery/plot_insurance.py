@@ -2,9 +2,10 @@
 What does this policy cost us?
 ==============================
 
-An insurer wants a tariff: how many claims a year does a car policy bring, and what does a claim cost? Policies run for different times,
-so that a claim in a month counts for more than one in a year. The policies here are **generated**, so that we know the truth: young
-drivers of strong cars have claims twice as often, and so have cars in a city; the risk falls with every year without a claim.
+An insurer wants a tariff: how many claims a year does a car policy bring, and what does a claim cost? Policies run for
+different times, so that a claim in a month counts for more than one in a year. The policies here are **generated**, so that
+we know the truth: young drivers of strong cars have claims twice as often, and so have cars in a city; the risk falls with
+every year without a claim.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +33,9 @@ rate = rate * np.exp(-0.06 * policies["claim-free years"])
 claims = rng.poisson(years * rate)
 
 # %%
-# The count of a policy is for its *exposure*: ``fit`` takes the years beside the data, and rules speak of claims per year. Each rule
-# multiplies the rate, as factors of a tariff do. The colour of the car, which has nothing to do with it, stays out.
+# The count of a policy is for its *exposure*: ``fit`` takes the years beside the data, and rules speak of claims per year.
+# Each rule multiplies the rate, as factors of a tariff do. The colour of the car, which has nothing to do with it, stays
+# out.
 
 model = LLTBoostRegressor(loss="poisson", max_rules=4, random_state=0).fit(policies, claims, exposure=years).at(10)
 print(model.ensemble_)
@@ -78,8 +80,8 @@ WaterfallDisplay.from_estimator(model, policies, row=row)
 # What does a claim cost?
 # -----------------------
 #
-# Amounts spread the more the larger they are: ``loss="gamma"`` is for them, and its rules multiply, too. Claims on the coast, where
-# hail falls, cost twice as much.
+# Amounts spread the more the larger they are: ``loss="gamma"`` is for them, and its rules multiply, too. Claims on the
+# coast, where hail falls, cost twice as much.
 
 claimed = policies[claims > 0]
 cost = rng.gamma(2.0, 600.0 * np.where(claimed["region"] == "coast", 2.0, 1.0)).round(2)

@@ -2,8 +2,8 @@
 Which vineyard does this wine come from?
 ========================================
 
-A chemist has analysed 178 wines from three cultivars that grow in the same region of Italy: thirteen figures for each, from alcohol to
-proline. Which of them tell the cultivars apart, and where do they change? The data ship with scikit-learn.
+A chemist has analysed 178 wines from three cultivars that grow in the same region of Italy: thirteen figures for each, from
+alcohol to proline. Which of them tell the cultivars apart, and where do they change? The data ship with scikit-learn.
 """
 
 import pandas as pd
@@ -20,8 +20,8 @@ train, test, train_cultivar, test_cultivar = train_test_split(
 )
 
 # %%
-# With three classes, rules are shared, and each class has a score. A rule has a weight for each class of which it says something,
-# and is blank for the others. The class with the highest score is predicted.
+# With three classes, rules are shared, and each class has a score. A rule has a weight for each class of which it says
+# something, and is blank for the others. The class with the highest score is predicted.
 
 model = LLTBoostClassifier(max_rules=6, random_state=0).fit(train, train_cultivar).at(16)
 print(model.ensemble_)
@@ -33,8 +33,8 @@ print(f"\nright for {accuracy:.1%} of {len(test)} wines that it has not seen")
 # Which measurements matter?
 # --------------------------
 #
-# By how much would the difference between the scores of two cultivars change, on average, if the figure of a wine were replaced by that
-# of another wine? Most of the thirteen figures are in no rule at all: they need not be measured.
+# By how much would the difference between the scores of two cultivars change, on average, if the figure of a wine were
+# replaced by that of another wine? Most of the thirteen figures are in no rule at all: they need not be measured.
 
 print(model.variable_importance(test))
 
@@ -61,7 +61,7 @@ WaterfallDisplay.from_estimator(model, test, row=doubtful)
 # How far can each rule be trusted?
 # ---------------------------------
 #
-# With 118 wines in training, chance has a say. Fitted to bootstrap samples of them, a rule that comes back in most is one that the
-# data insist on; one that seldom comes back is one of several that would have done as well.
+# With 118 wines in training, chance has a say. Fitted to bootstrap samples of them, a rule that comes back in most is one
+# that the data insist on; one that seldom comes back is one of several that would have done as well.
 
 print(model.stability(train, train_cultivar, n_bootstraps=10, random_state=0))

@@ -1,0 +1,117 @@
+"""The pages of the documentation, as `make docs` has built them: links lead somewhere, nothing overflows, all can read them."""
+
+import json
+import os
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+import pytest
+
+pytestmark = pytest.mark.pages
+
+SITE = Path(os.environ.get("OBLIQUERULES_SITE", "docs/_build/html"))
+# Of the reference, which is made from one template, a few pages stand for all; so do two listings of source code.
+ALIKE = {
+    "api/generated": ("obliquerules.LLTBoostClassifier.html", "obliquerules.Rule.html", "obliquerules.load_model.html"),
+    "_modules": (),
+}
+WIDTHS = {"desk": 1280, "phone": 390}
+
+
+def all_pages():
+    return sorted(page.relative_to(SITE).as_posix() for page in SITE.rglob("*.html") if "_static" not in page.parts)
+
+
+def different_pages():
+    """Return the pages without those that are like another one."""
+    folders = {page: Path(page).parent.as_posix() for page in all_pages()}
+    return [page for page, folder in folders.items() if folder not in ALIKE or Path(page).name in ALIKE[folder]]
+
+
+class Page(HTMLParser):
+    """What a page refers to, and the places in it that can be referred to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.references, self.places = set(), set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.places |= {given[name] for name in ("id", "name") if given.get(name)}
+        self.references |= {given[name] for name in ("href", "src") if given.get(name) and tag != "form"}
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {page: Page(SITE / page) for page in all_pages()}
+
+
+def test_the_site_is_complete(pages):
+    expected = {
+        "index",
+        "install",
+        "tour",
+        "guide",
+        "guide/fitting",
+        "gallery/index",
+        "compare",
+        "api",
+        "changelog",
+        "cite",
+        "search",
+    }
+    assert {f"{page}.html" for page in expected} <= pages.keys()
+
+
+def test_links_lead_somewhere(pages):
+    """External addresses are not asked: there may be no network."""
+    astray = [
+        f"{page}: {reference}"
+        for page, content in pages.items()
+        for reference in content.references
+        if not urlparse(reference).scheme and not urlparse(reference).netloc and not leads_somewhere(page, reference, pages)
+    ]
+    assert astray == []
+
+
+def leads_somewhere(page, reference, pages):
+    address, place = urldefrag(reference)
+    file = (SITE / page).parent / unquote(urlparse(address).path) if address else SITE / page
+    if not file.is_file():
+        return False
+    target = file.resolve().relative_to(SITE.resolve()).as_posix()
+    return not place or target not in pages or unquote(place) in pages[target].places | {"top"}
+
+
+@pytest.mark.parametrize("page", different_pages())
+def test_nothing_overflows_or_bars_a_reader(page, driver, axe):
+    for name, width in WIDTHS.items():
+        driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        )
+        driver.get((SITE / page).resolve().as_uri())
+        wide = driver.execute_script("return document.documentElement.scrollWidth")
+        assert wide <= width, f"on a {name}, {page} is {wide} pixels wide"
+        driver.execute_script(axe)
+        found = driver.execute_async_script(
+            "const done = arguments[arguments.length - 1]; axe.run().then((result) => done(result.violations));"
+        )
+        assert [describe(violation) for violation in found] == [], f"on a {name}, {page}"
+
+
+def describe(violation):
+    """Return a violation and the first elements that have it."""
+    return f"{violation['id']}: {json.dumps([node['html'][:200] for node in violation['nodes'][:3]])}"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("exposure", "guide/counts.html"), ("closest_change", "guide/explanations.html")]
+)
+def test_search_finds(words, expected, driver):
+    driver.get(f"{(SITE / 'search.html').resolve().as_uri()}?q={words}")
+    driver.implicitly_wait(10)
+    driver.find_element("css selector", "ul.search li a")
+    found = [link.get_attribute("href") for link in driver.find_elements("css selector", "ul.search li a")]
+    assert any(expected in address for address in found)
