@@ -24,7 +24,7 @@ class Markup(HTMLParser):
         self.feed(text)
         assert self.open == []
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag, attrs):  # noqa: ARG002  # the signature of HTMLParser
         self.tags.add(tag)
         self.open.append(tag)
 
