@@ -24,6 +24,7 @@ exclude_patterns = ["_build", "_ext", "_templates"]
 templates_path = ["_templates"]
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # the page says of which class they are
 autodoc_typehints = "none"  # types stand in the docstrings, in words
 numpydoc_show_class_members = False  # the template of a class lists them
 

@@ -1,6 +1,6 @@
 """
-Which vineyard does this wine come from?
-========================================
+Which cultivar is this wine from?
+=================================
 
 A chemist has analysed 178 wines from three cultivars that grow in the same region of Italy: thirteen figures for each, from
 alcohol to proline. Which of them tell the cultivars apart, and where do they change? The data ship with scikit-learn.
@@ -39,10 +39,10 @@ print(f"\nright for {accuracy:.1%} of {len(test)} wines that it has not seen")
 print(model.variable_importance(test))
 
 # %%
-# A map of two of them shows where one cultivar ends and the next begins; the other figures are at their medians.
+# A map of two of them shows where one cultivar ends and the next begins, for wines of 12.5 % alcohol; the colour is the median.
 
 two = [variable.variable for variable in model.variable_importance(test)][:2]
-DecisionRegionsDisplay.from_estimator(model, test, test_cultivar, features=two)
+DecisionRegionsDisplay.from_estimator(model, test, test_cultivar, features=two, fixed={"alcohol": 12.5})
 
 # %%
 # Why this wine?
