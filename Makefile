@@ -93,7 +93,7 @@ docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) build docs/_build docs/api docs/gallery docs/sg_execution_times.rst
+	rm -rf $(VENV) build docs/_build docs/api docs/gallery
 
 $(VENV)/tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -38,6 +38,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "within_subsection_order": "FileNameSortKey",
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"
