@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check test-docs
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -103,6 +103,9 @@ classes: $(VENV)/real  ## shared rules for many classes against one model for ea
 exposure: $(VENV)/counts  ## counts and rates beside Poisson regression
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/exposure.py
 
+test-docs: docs $(VENV)/browser $(AXE)  ## links, width and accessibility of the documentation, in headless Chromium
+	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m pages tests/browser/test_pages.py
+
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -110,7 +113,7 @@ release-check: $(VENV)/released  ## sdist, wheel, installation without a compile
 	.ci/release-check
 
 clean:
-	rm -rf $(VENV) build docs/_build docs/api docs/gallery docs/sg_execution_times.rst
+	rm -rf $(VENV) build docs/_build docs/api docs/gallery
 
 $(VENV)/tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

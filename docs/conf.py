@@ -12,11 +12,19 @@ author = "The obliquerules developers"
 project_copyright = author
 version = release = obliquerules.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "mathml", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "mathml",
+    "myst_parser",  # for the pages of the repository that are Markdown
+    "sphinx_gallery.gen_gallery",
+]
 exclude_patterns = ["_build", "_ext", "_templates"]
 templates_path = ["_templates"]
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # the page says of which class they are
 autodoc_typehints = "none"  # types stand in the docstrings, in words
 numpydoc_show_class_members = False  # the template of a class lists them
 
@@ -30,13 +38,22 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "within_subsection_order": "FileNameSortKey",
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"obliquerules {release}"
 html_math_renderer = "mathml"
 html_show_sourcelink = False
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = {"**": []}
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,  # arrow keys are for scrolling
+    "secondary_sidebar_items": ["page-toc"],
+    "show_nav_level": 2,
+    "show_prev_next": False,
+}
+# Pages that are no part of a section have nothing to list beside the text.
+ALONE = ("index", "install", "tour", "compare", "cli", "method", "choices", "measurements", "format", "changelog", "cite")
+html_sidebars = {"**": ["sidebar-nav-bs"]} | {page: [] for page in ALONE}
 html_static_path = ["_static"]
-html_css_files = ["formulas.css"]
+html_css_files = ["formulas.css", "pages.css"]

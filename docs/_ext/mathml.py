@@ -13,8 +13,8 @@ def inline(writer: Any, node: nodes.Node) -> None:
 
 
 def displayed(writer: Any, node: nodes.Node) -> None:
-    """Write a formula on a line of its own."""
-    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    """Write a formula on a line of its own, which can be scrolled by the keyboard where it is wider than the page."""
+    writer.body.append(f'<div class="math" tabindex="0">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 
 

@@ -1,4 +1,4 @@
-"""A headless Chromium of its own for the tests of the workbench, and what it saw: requests and the console."""
+"""A headless Chromium of its own for the workbench and the documentation, and what it saw: requests and the console."""
 
 import json
 import os
@@ -26,7 +26,7 @@ LOCAL = ("file:", "blob:", "about:", "data:image/svg+xml;base64,")
 
 @pytest.fixture(scope="session")
 def axe():
-    """The source of axe-core, which `make test-browser` puts where OBLIQUERULES_AXE says."""
+    """The source of axe-core, which `make test-browser` and `make test-docs` put where OBLIQUERULES_AXE says."""
     return Path(os.environ["OBLIQUERULES_AXE"]).read_text(encoding="utf-8")
 
 

@@ -149,6 +149,10 @@ class Editing(Generic[Estimator]):
     def __str__(self) -> str:
         return f"{self.ensemble}\n\n{self.log}" if self.log.steps else str(self.ensemble)
 
+    def _repr_html_(self) -> str:
+        model = self.model.model_._repr_html_()
+        return f"{model}\n{self.log._repr_html_()}" if self.log.steps else model
+
     def _position(self, rule: int) -> int:
         """Return the position of a rule as a Python int, which can be saved in the log; raise if there is no such rule."""
         check_whole("rule", rule, 0)

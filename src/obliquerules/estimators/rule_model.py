@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import html
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -348,6 +349,25 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         given = read_given_to(self.model_, exposure, offset, len(matrix))
         members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
         return ((member.scores(matrix, given), given) for member in members)
+
+    def _repr_html_inner(self) -> str:
+        return self._shown_in_notebooks() or str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what notebooks show: the rules of a fitted model, scikit-learn's diagram of one that is not."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return bundle | {"text/html": self._shown_in_notebooks() or bundle["text/html"]} if "text/html" in bundle else bundle
+
+    def _shown_in_notebooks(self) -> str:
+        """Return the rules as tables, with a sentence on what they add up to; empty if nothing is fitted."""
+        if not hasattr(self, "model_"):
+            return ""
+        model, n_rules = self.model_, len(self.ensemble_)
+        size = f"{n_rules} rule{'' if n_rules == 1 else 's'}, complexity {self.ensemble_.complexity}"
+        total = "a score for each class" if model.has_many_classes else f"the {model.wording.total}"
+        facts = [f"{size}: the weights of those that apply add up to {total}.", *filter(None, [model.remark])]
+        sentences = "".join(f"<p>{html.escape(fact)}</p>" for fact in facts)
+        return f"<p><code>{html.escape(repr(self))}</code></p>{sentences}\n{model._repr_html_()}"
 
     def at(self, complexity: int) -> Self:
         """Return the model at another size: the largest member of the path with at most the given complexity.

@@ -20,7 +20,8 @@ from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.moments import DAY
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
-from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.records import Records
+from obliquerules.rules.tables import Table
 
 Vector = NDArray[np.float64]
 
@@ -99,23 +100,28 @@ class ClosestChange(Records[VariableChange]):
     def _records(self) -> tuple[VariableChange, ...]:
         return self.changes
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[str | Table]:
         now = f"The prediction is {_prediction_text(self.before)}"
         if self.row is None:
-            if self.proven:
-                return f"{now}. No change within the given ranges makes it {self.wanted}."
-            why = (
-                "not all were tried: raise max_steps"
-                if self.limited
-                else "one so close to its bounds that rounding hides it may exist"
-            )
-            return f"{now}. No change was found that makes it {self.wanted}, but {why}."
-        if not self.changes:
-            return f"{now}: it is {self.wanted} already."
-        table = aligned(
-            [(f"  {c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", _size(c)) for c in self.changes]
+            yield f"{now}. {self._failure()}"
+        elif not self.changes:
+            yield f"{now}: it is {self.wanted} already."
+        else:
+            yield f"{now}. To make it {self.wanted}, change"
+            lines = [(f"{c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", _size(c)) for c in self.changes]
+            yield Table(lines, headed=False, indent="  ")
+            yield self._certificate()
+
+    def _failure(self) -> str:
+        """Say why there is no change."""
+        if self.proven:
+            return f"No change within the given ranges makes it {self.wanted}."
+        why = (
+            "not all were tried: raise max_steps"
+            if self.limited
+            else "one so close to its bounds that rounding hides it may exist"
         )
-        return f"{now}. To make it {self.wanted}, change\n{table}\n{self._certificate()}"
+        return f"No change was found that makes it {self.wanted}, but {why}."
 
     def _certificate(self) -> str:
         size = f"That is a distance of {_deviations(self.distance)} in all{self._counting()}"

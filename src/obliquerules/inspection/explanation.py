@@ -17,9 +17,10 @@ from obliquerules.rows.given import amounts_given
 from obliquerules.rules import Block, Column, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, aligned, without_unused
+from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN, votes_needed
+from obliquerules.rules.tables import Shown, Table
 
 Vector = NDArray[np.float64]
 
@@ -148,7 +149,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class RowExplanation:
+class RowExplanation(Shown):
     """Why one row has its prediction; prints as a calculation.
 
     With many classes, the calculation says why this class and not another: it compares the scores of two of them.
@@ -215,7 +216,7 @@ class RowExplanation:
         """Return an amount as the calculation shows it: itself or, with many classes, the difference of two of them."""
         return difference(amount, self.between)
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str | Table]:
         fired = [rule for rule in self.spoken if rule.fires]
         missed = [rule for rule in self.spoken if not rule.fires]
         lines = [
@@ -226,14 +227,14 @@ class RowExplanation:
             (*self._sums(self.score), f"in all, the {self.total}"),
             *([] if self.exposure is None else _multiplied(self.exposure, self.prediction)),
         ]
-        parts = [self.headline, _indented(lines)]
+        parts: list[str | Table] = [self.headline, Table(lines, headed=self.between is not None, indent="  ")]
         if missed:
             others = [(self._named(rule), f"if {_unmet(rule)}") for rule in missed]
-            parts += ["Not counted, because a condition is not met:", _indented(others)]
+            parts += ["Not counted, because a condition is not met:", Table(others, headed=False, indent="  ")]
         parts += [] if self.between is None else list(self.between.remarks(self.score, len(self.rules) - len(self.spoken)))
         if self.facts:
             parts.append("Values: " + ", ".join(self.facts))
-        return "\n".join((*parts, *self.remarks))
+        return [*parts, *self.remarks]
 
     def _sums(self, amount: Weight) -> tuple[str, ...]:
         """Return the cells of a line: the amount or, of two classes, that of each and the difference."""
@@ -285,13 +286,17 @@ class Explanation(Records[RowExplanation]):
         records = [record for row in self.rows for record in _as_dicts(row)]
         return without_unused("factor_value", without_unused("factor", records))
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[str | Table]:
         if len(self.rows) == 1:
-            return str(self.rows[0])
-        parts = [f"Row {row.row}. {row}" for row in self.rows[:PRINTED_ROWS]]
+            yield from self.rows[0]._parts()
+            return
+        for index, row in enumerate(self.rows[:PRINTED_ROWS]):
+            headline, *others = row._parts()
+            yield from [""] if index else []
+            yield f"Row {row.row}. {headline}"
+            yield from others
         if len(self.rows) > PRINTED_ROWS:
-            parts.append(f"... and {len(self.rows) - PRINTED_ROWS} rows more.")
-        return "\n\n".join(parts)
+            yield from ("", f"... and {len(self.rows) - PRINTED_ROWS} rows more.")
 
 
 def _as_dicts(row: RowExplanation) -> list[dict[str, Any]]:
@@ -347,10 +352,6 @@ def _amount(rule: RuleContribution) -> str:
 
 def _with_remark(condition: str, remark: str) -> str:
     return f"{condition} ({remark})" if remark else condition
-
-
-def _indented(lines: Sequence[tuple[str, ...]]) -> str:
-    return "\n".join(f"  {line}".rstrip() for line in aligned(lines).split("\n"))
 
 
 def explain(

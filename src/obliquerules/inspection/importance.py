@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from obliquerules.rules import Block, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.proposition import Term
-from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.records import Records
+from obliquerules.rules.tables import Table
 
 Vector = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -60,12 +62,13 @@ class Importances(Records[VariableImportance]):
     def _records(self) -> tuple[VariableImportance, ...]:
         return self.variables
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[str | Table]:
         used = [variable for variable in self.variables if variable.n_rules]
         lines = [(readable(v.importance), str(v.n_rules), v.variable) for v in used]
-        table = aligned([("importance", "rules", "variable"), *lines])
+        yield Table([("importance", "rules", "variable"), *lines])
         unused = len(self.variables) - len(used)
-        return f"{table}\n({unused} other variable{'' if unused == 1 else 's'} in no rule)" if unused else table
+        if unused:
+            yield f"({unused} other variable{'' if unused == 1 else 's'} in no rule)"
 
 
 def variable_importance(model: Model, X: NDArray[np.float64] | Block, weight: Vector) -> Importances:

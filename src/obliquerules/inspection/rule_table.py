@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from obliquerules.inspection.classes import by_class, difference, row_amounts, weights_of
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, aligned, without_unused
+from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN
+from obliquerules.rules.tables import Table
 
 Vector = NDArray[np.float64]
 
@@ -91,13 +92,13 @@ class RuleTable(Records[RuleSummary]):
             for rule in self.rules
         ]
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Table]:
         with_target = any(rule.purity is not None for rule in self.rules)
         amounts = map(PLAIN.output, self.classes) if self.classes else ("weight",)
         mean = () if self.classes else ("mean contribution",)
         heading = ["rule", *amounts, "complexity", "coverage", *mean, self.target, "condition"]
         lines = [heading, *(self._cells(rule) for rule in self.rules)]
-        return aligned(lines if with_target else [[*line[:-2], line[-1]] for line in lines])
+        yield Table(lines if with_target else [[*line[:-2], line[-1]] for line in lines])
 
     def _cells(self, rule: RuleSummary) -> list[str]:
         return [

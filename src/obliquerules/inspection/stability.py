@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from obliquerules.inspection.classes import by_class, weights_of
 from obliquerules.method import Method, Task, factor_scales, firing_patterns, scaled_weights
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
-from obliquerules.rules.records import Records, aligned, without_unused
+from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight
 from obliquerules.rules.style import PLAIN
+from obliquerules.rules.tables import Table
 
 Vector = NDArray[np.float64]
 # The lower and the upper end.
@@ -123,10 +124,10 @@ class Stability(Records[RuleStability]):
             for rule in self.rules
         ]
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Table]:
         named = ("class",) if self.classes else ()
         heading = ("frequency", "overlap", *named, "weight", f"{100 * self.confidence:g} % interval", "condition")
-        return aligned([heading, *(line for rule in self.rules for line in self._lines(rule))])
+        yield Table([heading, *(line for rule in self.rules for line in self._lines(rule))])
 
     def _lines(self, rule: RuleStability) -> list[tuple[str, ...]]:
         """Return a line for each weight that has an interval; the first says what the rule is."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, aligned
+from obliquerules.rules.records import Records
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN
+from obliquerules.rules.tables import Table
 
 # Every action: whether it names a rule, and whether it brings a new one.
 ACTIONS = {
@@ -96,7 +98,7 @@ class EditLog(Records[EditStep]):
         written = [None if step.new is None else step.new.describe(columns, style) for step in self.steps]
         return [one | {"new": new} for one, new in zip(told, written, strict=True)]
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[Table]:
         lines = [
             (
                 _change(str(step.complexity_before), str(step.complexity_after)),
@@ -105,7 +107,7 @@ class EditLog(Records[EditStep]):
             )
             for step in self.steps
         ]
-        return aligned([("complexity", "mean loss", "step"), *lines])
+        yield Table([("complexity", "mean loss", "step"), *lines])
 
 
 def _change(before: str, after: str) -> str:

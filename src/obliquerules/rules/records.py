@@ -1,16 +1,18 @@
-"""Records: sequences of values of one kind, which print as aligned text and become data frames."""
+"""Records: sequences of values of one kind, which are shown as tables and become data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
+
+from obliquerules.rules.tables import Shown
 
 Record = TypeVar("Record")
 
 
-class Records(Generic[Record]):
-    """A sequence of records; a subclass is a frozen dataclass that says which they are and how they print."""
+class Records(Shown, Generic[Record]):
+    """A sequence of records; a subclass is a frozen dataclass that says which they are and how they are shown."""
 
     def _records(self) -> tuple[Record, ...]:
         """Return the records, each a dataclass."""
@@ -51,9 +53,3 @@ def without_unused(name: str, records: list[dict[str, Any]]) -> list[dict[str, A
     if any(record[name] is not None for record in records):
         return records
     return [{key: value for key, value in record.items() if key != name} for record in records]
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as text: columns are aligned to the right, the last, which may be long, to the left."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
-    return "\n".join("  ".join([*map(str.rjust, line, widths), line[-1]]) for line in lines)

@@ -15,6 +15,7 @@ from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.style import PLAIN, Style, column_at
+from obliquerules.rules.tables import html_table
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
@@ -251,21 +252,7 @@ def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
 def ensemble_html(ensemble: RuleEnsemble, wording: Wording | None = None) -> str:
     """Return the ensemble and its band tables as HTML; names are escaped."""
     tables = _tables(ensemble, HTML, _complete(wording, ensemble, HTML))
-    return "\n".join(_html_table(*table) for table in tables)
-
-
-def _html_table(heading: Row, lines: Iterable[Row]) -> str:
-    body = [_html_row(line, "td") for line in lines]
-    return "\n".join(["<table>", f"<thead>{_html_row(heading, 'th')}</thead>", "<tbody>", *body, "</tbody>", "</table>"])
-
-
-def _html_row(cells: Row, tag: str) -> str:
-    sides = (*("right" for _ in cells[:-1]), "left")
-    return f"<tr>{''.join(_html_cell(*cell, tag) for cell in zip(cells, sides, strict=True))}</tr>"
-
-
-def _html_cell(text: str, side: str, tag: str) -> str:
-    return f'<{tag} style="text-align: {side}">{text}</{tag}>'
+    return "\n".join(html_table(*table) for table in tables)
 
 
 def _markdown_name(name: str) -> str:
