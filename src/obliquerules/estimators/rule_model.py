@@ -62,6 +62,7 @@ from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.model import Origin
+from obliquerules.stopwatch import Stopwatch
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
@@ -174,7 +175,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         ordered: Sequence[str],
         groups: Any = None,
     ) -> Self:
-        method, loss = self._method(), self._loss()
+        stopwatch, method, loss = Stopwatch(), self._method(), self._loss()
         block, target = self._training_data(X, y, feature_names, ordered)
         weight = read_weights(sample_weight, len(block))
         encoded, labels = self._encoded(target, weight, loss)
@@ -185,7 +186,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         given = None if given is None else given.checked(block.names).in_its_mean(weight)
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
         grouped = None if groups is None else read_groups(groups, len(block))
-        task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
+        task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped, stopwatch)
         if task.offset is not None and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
@@ -215,8 +216,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _origin(self, growth: Growth, *, by_hand: bool) -> Origin:
         """Return what a model file says about the fit, with the values that it has found for parameters."""
         given = self.get_params(deep=False) | growth.parameters
-        # The model, and so its file, does not depend on the number of workers.
-        unused = {*self._without_effect(), "n_jobs"} | ({"search_rows"} if growth.ranges is None else set())
+        # The model, and so its file, does not depend on the number of workers, or on what an interrupt would have done.
+        unused = {*self._without_effect(), "n_jobs", "keep_path"} | ({"search_rows"} if growth.ranges is None else set())
+        unused |= {name for name in self.method_class.left_out_if_none if given[name] is None}
         parameters = tuple((name, plain(value)) for name, value in given.items() if name not in unused)
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
