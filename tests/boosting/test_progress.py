@@ -35,13 +35,13 @@ def progress(clock):
 def test_a_rule_has_its_share_and_the_time_for_the_others(progress, clock, capsys):
     for n_rules in range(5):
         progress.report_rule(RuleEnsemble(RULES[:n_rules], 0.1), 4)
-        clock.now += 30.0
+        clock.now += 29.9
     assert capsys.readouterr().err.splitlines() == [
         "[fit] rule 0/4, complexity 0: the best constant",
-        "[fit] rule 1/4 (25%, about 2 min left), complexity 2: +0.5 if column 0 >= 1",
-        "[fit] rule 2/4 (50%, about 60 s left), complexity 4: +0.5 if column 0 >= 2",
-        "[fit] rule 3/4 (75%, about 30 s left), complexity 6: +0.5 if column 0 >= 3",
-        "[fit] rule 4/4 (100%), complexity 8: +0.5 if column 0 >= 4",
+        "[fit] rule 1/4 (25 %, 90 s or more left), complexity 3: +0.5 if x0 >= 1",
+        "[fit] rule 2/4 (50 %, 60 s or more left), complexity 6: +0.5 if x0 >= 2",
+        "[fit] rule 3/4 (75 %, 30 s or more left), complexity 9: +0.5 if x0 >= 3",
+        "[fit] rule 4/4 (100 %), complexity 12: +0.5 if x0 >= 4",
     ]
 
 
@@ -52,16 +52,16 @@ def test_an_improvement_is_reported_a_few_times_with_a_time_of_its_own(progress,
         clock.now += 0.1
         progress.report_improvement("1/2", done, 40)
     assert capsys.readouterr().err.splitlines() == [
-        "[fit] improvement 1/2: 20%, about 3 s left",
-        "[fit] improvement 1/2: 40%, about 2 s left",
-        "[fit] improvement 1/2: 60%, about 2 s left",
-        "[fit] improvement 1/2: 80%",
-        "[fit] improvement 1/2: 100%",
+        "[fit] improvement 1/2: 20 %, about 3 s left",
+        "[fit] improvement 1/2: 40 %, about 2 s left",
+        "[fit] improvement 1/2: 60 %, about 2 s left",
+        "[fit] improvement 1/2: 80 %",
+        "[fit] improvement 1/2: 100 %",
     ]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (89.0, "89 s"), (91.0, "2 min"), (5399.0, "90 min"), (5400.0, "2 h")]
+    ("seconds", "text"), [(0.4, "0 s"), (89.0, "89 s"), (91.0, "2 min"), (5399.0, "90 min"), (7300.0, "2 h")]
 )
 def test_a_time_is_given_in_one_unit(seconds, text):
     assert rough(seconds) == text

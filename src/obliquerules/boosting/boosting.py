@@ -131,7 +131,7 @@ class Boosting(Method):
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
     verbose: int = verbosity(
         "If not zero, report each rule on standard error, and the improvement that ``effort`` asks for, with the share done "
-        "and about how long the rest of it will take."
+        "and an estimate of the time left."
     )
 
     @property

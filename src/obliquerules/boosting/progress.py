@@ -14,7 +14,9 @@ REPORTS = 5
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """Reports how far growth has come; an estimate supposes that what is left takes as long, step by step, as what is done.
+    """Reports how far growth has come, and how long the rest takes if its steps are as long, on average, as those so far.
+
+    Later rules take longer, and an improvement may follow, so that for them this is the least that is to be expected.
 
     Attributes
     ----------
@@ -42,18 +44,18 @@ class Progress:
         """Report an ensemble that was grown by its newest rule."""
         ensemble, n_rules = self.shortening.ensemble(grown), len(grown)
         newest = ensemble[-1].describe(ensemble.columns) if n_rules else "the best constant"
-        share = f" ({self._share(n_rules, max_rules)})" if n_rules else ""
+        share = f" ({self._share(n_rules, max_rules, '{} or more')})" if n_rules else ""
         self.task.report(f"rule {n_rules}/{max_rules}{share}, complexity {ensemble.complexity}: {newest}")
 
     def report_improvement(self, which: str, done: int, steps: int) -> None:
         """Report how much of an improvement is done, a few times in all."""
         if REPORTS * done // steps > REPORTS * (done - 1) // steps:
-            self.task.report(f"improvement {which}: {self._share(done, steps)}")
+            self.task.report(f"improvement {which}: {self._share(done, steps, 'about {}')}")
 
-    def _share(self, done: int, steps: int) -> str:
-        """Return the share done and, if it is a second or more, about how long the rest will take."""
+    def _share(self, done: int, steps: int, estimate: str) -> str:
+        """Return the share done and, if it is a second or more, the estimate of the time left."""
         left = self.stopwatch.seconds * (steps - done) / done
-        return f"{done / steps:.0%}" + (f", about {rough(left)} left" if left >= 1.0 else "")
+        return f"{100 * done / steps:.0f} %" + (f", {estimate.format(rough(left))} left" if left >= 1.0 else "")
 
 
 def rough(seconds: float) -> str:
