@@ -21,7 +21,6 @@ from obliquerules.rows.sketch import some_rows
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 from obliquerules.rules.columns import Range
 from obliquerules.rules.ensemble import used_columns
-from obliquerules.rules.labels import Labels
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
@@ -41,7 +40,7 @@ def grown(method: Method, task: Task) -> Growth:
     if method.search_rows is None or len(task.y) <= method.search_rows or not method.can_learn_from_some(task):
         return grown_from_all(method, task)
     rows = RowsInMemory(task.X, task.y, at_least_one(task.weight), task.offset, method.n_jobs)
-    return grown_on(rows, len(task.y), method, task.loss, task.labels, task.learner)
+    return grown_on(rows, len(task.y), method, task)
 
 
 def grown_from_all(method: Method, task: Task) -> Growth:
@@ -56,11 +55,14 @@ def at_least_one(weight: Vector) -> Vector:
     return weight if total >= counted else weight * (counted / total)
 
 
-def grown_on(rows: Rows, n_rows: int, method: Method, loss: Loss, labels: Labels | None, learner: str) -> Growth:
-    """Return conditions learned from some rows, with weights from all; from all rows if they are few enough."""
-    most = n_rows if method.search_rows is None else method.search_rows
-    some = some_rows(rows, loss.strata, 1 if labels is None else len(labels), most)
-    task = Task(some.X, some.y, some.weight, loss, labels, learner, some.offset)
+def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
+    """Return conditions learned from some rows, with weights from all; from all rows if they are few enough.
+
+    The task is about all rows, but it need not have them.
+    """
+    loss, most = about.loss, n_rows if method.search_rows is None else method.search_rows
+    some = some_rows(rows, loss.strata, 1 if about.labels is None else len(about.labels), most)
+    task = replace(about, X=some.X, y=some.y, weight=some.weight, offset=some.offset, groups=None)
     if n_rows <= most:
         return grown_from_all(method, task)
     growth = method.grow(task)

@@ -21,6 +21,7 @@ from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
 from obliquerules.rules.columns import Range
 from obliquerules.rules.labels import Labels
 from obliquerules.solvers.rule_weights import weights_of_patterns
+from obliquerules.stopwatch import Stopwatch
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -47,6 +48,8 @@ class Task:
         What is added to the scores of each row.
     groups : array of shape (n_samples,) or None
         The number of the group of each row; rows of a group stay together in cross-validation.
+    stopwatch : Stopwatch
+        Started when the fit began.
     """
 
     X: Block
@@ -57,6 +60,7 @@ class Task:
     learner: str = "fit"
     offset: NDArray[np.float64] | None = None
     groups: NDArray[np.intp] | None = None
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
 
     @property
     def columns(self) -> Columns:
@@ -73,11 +77,12 @@ class Task:
         return ensemble(self.X, self.offset)
 
     def on(self, rows: NDArray[Any], weight: Vector | None = None) -> Task:
-        """Return the task on some of the rows, with new weights if they are given."""
+        """Return the task of another fit, which begins now, on some of the rows, with new weights if they are given."""
         kept = self.weight[rows] if weight is None else weight
         offset = None if self.offset is None else self.offset[rows]
         groups = None if self.groups is None else self.groups[rows]
-        return dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept, offset=offset, groups=groups)
+        some = dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept, offset=offset, groups=groups)
+        return dataclasses.replace(some, stopwatch=self.stopwatch.restarted())
 
     def report(self, progress: str) -> None:
         """Report progress on standard error."""
@@ -129,6 +134,8 @@ class Method(ABC):
     class_offsets: ClassVar[bool] = False
     # Whether the weights of rules are those of the least loss, and may be fitted to other rows.
     free_weights: ClassVar[bool] = True
+    # The parameters that files leave out where they are None, so that releases that do not know them read these.
+    left_out_if_none: ClassVar[frozenset[str]] = frozenset()
 
     ridge: float = real(0.0, "Penalty on squared rule weights, not on the constant, measured in rows.")
     search_rows: int | None = whole_or_none(

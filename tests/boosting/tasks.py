@@ -5,6 +5,7 @@ import numpy as np
 from obliquerules.losses import LOSSES
 from obliquerules.method import Task
 from obliquerules.rules import Block, Labels
+from obliquerules.stopwatch import Stopwatch
 
 LOSS_NAMES = {"classes": "logistic", "numbers": "squared", "counts": "poisson"}
 
@@ -24,13 +25,15 @@ def data(kind, seed=0, n_rows=120):
     return X, targets[kind], rng.integers(0, 8, n_rows) / 4.0
 
 
-def task_of(kind, X, y, weight=None, learner="fit"):
+def task_of(kind, X, y, weight=None, learner="fit", stopwatch=None):
     """Return what an estimator would learn from."""
     labels = Labels.of(y) if kind == "classes" else None
     target = y if labels is None else labels.encode(y)
     weight = np.ones(len(y)) if weight is None else weight
     names = tuple(f"x{column}" for column in range(X.shape[1]))
-    return Task(Block.of_matrix(X, names), target, weight, LOSSES[LOSS_NAMES[kind]], labels, learner)
+    return Task(
+        Block.of_matrix(X, names), target, weight, LOSSES[LOSS_NAMES[kind]], labels, learner, stopwatch=stopwatch or Stopwatch()
+    )
 
 
 def estimator_of(kind, classifier, regressor, **parameters):

@@ -78,9 +78,10 @@ def test_a_random_state_moves_on_as_in_the_estimator():
     assert ours.randint(10**9) == theirs.randint(10**9)
 
 
-def test_only_the_fit_to_all_rows_is_reported(capsys):
+def test_only_the_fit_to_all_rows_is_reported(capsys, still):
     X, y, _ = data("classes")
-    LLTBoostCV(**SMALL | {"max_rules": 1, "verbose": 1}).grow(task_of("classes", X, y, learner="LLTBoostClassifierCV"))
+    task = task_of("classes", X, y, learner="LLTBoostClassifierCV", stopwatch=still)
+    LLTBoostCV(**SMALL | {"max_rules": 1, "verbose": 1}).grow(task)
     reported = capsys.readouterr().err
     estimator("classes", max_rules=1, verbose=1).fit(X, y)
     assert reported == capsys.readouterr().err

@@ -97,7 +97,7 @@ def brute_force(stage, longest):
 @pytest.mark.parametrize("seed", range(40))
 def test_exact_search_is_brute_force(objective, loss, seed):
     stage = stage_of(problem(objective, loss, seed), rules=seed % 4, seed=seed)
-    learner, record = ExactLearner(SortedColumns(stage.problem.X), 3, ENOUGH, None), Record()
+    learner, record = ExactLearner(SortedColumns(stage.problem.X), 3, ENOUGH), Record()
     best, found = brute_force(stage, 3), np.zeros(3)
     for candidate in learner.conditions(stage, record):
         length = len(candidate.condition)
@@ -136,7 +136,7 @@ def test_a_search_that_is_cut_short_says_so_and_is_no_worse_than_greedy_growth(o
     greedy = list(boost(data, GreedyLearner(AxisProposer(columns), 3), ObjectiveSelection(0.0), 1))[1].conditions[0]
     objectives = []
     for nodes in (1, 50, ENOUGH):
-        learner, record = ExactLearner(columns, 3, nodes, None), Record()
+        learner, record = ExactLearner(columns, 3, nodes), Record()
         objectives.append(list(learner.conditions(stage, record))[-1].objective)
         assert record.complete == (nodes == ENOUGH)
     assert stage.objective(greedy(X)) <= objectives[0] * (1.0 + 1e-9)
@@ -145,14 +145,14 @@ def test_a_search_that_is_cut_short_says_so_and_is_no_worse_than_greedy_growth(o
 
 def test_no_time_gives_the_greedy_rule():
     data = problem("gradient", "squared", 1, n=30, d=3)
-    learner, record = ExactLearner(SortedColumns(data.X), 3, ENOUGH, 0.0), Record()
+    learner, record = ExactLearner(SortedColumns(data.X), 3, ENOUGH), Record(max_seconds=0.0)
     assert list(learner.conditions(Stage.constant(data), record))
     assert not record.complete
 
 
 def test_the_gradient_objective_is_bounded_by_the_sum_of_positive_pulls():
     data = problem("gradient", "squared", 1, n=60, d=4)
-    stage, learner = Stage.constant(data), ExactLearner(SortedColumns(data.X), 4, ENOUGH, None)
+    stage, learner = Stage.constant(data), ExactLearner(SortedColumns(data.X), 4, ENOUGH)
     search = learner._search(stage, 1.0)
     best = max(candidate.objective for candidate in learner.conditions(stage, Record()))
     # Nothing can be better than this, so that hardly any node needs to be looked at twice.

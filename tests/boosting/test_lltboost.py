@@ -26,7 +26,7 @@ def test_the_path_is_that_of_the_estimator(kind, selection, weighted):
     growth = LLTBoost(selection=selection, **SMALL).grow(task_of(kind, X, y, weight))
     fitted = estimator(kind, selection=selection).fit(X, y, weight)
     assert ordered(growth.path) == fitted.path_
-    assert (growth.n_iter, growth.chosen, growth.notes) == (fitted.n_iter_, -1, {"ridge_": fitted.ridge_})
+    assert (growth.n_iter, growth.chosen, growth.notes) == (fitted.n_iter_, -1, {"ridge_": fitted.ridge_, "stopped_": None})
 
 
 @every_selection
@@ -39,9 +39,9 @@ def test_a_random_state_moves_on_as_in_the_estimator(selection):
     assert ours.randint(10**9) == theirs.randint(10**9)
 
 
-def test_progress_is_reported_as_by_the_estimator(capsys):
+def test_progress_is_reported_as_by_the_estimator(capsys, still):
     X, y, _ = data("classes")
-    LLTBoost(verbose=1, **SMALL).grow(task_of("classes", X, y, learner="LLTBoostClassifier"))
+    LLTBoost(verbose=1, **SMALL).grow(task_of("classes", X, y, learner="LLTBoostClassifier", stopwatch=still))
     reported = capsys.readouterr().err
     estimator("classes", verbose=1).fit(X, y)
     assert reported == capsys.readouterr().err

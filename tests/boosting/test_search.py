@@ -71,7 +71,9 @@ def weights_of(ensemble):
 
 def front_of(loss, effort):
     search = search_of(problem(loss))
-    grown = list(search.run(effort))
+    grown = list(search.grow())
+    for _ in range(effort):
+        list(search.improve())
     return grown, search.record.front
 
 
@@ -113,7 +115,7 @@ def test_what_was_explored_is_not_explored_again(monkeypatch):
     )
     for _ in range(6):
         before = len(explored)
-        search.improve()
+        list(search.improve())
     assert before == len(explored) > 0
 
 
@@ -125,7 +127,7 @@ def test_every_small_ensemble_of_the_front_is_grown_again():
         for stage in search.record.front
         if stage.complexity <= LARGEST_GROWN_AGAIN and len(stage.conditions) < search.max_rules
     ]
-    search.improve()
+    list(search.improve())
     assert len(small) > search.max_rules
     assert all(("extended", stage.conditions) in search.record.explored for stage in small)
     assert all(len(stage.conditions) <= search.max_rules for stage in search.record.front)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules.boosting.record import Record
-from obliquerules.boosting.simplification import LARGEST, shorter_conditions, simplified, simplify, without_weakest
+from obliquerules.boosting.simplification import SIZES, shorter_conditions, simplified, simplify, without_weakest
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Membership, Proposition
 
@@ -102,12 +102,17 @@ def test_a_single_variable_is_not_dropped(test):
     assert without_weakest(test, refiner_of(mixed_problem())) is None
 
 
+def simplify_all(record, refiner):
+    for complexity in SIZES:
+        simplify(complexity, record, refiner)
+
+
 @every_loss
 def test_the_front_only_becomes_better(loss):
     search = search_of(problem(loss))
     list(search.grow())
     before = list(search.record.front)
-    simplify(search.record, search.refiner)
+    simplify_all(search.record, search.refiner)
     after = search.record.front
     for stage in before:
         assert any(one.complexity <= stage.complexity and one.judged_loss <= stage.judged_loss for one in after)
@@ -122,7 +127,7 @@ def test_a_variable_that_tells_nothing_is_left_out():
     record = Record()
     for tests in ([], OBLIQUE):
         record.note_fitted(stage_of(data, tests) if tests else stage_of(data))
-    simplify(record, refiner_of(data))
+    simplify_all(record, refiner_of(data))
     two = next(stage for stage in record.front if stage.complexity == 1 + 3)
     assert set(two.conditions[0].propositions[0].columns) == {0, 1}
     assert two.training_loss <= 1.05 * stage_of(data, OBLIQUE).training_loss
@@ -131,7 +136,7 @@ def test_a_variable_that_tells_nothing_is_left_out():
 def test_ensembles_beyond_the_largest_are_left_alone():
     data, record = problem(), Record()
     stage = stage_of(data, *([Proposition([0, 1, 2, 3], [1.0, 0.5, 0.2, 0.1], cut)] for cut in (-0.5, 0.0, 0.5, 1.0)))
-    assert stage.complexity > LARGEST
+    assert stage.complexity > max(SIZES)
     record.note_fitted(stage)
-    simplify(record, refiner_of(data))
+    simplify_all(record, refiner_of(data))
     assert record.front == [stage]

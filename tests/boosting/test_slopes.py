@@ -55,8 +55,8 @@ def penalised_gradient(stage):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_weights_of_rules_and_slopes_are_fitted_together(loss):
     search = with_lines(problem(loss))
-    for _ in search.run(1):
-        pass
+    list(search.grow())
+    list(search.improve())
     sloped = [stage for stage in search.record.front if any(isinstance(one, Slope) for one in stage.conditions)]
     for stage in sloped:
         assert np.abs(penalised_gradient(stage)).max() < 1e-5 * stage.problem.size

@@ -215,7 +215,11 @@ BAD_PARAMETERS: dict[str, list[Any]] = {
     "ridge": [-1.0, np.inf, np.nan, "strong", "Auto", None, 1j, True],
     "effort": [-1, 1.5, "most", None, True],
     "linear_terms": [1, "yes", None, 0.5],
+    "max_seconds": [-1.0, np.inf, np.nan, "long", True],
+    "keep_path": [1, "yes", None],
     "exact": ["digits", None, True],
+    "search_rows": [0, 2.5, "all", True],
+    "n_jobs": [0, 1.5, "all", True],
     "random_state": ["now", -1, 0.5, [1], np.random.default_rng(0)],
     "verbose": ["loudly", -1, 0.5, None],
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.blur import Blur
@@ -18,18 +20,18 @@ from obliquerules.boosting.inputs import Inputs
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import Search, boost
 from obliquerules.boosting.problem import Problem, Stage
-from obliquerules.boosting.record import Record
+from obliquerules.boosting.progress import Progress
+from obliquerules.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
 from obliquerules.boosting.slopes import with_slopes
 from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import AUTO, flag_or_auto, real, real_or_auto, seed, verbosity, whole
+from obliquerules.parameters import AUTO, flag, flag_or_auto, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
-from obliquerules.rules import RuleEnsemble, Shortening
 from obliquerules.solvers.shrinkage import Fitted, Rows, estimated_ridge
 
 Boosted = TypeVar("Boosted", bound="Boosting")
@@ -38,6 +40,11 @@ Boosted = TypeVar("Boosted", bound="Boosting")
 GROWTH_RIDGE = 4.0
 # Training losses that agree in this many digits are equal up to rounding: the same rules fire on the same rows.
 LOSS_DIGITS = 9
+# What is said of a fit that was stopped.
+STOPPED = {
+    MAX_SECONDS: "The fit came to the limit of max_seconds before its end: the path has the ensembles found by then.",
+    INTERRUPTED: "The fit was interrupted before its end: with keep_path=True, the path has the ensembles found by then.",
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,7 @@ class Boosting(Method):
 
     many_classes: ClassVar[bool] = True
     class_offsets: ClassVar[bool] = True
+    left_out_if_none: ClassVar[frozenset[str]] = frozenset({"max_seconds"})
 
     max_rules: int = whole(10, "Largest number of rules. One fit gives every smaller size too: see `path_` and `at`.")
     max_propositions: int = whole(5, "Largest number of conditions in a rule.")
@@ -106,9 +114,25 @@ class Boosting(Method):
         'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper.',
     )
+    max_seconds: float | None = real_or_none(
+        None,
+        "Time limit: once this many seconds have passed since the fit began, growth ends after the step at hand, an exact "
+        "search at once. The path has the best ensembles found by then, whose weights are fitted as always, ``stopped_`` is "
+        '``"max_seconds"``, and there is a ``ConvergenceWarning``. What is found in a given time depends on the machine, so '
+        "with a limit the same data need not give the same model.",
+    )
+    keep_path: bool = flag(
+        False,
+        "What Ctrl-C does while rules are grown. True: the fit ends as at a time limit, with the path found so far, and "
+        '``stopped_`` is ``"interrupted"``; another Ctrl-C ends it without a model. False: it raises `KeyboardInterrupt`, and '
+        "the estimator is as it was before.",
+    )
     exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
-    verbose: int = verbosity("If not zero, report each rule on standard error.")
+    verbose: int = verbosity(
+        "If not zero, report each rule on standard error, and the improvement that ``effort`` asks for, with the share done "
+        "and an estimate of the time left."
+    )
 
     @property
     @abstractmethod
@@ -153,15 +177,19 @@ class Boosting(Method):
         if not paper:
             stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
         path = readable_path([stage.ensemble for stage in stages], task, final, "rows" if paper else self.exact)
-        notes = {**self.notes(record), "ridge_": ridge}
+        if record.stopped is not None:
+            warnings.warn(STOPPED[record.stopped], ConvergenceWarning, stacklevel=2)
+        notes = {**self.notes(record), "ridge_": ridge, "stopped_": record.stopped}
         found = {"ridge": ridge} if self.ridge == AUTO else {}
-        return Growth(path, len(record.grown) - 1, notes=notes, parameters=found)
+        unused = {} if record.stopped == MAX_SECONDS else {"max_seconds": None}
+        return Growth(path, len(record.grown) - 1, notes=notes, parameters={**found, **unused})
 
     def _grown(self, task: Task) -> tuple[list[Stage], Record]:
         """Return the ensembles of the path, and the record of the fit."""
-        pair, record, problem, shortening = self.pair, Record(), self.problem(task), Shortening(task.sample.X)
+        limit = math.inf if self.max_seconds is None else float(self.max_seconds)
+        pair, record, problem = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit), self.problem(task)
         learner, selection = pair.learner(self, task.sample), pair.selection(self)
-        growth = boost(problem, learner, selection, self.max_rules, record)
+        growth, search = boost(problem, learner, selection, self.max_rules, record), None
         if isinstance(selection, InformationSelection) and not task.loss.by_class:
             conditions = SoftConditions(Inputs(task.sample.X, task.sample.weight), task.sample.weight)
             problem = replace(problem, blur=Blur(conditions, problem.size))
@@ -169,16 +197,38 @@ class Boosting(Method):
                 learner = with_slopes(learner, selection, task.sample.X, task.sample.weight)
                 learner.note_lines(first_stage(problem), self.max_rules, record)
             refiner = Refiner(conditions, problem)
-            growth = Search(problem, learner, selection, refiner, self.max_rules, record).run(self.effort)
+            search = Search(problem, learner, selection, refiner, self.max_rules, record)
+            growth = search.grow()
         elif self.linear_terms not in (False, AUTO):
             raise ValueError(
                 'linear_terms=True needs selection="information" and numbers, counts or two classes; with "auto", there are '
                 "slopes where they can be learned."
             )
+        try:
+            self._run(growth, search, task)
+        except KeyboardInterrupt:
+            if not (self.keep_path and record.grown):
+                raise
+            record.stopped = INTERRUPTED
+        return selection.path(record), record
+
+    def _run(self, growth: Iterator[Stage], search: Search | None, task: Task) -> None:
+        """Grow to the end; then, in the longer search, improve what was found as often as ``effort`` says."""
+        progress = Progress.of(task)
         for stage in growth:
             if self.verbose:
-                task.report(self._progress(shortening.ensemble(stage.ensemble)))
-        return selection.path(record), record
+                progress.report_rule(stage.ensemble, self.max_rules)
+        if search is None:
+            return
+        for number in range(1, self.effort + 1):
+            progress = progress.restarted()
+            for done, steps in search.improve():
+                if self.verbose:
+                    progress.report_improvement(f"{number}/{self.effort}", done, steps)
+
+    def reseeded(self, seed: int) -> Self:
+        """Return the same method, silent and with another seed; an interrupt ends all fits, not one of them."""
+        return replace(super().reseeded(seed), keep_path=False)
 
     @property
     def growth_ridge(self) -> float:
@@ -192,10 +242,6 @@ class Boosting(Method):
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""
         return {}
-
-    def _progress(self, ensemble: RuleEnsemble) -> str:
-        newest = ensemble[-1].describe(ensemble.columns) if len(ensemble) else "the best constant"
-        return f"rule {len(ensemble)}/{self.max_rules}, complexity {ensemble.complexity}: {newest}"
 
 
 def by_objective(method: Boosting) -> Selection:

@@ -31,7 +31,18 @@ from obliquerules.boosting.held_out import FoldLosses, HeldOut
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.boosting.tgb import TGB
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import AUTO, check_folds, declared, flag, gives_splits, jobs, real_or_auto, seed, verbosity
+from obliquerules.parameters import (
+    AUTO,
+    check_folds,
+    declared,
+    flag,
+    gives_splits,
+    jobs,
+    real_or_auto,
+    real_or_none,
+    seed,
+    verbosity,
+)
 from obliquerules.rules import RuleEnsemble
 
 DEFAULT_FOLDS = 5
@@ -58,6 +69,15 @@ class CrossValidated(ABC):
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. "
         '``"auto"``: rules are grown with a ridge of 4 and their weights refitted with 16 and 64 too; the ridge of the least '
         "risk is taken.",
+    )
+    max_seconds: float | None = real_or_none(
+        None,
+        "Time limit for each path, the one on all rows and those of the folds: its growth ends after the step at hand once it "
+        'has taken this many seconds. ``stopped_`` is ``"max_seconds"`` if that happened to one of them, and there is a '
+        "``ConvergenceWarning``. With a limit the same data need not give the same model.",
+    )
+    keep_path: bool = flag(
+        False, "Must be False: nothing chooses the size of a cross-validation that was interrupted, and Ctrl-C leaves no model."
     )
     random_state: Any = seed(
         "Assigns the rows to folds, by their content: None gives the same folds each time, and so does the same number. For "
@@ -86,6 +106,15 @@ class CrossValidated(ABC):
     @abstractmethod
     def plain(self) -> Boosting:
         """The method that only grows a path."""
+
+    def check(self) -> None:
+        """Raise if an interrupt should give a model: without all folds, there is no choice of its size."""
+        super().check()  # type: ignore[misc]
+        if self.keep_path:
+            raise ValueError(
+                "keep_path must be False with cross-validation: nothing chooses the size of a fit that was interrupted. The "
+                "classes without cross-validation take keep_path=True."
+            )
 
     def can_learn_from_some(self, task: Task) -> bool:
         """Say whether folds can be made of some of the rows: splits that are given are of all."""
@@ -159,6 +188,9 @@ class CrossValidated(ABC):
         if choice.still_falls and growth.n_iter == self.plain.max_rules:
             warnings.warn(STILL_FALLS, ConvergenceWarning, stacklevel=2)
         ridge, complexity = self._ridges[choice.ridge], complexities(growth.path)[members]
+        stopped = growth.notes["stopped_"] or held_out.stopped
+        # The limit had an effect on the choice, too, if it stopped the path of a fold.
+        found = {} if stopped is None else {"max_seconds": self.plain.max_seconds}
         notes = {
             "cv_results_": cv_results(complexity, held_out, choice),
             "best_complexity_": int(complexity[choice.best]),
@@ -167,13 +199,14 @@ class CrossValidated(ABC):
             "risk_": held_out.nested_risk[0],
             "risk_standard_error_": held_out.nested_risk[1],
             "ridge_": ridge,
+            "stopped_": stopped,
         }
         return dataclasses.replace(
             growth,
             path=with_ridge(growth.path, task, self.plain, ridge),
             chosen=members[choice.chosen],
             notes={**growth.notes, **notes},
-            parameters={"ridge": ridge} if self.ridge == AUTO else {},
+            parameters={**growth.parameters, **found} | ({"ridge": ridge} if self.ridge == AUTO else {}),
         )
 
 
@@ -220,13 +253,14 @@ def fold_losses(
     At a given complexity, that is the largest member of its path of at most this complexity, refitted at each ridge.
     """
     learned, judged = task.on(train), task.on(test)
-    path = method.grow(learned).path
+    growth = method.grow(learned)
+    path = growth.path
     members = tuple(path[at] for at in np.searchsorted(complexities(path), complexity, side="right") - 1)
     losses = [
         [judged.loss.value(judged.y, judged.scores(ensemble)) for ensemble in with_ridge(members, learned, method, ridge)]
         for ridge in ridges
     ]
-    return FoldLosses(test, np.array(losses))
+    return FoldLosses(test, np.array(losses), growth.notes["stopped_"])
 
 
 def with_ridge(path: Path, task: Task, method: Boosting, ridge: float) -> Path:

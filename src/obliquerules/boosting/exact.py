@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 
@@ -28,16 +27,13 @@ class ExactLearner:
         Largest number of propositions in a conjunction.
     max_nodes : int
         The largest number of conjunctions to extend in the search for one rule. At this limit the best one found so far is
-        taken; it is at least as good as the greedy one.
-    max_seconds : float or None
-        The time limit for the search for one rule.
+        taken; it is at least as good as the greedy one. So it is at the time limit of the fit.
     """
 
-    def __init__(self, columns: SortedColumns, max_propositions: int, max_nodes: int, max_seconds: float | None) -> None:
+    def __init__(self, columns: SortedColumns, max_propositions: int, max_nodes: int) -> None:
         self.columns = columns
         self.max_propositions = max_propositions
         self.max_nodes = max_nodes
-        self.max_seconds = math.inf if max_seconds is None else max_seconds
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield the best condition of the length that the selection chooses."""
@@ -47,7 +43,7 @@ class ExactLearner:
 
     def conditions(self, stage: Stage, record: Record) -> Iterator[Candidate]:
         """Yield the best condition of one proposition, of two, and so on, without those that do not raise the objective."""
-        deadline, nodes_left = time.perf_counter() + self.max_seconds, self.max_nodes
+        deadline, nodes_left = time.perf_counter() + record.seconds_left, self.max_nodes
         searches = {(view, sign): self._search(view, sign) for view in stage.views for sign in SIGNS}
         greedy, best = dict.fromkeys(searches, stage.everything()), None
         for length in range(1, self.max_propositions + 1):

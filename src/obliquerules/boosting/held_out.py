@@ -24,10 +24,13 @@ class FoldLosses:
     rows : array of shape (n_tested,)
         The positions of the test rows.
     loss : array of shape (n_ridges, n_sizes, n_tested)
+    stopped : str or None
+        Why the path of these ensembles ended before its end, if it did.
     """
 
     rows: NDArray[np.intp]
     loss: Array
+    stopped: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,8 @@ class HeldOut:
         The risk on each fold, and in each repetition.
     nested : array of shape (n_rows,)
         The sum of its losses at the ridge and size that the other folds of a repetition choose.
+    stopped : str or None
+        Why the path of a fold ended before its end, if one did.
     """
 
     weight: Array
@@ -54,6 +59,7 @@ class HeldOut:
     folds: tuple[Array, ...]
     repetitions: tuple[Array, ...] = ()
     nested: Array = field(default_factory=lambda: np.zeros(0))
+    stopped: str | None = None
 
     @classmethod
     def of(cls, folds: Sequence[FoldLosses], weight: Array) -> HeldOut:
@@ -63,7 +69,8 @@ class HeldOut:
             times[fold.rows] += 1.0
             total[..., fold.rows] += fold.loss
         risks = tuple(np.average(fold.loss, axis=-1, weights=weight[fold.rows]) for fold in folds)
-        once = cls(weight, times, total, risks)
+        stopped = next((fold.stopped for fold in folds if fold.stopped is not None), None)
+        once = cls(weight, times, total, risks, stopped=stopped)
         return replace(once, repetitions=(once.risk,))
 
     def __add__(self, other: HeldOut) -> HeldOut:
@@ -74,6 +81,7 @@ class HeldOut:
             self.folds + other.folds,
             self.repetitions + other.repetitions,
             self.nested + other.nested,
+            self.stopped or other.stopped,
         )
 
     @cached_property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from obliquerules.boosting.class_stage import first_stage
 from obliquerules.boosting.information import InformationSelection
@@ -12,7 +13,7 @@ from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.refinement import Refiner, Schedule
 from obliquerules.boosting.selection import Selection
-from obliquerules.boosting.simplification import simplify
+from obliquerules.boosting.simplification import SIZES, simplify
 
 # How a new rule and all others are refined together.
 SCHEDULE: Schedule = ((8.0, 6), (24.0, 6))
@@ -25,7 +26,8 @@ def boost(
 ) -> Iterator[Stage]:
     """Yield the ensemble with no rule, with one rule, and so on, each with all weights refitted.
 
-    Ends early if no further rule can be found. The ensembles, and what learner and selection find, go into the record.
+    Ends early if no further rule can be found, or if time is up. The ensembles, and what learner and selection find, go into
+    the record.
     """
     met = Record() if record is None else record
 
@@ -43,7 +45,9 @@ def boost(
 
 
 def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Record) -> Candidate | None:
-    """Return the best rule to add to an ensemble; None if there is none."""
+    """Return the best rule to add to an ensemble; None if there is none, or no time to look for it."""
+    if record.is_out_of_time():
+        return None
     record.tried.clear()
     best = selection.best(learner.candidates(stage, selection, record))
     return None if best is None else best.upright(stage.problem)
@@ -70,12 +74,6 @@ class Search:
     max_rules: int
     record: Record
 
-    def run(self, effort: int) -> Iterator[Stage]:
-        """Yield the ensembles as they grow; then improve what was found as often as ``effort`` says."""
-        yield from self.grow()
-        for _ in range(effort):
-            self.improve()
-
     def grow(self) -> Iterator[Stage]:
         """Yield the ensemble with no rule, with one rule, and so on; all rules are refined whenever one is added."""
         stage = first_stage(self.problem)
@@ -87,16 +85,27 @@ class Search:
             stage = self.record.note_grown(extended)
             yield stage
 
-    def improve(self) -> None:
-        """Add a rule to every small ensemble of the Pareto front and the best of each number of rules; then simplify."""
-        for stage in self.record.front:
-            if stage.complexity <= LARGEST_GROWN_AGAIN and len(stage.conditions) < self.max_rules:
-                self._with_next_rule(stage)
-        for n_rules in range(1, self.max_rules):
-            known = [stage for stage in self.record.front if len(stage.conditions) == n_rules]
-            if known:
-                self._with_next_rule(min(known, key=self.selection.criterion))
-        simplify(self.record, self.refiner)
+    def improve(self) -> Iterator[tuple[int, int]]:
+        """Add a rule to every small ensemble of the Pareto front and the best of each number of rules; then simplify.
+
+        Yields, after each step, the number of steps done and that of all.
+        """
+        front, largest = self.record.front, LARGEST_GROWN_AGAIN
+        small = [one for one in front if one.complexity <= largest and len(one.conditions) < self.max_rules]
+        steps: list[Callable[[], object]] = [
+            *(partial(self._with_next_rule, stage) for stage in small),
+            *(partial(self._extend_best, n_rules) for n_rules in range(1, self.max_rules)),
+            *(partial(simplify, complexity, self.record, self.refiner) for complexity in SIZES),
+        ]
+        for done, step in enumerate(steps, start=1):
+            step()
+            yield done, len(steps)
+
+    def _extend_best(self, n_rules: int) -> None:
+        """Add a rule to the best known ensemble with this number of rules."""
+        known = [stage for stage in self.record.front if len(stage.conditions) == n_rules]
+        if known:
+            self._with_next_rule(min(known, key=self.selection.criterion))
 
     def _with_next_rule(self, stage: Stage) -> Stage | None:
         """Return the ensemble with one more rule, refined if that lowers the criterion; None if there is none that is new."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 from obliquerules.boosting.problem import Stage
 from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction
+from obliquerules.stopwatch import Stopwatch
 
 # The number of candidates for a rule, each on other variables, that are refined before one of them is taken.
 MOST_TRIED = 2
+# Why growth may have ended before its end.
+MAX_SECONDS, INTERRUPTED = "max_seconds", "interrupted"
 
 
 @dataclass
@@ -31,6 +35,12 @@ class Record:
         What was done to the ensemble with which conditions: to do it once more would find the same.
     complete : bool
         Whether every search was completed.
+    stopwatch : Stopwatch
+        Started when the fit began.
+    max_seconds : float
+        The time limit of the fit.
+    stopped : str or None
+        Why growth ended before its end, if it did.
     """
 
     grown: list[Stage] = field(default_factory=list)
@@ -38,11 +48,15 @@ class Record:
     tried: list[tuple[float, Stage]] = field(default_factory=list)
     explored: set[tuple[str, tuple[Conjunction, ...]]] = field(default_factory=set)
     complete: bool = True
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    max_seconds: float = math.inf
+    stopped: str | None = None
 
     def note_grown(self, stage: Stage) -> Stage:
         """Record and return an ensemble that the loop has grown."""
-        self.grown.append(stage)
-        return self.note_fitted(stage)
+        # In this order, so that nothing is grown that the front does not know, whenever an interrupt comes.
+        self.grown.append(self.note_fitted(stage))
+        return stage
 
     def note_fitted(self, stage: Stage) -> Stage:
         """Record and return an ensemble whose weights have been fitted."""
@@ -66,5 +80,18 @@ class Record:
         return not known
 
     def note_search(self, *, to_the_end: bool) -> None:
-        """Record whether a search was completed or stopped at a limit."""
+        """Record whether a search was completed or stopped at a limit, which may be that of time."""
         self.complete &= to_the_end
+        if not to_the_end and self.seconds_left <= 0.0:
+            self.stopped = MAX_SECONDS
+
+    @property
+    def seconds_left(self) -> float:
+        """The time until the limit; not positive once it has passed."""
+        return self.max_seconds - self.stopwatch.seconds
+
+    def is_out_of_time(self) -> bool:
+        """Say, before something would be done, whether there is no time for it, and record that growth ends therefore."""
+        if self.seconds_left <= 0.0:
+            self.stopped = MAX_SECONDS
+        return self.stopped is not None

@@ -13,30 +13,29 @@ from obliquerules.boosting.record import Record
 from obliquerules.boosting.refinement import Refiner, Schedule
 from obliquerules.rules import Conjunction, Proposition, Test
 
-# Ensembles of at most this complexity are simplified, down to the other.
-LARGEST, SMALLEST = 18, 3
+# The complexities of ensembles that are simplified, the largest first.
+SIZES = range(18, 2, -1)
 # Of the ensembles of one size that come of one, this many are refined, if their loss is at most so many times the least known.
 REFINED = 3
 WITHIN = 1.2
 SCHEDULE: Schedule = ((16.0, 4),)
 
 
-def simplify(record: Record, refiner: Refiner) -> None:
-    """Simplify the ensembles of the Pareto front, the largest first, and record what is nearly as good as what is there."""
-    for complexity in range(LARGEST, SMALLEST - 1, -1):
-        stage = next((one for one in record.front if one.complexity == complexity), None)
-        if stage is None or not record.is_new("simplified", stage):
-            continue
-        by_size: dict[int, list[Stage]] = {}
-        for smaller in simplified(stage, refiner):
-            by_size.setdefault(smaller.complexity, []).append(smaller)
-        for size, found in by_size.items():
-            limit = WITHIN * min(one.judged_loss for one in record.front if one.complexity <= size)
-            for one in sorted(found, key=attrgetter("judged_loss"))[:REFINED]:
-                if one.judged_loss <= limit:
-                    record.note_fitted(one)
-                    for refined in refiner.refinements(one, SCHEDULE):
-                        record.note_fitted(refined)
+def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
+    """Simplify the ensemble of the Pareto front with this complexity, and record what is nearly as good as what is there."""
+    stage = next((one for one in record.front if one.complexity == complexity), None)
+    if stage is None or not record.is_new("simplified", stage) or record.is_out_of_time():
+        return
+    by_size: dict[int, list[Stage]] = {}
+    for smaller in simplified(stage, refiner):
+        by_size.setdefault(smaller.complexity, []).append(smaller)
+    for size, found in by_size.items():
+        limit = WITHIN * min(one.judged_loss for one in record.front if one.complexity <= size)
+        for one in sorted(found, key=attrgetter("judged_loss"))[:REFINED]:
+            if one.judged_loss <= limit:
+                record.note_fitted(one)
+                for refined in refiner.refinements(one, SCHEDULE):
+                    record.note_fitted(refined)
 
 
 def simplified(stage: Stage, refiner: Refiner) -> Iterator[Stage]:

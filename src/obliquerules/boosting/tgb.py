@@ -6,7 +6,7 @@ import dataclasses
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,7 +19,7 @@ from obliquerules.boosting.objective import OBJECTIVES
 from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.record import Record
 from obliquerules.method import Task
-from obliquerules.parameters import option, real, real_or_none, whole
+from obliquerules.parameters import option, real, whole
 from obliquerules.rows.level_sums import levels_of
 from obliquerules.rows.sample import Sample
 
@@ -37,7 +37,7 @@ def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, 
 def exact(method: TGB, sample: Sample) -> ExactLearner:
     """Return the learner that finds the best conjunction of each length."""
     levels = [one for sums in levels_of(sample.X, sample.weight) for one in sums.most_frequent()]
-    return ExactLearner(SortedColumns(sample.X, levels), method.max_propositions, method.max_nodes, method.max_seconds)
+    return ExactLearner(SortedColumns(sample.X, levels), method.max_propositions, method.max_nodes)
 
 
 # By the values of ``selection`` and ``search``.
@@ -55,6 +55,9 @@ SELECTIONS, SEARCHES = (tuple(dict.fromkeys(names)) for names in zip(*PAIRS, str
 @dataclass(frozen=True, kw_only=True)
 class TGB(Boosting):
     """Boosted rules; each is the conjunction of thresholds that follows the loss gradient best."""
+
+    # Files have always had ``max_seconds``.
+    left_out_if_none: ClassVar[frozenset[str]] = frozenset()
 
     objective: str = option(
         "orthogonal",
@@ -92,11 +95,6 @@ class TGB(Boosting):
         10000,
         'For ``"exact"``: the largest number of conjunctions to extend in the search for one rule. At this limit the best rule '
         "found so far, which is at least as good as the greedy one, is taken with a ``ConvergenceWarning``.",
-    )
-    max_seconds: float | None = real_or_none(
-        None,
-        'For ``"exact"``: the time limit for the search for one rule. What is found in a given time depends on the machine, '
-        "so with a limit the same data need not give the same model.",
     )
 
     @property

@@ -35,6 +35,8 @@ class LLTBoostClassifier(RuleClassifier):
         The labels, sorted.
     ridge_ : float
         The ridge of the rule weights, estimated or given.
+    stopped_ : str or None
+        Why growth ended before its end, ``"max_seconds"`` or ``"interrupted"``; None if it did not. Not saved to files.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
@@ -66,6 +68,7 @@ class LLTBoostRegressor(RuleRegressor):
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
     ridge_ : float
+    stopped_ : str or None
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
@@ -112,6 +115,8 @@ class LLTBoostClassifierCV(RuleClassifier):
         The complexity of the best size.
     ridge_ : float
         The ridge, chosen or given.
+    stopped_ : str or None
+        ``"max_seconds"`` if the growth of a path ended at that limit; None if none did. Not saved to files.
     n_repetitions_ : int
         How often rows were assigned to folds.
     risk_, risk_standard_error_ : float
@@ -159,6 +164,7 @@ class LLTBoostRegressorCV(RuleRegressor):
     complexity_, best_complexity_, n_repetitions_ : int
     ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
+    stopped_ : str or None
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)

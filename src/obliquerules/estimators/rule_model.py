@@ -66,6 +66,7 @@ from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.model import Offset, Origin
+from obliquerules.stopwatch import Stopwatch
 
 Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
@@ -178,12 +179,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         ordered: Sequence[str],
         groups: Any = None,
     ) -> Self:
-        table = stored_table(X, self._method().n_jobs)
+        stopwatch, method, loss = Stopwatch(), self._method(), self._loss()
+        table = stored_table(X, method.n_jobs)
         if table is not None:
             if groups is not None or feature_names is not None or ordered:
                 raise ValueError("groups, feature_names and ordered are for tables in memory; X is not.")
-            return self._learn_from_table(table, Roles.of(table, y, sample_weight, exposure, offset))
-        method, loss = self._method(), self._loss()
+            return self._learn_from_table(table, Roles.of(table, y, sample_weight, exposure, offset), stopwatch)
         block, target = self._training_data(X, y, feature_names, ordered)
         weight = read_weights(sample_weight, len(block))
         encoded, labels = self._encoded(target, weight, loss)
@@ -194,7 +195,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         given = None if given is None else given.checked(block.names).in_its_mean(weight)
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
         grouped = None if groups is None else read_groups(groups, len(block))
-        task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
+        task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped, stopwatch)
         if task.offset is not None and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
@@ -203,7 +204,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         by_hand = feature_names is not None and not hasattr(self, "feature_names_in_")
         return self._keep(growth, loss, labels, None if given is None else given.offset, class_weights, by_hand=by_hand)
 
-    def _learn_from_table(self, table: Table, roles: Roles) -> Self:
+    def _learn_from_table(self, table: Table, roles: Roles, stopwatch: Stopwatch) -> Self:
         """Learn rules from a table that is not in memory."""
         method, loss = self._method(), self._loss()
         seen = table.fold(functools.partial(SeenTable.of, roles=roles, has_classes=is_classifier(self)), roles.columns)
@@ -220,7 +221,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         if rows.n_offsets and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
-        growth = grown_on(rows, seen.columns.n_rows, method, loss, labels, type(self).__name__)
+        nothing = np.empty(0)
+        task = Task(
+            Block.of_matrix(np.empty((0, 0))), nothing, nothing, loss, labels, type(self).__name__, stopwatch=stopwatch
+        )
+        growth = grown_on(rows, seen.columns.n_rows, method, task)
         self.feature_names_in_ = np.array(roles.inputs, dtype=object)
         self.n_features_in_ = len(roles.inputs)
         return self._keep(growth, loss, labels, given, class_weights, by_hand=False)
@@ -258,8 +263,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _origin(self, growth: Growth, *, by_hand: bool) -> Origin:
         """Return what a model file says about the fit, with the values that it has found for parameters."""
         given = self.get_params(deep=False) | growth.parameters
-        # The model, and so its file, does not depend on the number of workers.
-        unused = {*self._without_effect(), "n_jobs"} | (set() if growth.from_some else {"search_rows"})
+        # The model, and so its file, does not depend on the number of workers, or on what an interrupt would have done.
+        unused = {*self._without_effect(), "n_jobs", "keep_path"} | (set() if growth.from_some else {"search_rows"})
+        unused |= {name for name in self.method_class.left_out_if_none if given[name] is None}
         parameters = tuple((name, plain(value)) for name, value in given.items() if name not in unused)
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 

@@ -32,6 +32,8 @@ class TGBClassifier(RuleClassifier):
         The labels, sorted.
     ridge_ : float
         The ridge of the rule weights, estimated or given.
+    stopped_ : str or None
+        Why growth ended before its end, ``"max_seconds"`` or ``"interrupted"``; None if it did not. Not saved to files.
     n_iter_ : int
         The number of rules grown.
     n_features_in_ : int
@@ -63,6 +65,7 @@ class TGBRegressor(RuleRegressor):
     ensemble_ : RuleEnsemble
     search_complete_ : bool
     ridge_ : float
+    stopped_ : str or None
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
@@ -91,6 +94,7 @@ class TGBClassifierCV(RuleClassifier):
     complexity_, best_complexity_, n_repetitions_ : int
     ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
+    stopped_ : str or None
         As for `LLTBoostClassifierCV`.
     search_complete_ : bool
         Whether every exact search of the fit to all rows was completed.
@@ -126,6 +130,7 @@ class TGBRegressorCV(RuleRegressor):
     cv_results_ : dict of str to array
     search_complete_ : bool
     ridge_ : float
+    stopped_ : str or None
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)

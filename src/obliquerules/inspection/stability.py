@@ -246,7 +246,7 @@ def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, 
 
 def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, bootstrap: Bootstrap, seed: int) -> Vector:
     """Refit, up to the complexity of the ensemble, to one bootstrap sample; return the best overlap of each rule."""
-    drawn = replace(task, weight=bootstrap.draw(seed) * task.weight)
+    drawn = replace(task, weight=bootstrap.draw(seed) * task.weight, stopwatch=task.stopwatch.restarted())
     path = method.reseeded(seed).grow(drawn).path
     refitted = Model(path, 0, task.loss).at(ensemble.complexity).ensemble
     return overlaps_of_rules(ensemble, refitted, task.X)
