@@ -56,6 +56,8 @@ from obliquerules.rows.reading import (
     read_weights,
 )
 from obliquerules.rows.sample import Sample
+from obliquerules.rows.screening import screened
+from obliquerules.rows.sparse import scores_of
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
@@ -117,7 +119,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.sparse = True
         return tags
 
     # ---- fit ----
@@ -185,7 +187,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         given = None if given is None else given.checked(block.names).in_its_mean(weight)
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
         grouped = None if groups is None else read_groups(groups, len(block))
-        task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
+        screen = screened(block, rows, loss)
+        task = Task(screen.X, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped)
         if task.offset is not None and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
@@ -194,7 +197,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         chosen = range(len(growth.path))[growth.chosen]
         origin = self._origin(growth, by_hand=feature_names is not None and not hasattr(self, "feature_names_in_"))
         path = tuple(member.shifted(-rows.shift).ordered() for member in growth.path)
-        self.model_ = Model(
+        model = Model(
             path,
             chosen,
             loss,
@@ -204,6 +207,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             offset=None if given is None else given.offset,
             class_weights=class_weights,
         )
+        self.model_ = screen.in_all_columns(model)
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
@@ -226,8 +230,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         validate_data(self, block.matrix if isinstance(X, Block) else X, y, skip_check_array=True)
         if isinstance(X, Block):
             self.feature_names_in_ = np.array(X.names, dtype=object)
-        check_sizes(block.matrix, block.names)
-        check_not_tiny(block.matrix, block.names)
+        check_sizes(block.extremes, block.names)
+        check_not_tiny(block.extremes, block.names)
         target = column_or_1d(y, warn=True)
         assert_all_finite(target, input_name="y")
         if len(target) != len(block):
@@ -299,13 +303,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the score of each row, and the exposure or offset that it was given."""
         matrix = self._read(X)  # first, because it raises if the model is not fitted
         given = read_given_to(self.model_, exposure, offset, len(matrix))
-        return self.model_.scores(matrix, given), given
+        return scores_of(self.model_, matrix, given), given
 
     def _staged_scores(self, X: Any, exposure: Any = None, offset: Any = None) -> Iterator[tuple[Vector, Vector | None]]:
         matrix = self._read(X)
         given = read_given_to(self.model_, exposure, offset, len(matrix))
         members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
-        return ((member.scores(matrix, given), given) for member in members)
+        return ((scores_of(member, matrix, given), given) for member in members)
 
     def at(self, complexity: int) -> Self:
         """Return the model at another size: the largest member of the path with at most the given complexity.
