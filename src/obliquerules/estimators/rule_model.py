@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeAlias, TypeV
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
@@ -153,6 +154,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         ordered: Sequence[str] = (),
     ) -> Self:
         """Learn rules from a data frame or array and its targets: labels for a classifier, numbers for a regressor.
+
+        A sparse matrix or array of SciPy is never made dense: of more than 256 columns, those are learned from that say most
+        about the target by themselves. What it does not hold is zero; a missing value is NaN.
 
         Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
         array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
@@ -862,6 +866,8 @@ def plain(value: Any) -> Any:
 
 def _as_frame(x: Any) -> Any:
     """Return one row as a frame or matrix; a pandas series keeps its names."""
+    if issparse(x):
+        return x.reshape(1, -1) if x.ndim == 1 else x
     if hasattr(x, "to_frame") and hasattr(x, "index"):
         return x.to_frame().T.infer_objects()
     if hasattr(x, "columns") or hasattr(x, "schema"):

@@ -116,7 +116,7 @@ def _check_not_infinite(values: Any, names: Sequence[str]) -> None:
 
 
 def scores_of(model: Model, X: Block, given: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Return the score of each row, at the given offset if there is one; of a sparse table, only used columns are made dense."""
+    """Return the score of each row, at the given offset if there is one; of a sparse table, used columns are made dense."""
     if not isinstance(X, SparseBlock):
         return model.scores(X, given)
     used = model.ensemble.used_columns
