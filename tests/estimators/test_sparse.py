@@ -78,7 +78,7 @@ def test_zeros_in_the_matrix_change_nothing():
 
 def wide(n=1500, p=3000):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((n, p), density=0.01, rng=rng, data_sampler=rng.standard_normal).tolil()
+    X = sparse.lil_array(sparse.random(n, p, density=0.01, random_state=0, data_rvs=rng.standard_normal))
     for column in (100, 2000, 2999):
         X[:, [column]] = rng.normal(size=(n, 1)).round(2) * (rng.random((n, 1)) < 0.4)
     X = X.tocsr()
@@ -118,16 +118,14 @@ def test_predictions_are_those_of_dense_rows_to_the_last_bit(monkeypatch):
 
 
 def test_a_constant_model_predicts():
-    X = sparse.random_array((30, 5), density=0.5, rng=np.random.default_rng(0))
+    X = sparse.random(30, 5, density=0.5, random_state=0)
     model = TGBRegressor().fit(X, np.ones(30))
     assert model.predict(X).tolist() == [1.0] * 30
 
 
 def test_a_model_of_a_hundred_thousand_columns_is_saved_in_a_small_file(tmp_path):
-    rng = np.random.default_rng(0)
-    X = sparse.random_array((2000, 10**5), density=1e-4, format="csr", rng=rng)
-    X.data[:] = 1.0
-    y = X[:, [70_000]].toarray()[:, 0] + (X.sum(axis=1) > 10)
+    X = sparse.random(2000, 10**5, density=1e-4, format="csr", random_state=0, data_rvs=np.ones)
+    y = X[:, [70_000, 80_000]].toarray() @ [3.0, -2.0] + np.random.default_rng(0).normal(scale=0.1, size=2000)
     model = TGBRegressor(max_rules=2).fit(X, y)
     model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json").stat().st_size < 10**5

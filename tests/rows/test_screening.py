@@ -83,9 +83,19 @@ def test_columns_of_a_few_rows_of_a_rare_class_do_not_push_out_one_that_matters(
     common = (rng.random(n) < 0.1).astype(float)
     y = (rng.random(n) < np.where(common > 0.0, 0.02, 0.002)).astype(float)
     # A word that is in a single row, for each of the rows.
-    X = sparse.hstack([sparse.eye_array(n), common[:, None]], format="csr")
+    X = sparse.hstack([sparse.identity(n), sparse.csr_array(common[:, None])], format="csr")
     assert y.sum() > 50
     assert n in screened(read_table(X), Outcomes(y, np.ones(n)), LOSSES["logistic"]).kept
+
+
+def test_the_order_of_rows_does_not_decide_between_columns_that_are_equally_good():
+    rng = np.random.default_rng(0)
+    X, y = sparse.csr_array(rng.random((300, 2000)) < 0.02), (rng.random(300) < 0.3).astype(float)
+    weight = np.full(300, 0.1)
+    loss, kept = LOSSES["logistic"], []
+    for order in [np.arange(300), *(rng.permutation(300) for _ in range(5))]:
+        kept.append(screened(read_table(X[order]), Outcomes(y[order], weight), loss).kept)
+    assert all(one == kept[0] for one in kept)
 
 
 def test_few_columns_and_dense_tables_are_learned_from_as_they_are():

@@ -53,8 +53,8 @@ def screened(X: Block, rows: Outcomes, loss: Loss) -> Screened:
         return Screened(X, X)
     if X.n_columns <= MOST_COLUMNS:
         return Screened(X.described(), X)
-    # A stable order: of equally good columns, the first.
-    best = np.argsort(-gains(X.values, rows, loss), kind="stable")[:MOST_COLUMNS]
+    # Many columns of zeros and ones are equally good: then the first, whatever the order of rows makes of the last digits.
+    best = np.argsort(-gains(X.values, rows, loss).astype(np.float32), kind="stable")[:MOST_COLUMNS]
     kept = np.sort(best).tolist()
     return Screened(X.only(kept).described(), X, kept)
 
