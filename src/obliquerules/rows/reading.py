@@ -53,7 +53,7 @@ def read_table(X: Any, columns: Columns | None = None, reader: str = "The model"
     """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on."""
     if isinstance(X, Block):
         return X
-    # Here, because both are slow to load, and a block needs neither.
+    # Here, because they are slow to load, and a block needs none of them.
     from scipy.sparse import issparse
     from sklearn.utils import check_array
 

@@ -90,8 +90,9 @@ def _gains(data: Vector, step: Any, weight: Vector, gradient: Matrix, curvature:
     mean = over_rows(np.where(missing, 0.0, data), weight) / np.where(known > 0.0, known, 1.0)
     # Nothing is known of a missing value: it counts as the mean.
     centred = np.where(missing, 0.0, data - mean[step.indices])
-    away, zero = over_rows(step.data, weight), over_rows(step.data, pull)
-    slope = over_rows(centred, pull) - mean[:, None] * (pull.sum(axis=0) - zero)
+    # The rows in which a column is zero, of which the table has no entries, are all rows but those away from zero.
+    away, pull_away = over_rows(step.data, weight), over_rows(step.data, pull)
+    slope = over_rows(centred, pull) - mean[:, None] * (pull.sum(axis=0) - pull_away)
     square = over_rows(centred**2, weight)
     spread = square + np.maximum(total - away, 0.0) * mean**2
     ridge = min(1.0, total / np.count_nonzero(weight)) * square / np.where(away > 0.0, away, 1.0)
