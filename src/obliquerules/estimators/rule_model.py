@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeAlias, TypeV
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
@@ -61,6 +62,8 @@ from obliquerules.rows.reading import (
 from obliquerules.rows.sample import Sample
 from obliquerules.rows.stored import stored_table
 from obliquerules.rows.tables import Roles, RowsOfTable, SeenTable, Table
+from obliquerules.rows.screening import screened
+from obliquerules.rows.sparse import scores_of
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
@@ -122,7 +125,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.sparse = True
         return tags
 
     # ---- fit ----
@@ -156,6 +159,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         ordered: Sequence[str] = (),
     ) -> Self:
         """Learn rules from a data frame or array and its targets: labels for a classifier, numbers for a regressor.
+
+        A sparse matrix or array of SciPy is never made dense: of more than 256 columns, those are learned from that say most
+        about the target by themselves. What it does not hold is zero; a missing value is NaN.
 
         Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
         array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
@@ -195,14 +201,17 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         given = None if given is None else given.checked(block.names).in_its_mean(weight)
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
         grouped = None if groups is None else read_groups(groups, len(block))
-        task = Task(block, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped, stopwatch)
+        screen = screened(block, rows, loss)
+        task = Task(screen.X, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped, stopwatch)
         if task.offset is not None and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
         method.check_task(task)
         growth = grown(method, task)
         by_hand = feature_names is not None and not hasattr(self, "feature_names_in_")
-        return self._keep(growth, loss, labels, None if given is None else given.offset, class_weights, by_hand=by_hand)
+        self._keep(growth, loss, labels, None if given is None else given.offset, class_weights, by_hand=by_hand)
+        self.model_ = screen.in_all_columns(self.model_)
+        return self
 
     def _learn_from_table(self, table: Table, roles: Roles, stopwatch: Stopwatch) -> Self:
         """Learn rules from a table that is not in memory."""
@@ -275,8 +284,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         validate_data(self, block.matrix if isinstance(X, Block) else X, y, skip_check_array=True)
         if isinstance(X, Block):
             self.feature_names_in_ = np.array(X.names, dtype=object)
-        check_sizes(block.matrix, block.names)
-        check_not_tiny(block.matrix, block.names)
+        check_sizes(block.extremes, block.names)
+        check_not_tiny(block.extremes, block.names)
         target = column_or_1d(y, warn=True)
         assert_all_finite(target, input_name="y")
         if len(target) != len(block):
@@ -348,13 +357,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the score of each row, and the exposure or offset that it was given."""
         matrix = self._read(X)  # first, because it raises if the model is not fitted
         given = read_given_to(self.model_, exposure, offset, len(matrix))
-        return self.model_.scores(matrix, given), given
+        return scores_of(self.model_, matrix, given), given
 
     def _staged_scores(self, X: Any, exposure: Any = None, offset: Any = None) -> Iterator[tuple[Vector, Vector | None]]:
         matrix = self._read(X)
         given = read_given_to(self.model_, exposure, offset, len(matrix))
         members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
-        return ((member.scores(matrix, given), given) for member in members)
+        return ((scores_of(member, matrix, given), given) for member in members)
 
     def _repr_html_inner(self) -> str:
         return self._shown_in_notebooks() or str(super()._repr_html_inner())
@@ -937,6 +946,8 @@ def plain(value: Any) -> Any:
 
 def _as_frame(x: Any) -> Any:
     """Return one row as a frame or matrix; a pandas series keeps its names."""
+    if issparse(x):
+        return x.reshape(1, -1) if x.ndim == 1 else x
     if hasattr(x, "to_frame") and hasattr(x, "index"):
         return x.to_frame().T.infer_objects()
     if hasattr(x, "columns") or hasattr(x, "schema"):

@@ -74,7 +74,7 @@ class RowsInMemory(Rows):
     Attributes
     ----------
     X : Block
-        Its matrix may hold numbers of any type: a block is converted when it is looked at.
+        Its matrix may hold numbers of any type, or be sparse: a block of rows is converted when it is looked at.
     y, weight : array of shape (n_rows,)
     offset : array or None
     n_jobs : int or None
@@ -104,7 +104,7 @@ class RowsInMemory(Rows):
 
     def _part(self, start: int) -> Part:
         rows = slice(start, start + BLOCK_ROWS)
-        matrix = np.asarray(self.X.matrix[rows], dtype=np.float64, order="F")
+        matrix = np.asarray(self.X.rows(rows).matrix, dtype=np.float64, order="F")
         offset = None if self.offset is None else self.offset[rows]
         return Part(Block(self.X.columns, matrix), self.y[rows], self.weight[rows], offset)
 

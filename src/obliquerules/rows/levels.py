@@ -181,8 +181,8 @@ def refusal(name: str, kind: str) -> str:
 def recoded(block: Block, columns: Columns) -> Block:
     """Return a block in the levels of other columns; raise if one of them holds something else than its counterpart."""
     given = columns if block.columns is None else block.columns
-    if given == columns:
-        return Block(columns, block.matrix)
+    if given == columns or (given.only_numbers and columns.only_numbers):
+        return block.read_as(columns)
     filled = [recoded_values(one, wanted, values) for one, wanted, values in zip(given, columns, block.matrix.T, strict=True)]
     return Block(columns, np.column_stack(filled))
 

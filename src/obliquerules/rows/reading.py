@@ -30,7 +30,7 @@ def read(
 
     Parameters
     ----------
-    X : data frame of pandas, polars or pyarrow, array, list of rows, or Block
+    X : data frame of pandas, polars or pyarrow, array, sparse matrix or array of SciPy, list of rows, or Block
     columns : Columns, optional
         The columns that X must have, in this order, and as whose levels it is read. Without them, X says what it holds.
     n_columns : int, optional
@@ -45,7 +45,7 @@ def read(
         raise ValueError(f"X has {block.n_columns} features, but {reader} is expecting {n_columns} features as input.")
     if columns is not None and named and block.names != columns.names:
         raise ValueError(f"The columns of X must be {', '.join(columns.names)}, as in fit; got {', '.join(block.names)}.")
-    check_not_infinite(block.matrix, block.names)
+    check_not_infinite(block.extremes, block.names)
     return block if columns is None or block.n_columns != len(columns) else recoded(block, columns)
 
 
@@ -53,11 +53,15 @@ def read_table(X: Any, columns: Columns | None = None, reader: str = "The model"
     """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on."""
     if isinstance(X, Block):
         return X
-    # Here, because both are slow to load, and a block needs neither.
+    # Here, because they are slow to load, and a block needs none of them.
+    from scipy.sparse import issparse
     from sklearn.utils import check_array
 
     from obliquerules.rows.frames import block_of_frame, given_names, special_frame
+    from obliquerules.rows.sparse import sparse_block
 
+    if issparse(X):
+        return sparse_block(X, columns, reader)
     frame = special_frame(X)
     if frame is not None:
         check_rows(len(frame), reader)
@@ -81,7 +85,8 @@ def read_training(X: Any, names: Sequence[str] | None, reader: str, ordered: tup
 
     Parameters
     ----------
-    X : data frame, array, list of rows, or Block
+    X : data frame, array, sparse matrix, list of rows, or Block
+        What the columns of a sparse matrix hold is left to `screened`.
     names : sequence of str or None
         Names for columns that have none.
     reader : str
@@ -89,9 +94,13 @@ def read_training(X: Any, names: Sequence[str] | None, reader: str, ordered: tup
     ordered : tuple of str
         The names of columns of categories whose order counts.
     """
+    from obliquerules.rows.sparse import SparseBlock
+
     block = read_table(X, None, reader, ordered)
-    check_not_infinite(block.matrix, block.names)
+    check_not_infinite(block.extremes, block.names)
     named = block.names if names is None else _feature_names(names, block, X)
+    if isinstance(block, SparseBlock):
+        return block.read_as(Columns.of(named))
     known = training_columns(block)
     if names is None:
         return known

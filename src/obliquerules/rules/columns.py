@@ -115,6 +115,15 @@ class Columns(Sequence[Column]):
         """The positions of the columns that have levels."""
         return tuple(index for index, column in self.special if column.levels is not None)
 
+    @property
+    def only_numbers(self) -> bool:
+        """Whether all columns hold numbers that are neither dates, times nor durations."""
+        return all(column.levels is None and column.kind in ("number", "flag") for _, column in self.special)
+
+    def only(self, positions: Iterable[int]) -> Columns:
+        """Return some of the columns."""
+        return Columns.of([self[position] for position in positions])
+
 
 @dataclass(frozen=True)
 class Range:
@@ -192,9 +201,18 @@ class Block:
             self._places[index] = np.where(np.isnan(values), size + 1, known).astype(np.intp)
         return self._places[index]
 
+    @property
+    def extremes(self) -> NDArray[np.float64]:
+        """A matrix whose columns have the largest absolute value of each column: here, the matrix itself."""
+        return self.matrix
+
     def rows(self, which: Any) -> Block:
         """Return some of the rows, chosen by a slice, a mask or positions."""
         return Block(self.columns, self.matrix[which])
+
+    def read_as(self, columns: Columns) -> Block:
+        """Return the same numbers as those of other columns."""
+        return Block(columns, self.matrix)
 
 
 def as_block(X: ArrayLike | Block, n_columns: int, columns: Columns | None = None, *, exactly: bool = False) -> Block:

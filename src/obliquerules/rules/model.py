@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.numbers import readable
+from obliquerules.rules.renumbering import renumbered
 from obliquerules.rules.style import column_names
 from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
 
@@ -180,6 +181,16 @@ class Model:
         added = change - change.mean() if self.labels.many else change[1] - change[0]
         path = tuple(member.with_rules(member.rules, np.add(member.intercept, added)) for member in self.path)
         return replace(self, path=path, class_weights=None)
+
+    def alone(self) -> Model:
+        """Return the model whose path is the ensemble that predicts, alone."""
+        return replace(self, path=(self.ensemble,), chosen=0, edits=None)
+
+    def renumbered(self, place: Mapping[int, int], columns: Columns) -> Model:
+        """Return the model on other columns, among which those that its path uses have new places; edits are not kept."""
+        path = tuple(renumbered(ensemble, place, columns) for ensemble in self.path)
+        ranges = tuple(replace(one, column=place[one.column]) for one in self.ranges if one.column in place)
+        return replace(self, path=path, edits=None, ranges=ranges)
 
     # ---- predictions ----
 
