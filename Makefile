@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes mixed classes exposure docs clean
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers test-cluster starts sanitize fuzz check bench paper real slopes mixed classes exposure docs clean
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -38,6 +38,9 @@ test-exports: $(VENV)/installed  ## exports against the model on a million rows 
 
 test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each learned from as well as by a decision tree
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m outliers -v tests/estimators/test_outliers.py
+
+test-cluster: $(VENV)/installed  ## fits by a cluster of two worker processes, also if one is killed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster -v tests/estimators/test_dask_cluster.py
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py

@@ -59,7 +59,7 @@ from obliquerules.rows.reading import (
 )
 from obliquerules.rows.sample import Sample
 from obliquerules.rows.stored import stored_table
-from obliquerules.rows.tables import Roles, RowsOfTable, SeenTable, Table
+from obliquerules.rows.tables import Reading, Roles, RowsOfTable, SeenTable, Table
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
@@ -215,7 +215,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             class_weights = None if labels is None else self._class_weights(codes, labels, mass)
         given = _offset_of(roles, labels, seen)
         unit = max(1.0, seen.n_counted / seen.weight)
-        rows = RowsOfTable(table, roles, seen.columns.described(), loss, labels, given, class_weights, unit)
+        rows = RowsOfTable(table, Reading(roles, seen.columns.described(), loss, labels, given, class_weights, unit))
         if rows.n_offsets and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
