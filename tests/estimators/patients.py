@@ -1,4 +1,4 @@
-"""What the tests of tables that are not in memory share: a frame with columns of all kinds, and when two models are the same."""
+"""What the tests of tables that are not in memory share: a frame with columns of all kinds, and what the same model is."""
 
 import numpy as np
 import pandas as pd

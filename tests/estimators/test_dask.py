@@ -1,5 +1,6 @@
 """Dask DataFrames: fits give the models of the same rows in memory, in few passes, and predictions are computed when asked."""
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -27,20 +28,18 @@ class Passes(Callback):
     """Counts what Dask is asked to compute, and keeps the pickled sizes of all results that are not rows."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__(start=self._begin, posttask=self._measure)
         self.count, self.sizes = 0, []
 
-    def _start(self, dsk):
+    def _begin(self, *_about):
         self.count += 1
 
-    def _posttask(self, key, result, dsk, state, worker_id):
-        import cloudpickle
-
+    def _measure(self, _key, result, *_about):
         if not isinstance(result, pd.DataFrame) and not callable(result):
             self.sizes.append(len(cloudpickle.dumps(result)))
 
 
-@pytest.mark.parametrize("search_rows", [300, 20000])
+@pytest.mark.parametrize(("npartitions", "search_rows"), [(1, 300), (5, 300), (5, 20000)])
 @pytest.mark.parametrize(
     ("estimator", "target"),
     [
@@ -50,7 +49,6 @@ class Passes(Callback):
         (TGBRegressor(max_rules=3, loss="poisson"), "visits"),
     ],
 )
-@pytest.mark.parametrize("npartitions", [1, 5])
 def test_a_dask_frame_gives_the_model_of_its_rows_in_memory(estimator, target, search_rows, npartitions):
     frame = patients()
     estimator.set_params(search_rows=search_rows)

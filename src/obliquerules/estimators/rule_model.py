@@ -162,6 +162,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         as if each row were its rate and had its exposure, relative to the mean, as a weight. It needs a log link. ``offset`` is
         a given score of each row, such as that of another model, to which rules are added: they say what that model misses.
         With many classes, it has a column for each.
+
+        X may be a Dask DataFrame; y and all that is given for rows are then names of its columns. The current client, as in
+        ``with Client(...)``, computes it in some ten passes: use ``X.persist()`` first if its partitions are slow to compute.
         """
         return self._learn(X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered)
 

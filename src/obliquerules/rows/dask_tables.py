@@ -25,8 +25,8 @@ class DaskTable(Table):
     """A Dask DataFrame.
 
     It is computed by the current client of a cluster, as in ``with Client(...)`` or ``with client.as_current()``, and by the
-    default scheduler of Dask if there is none. The order in which statistics are added follows from the partitions alone: neither
-    the number of workers, nor which of them is the first, nor the loss of one changes a bit.
+    default scheduler of Dask if there is none. Partitions alone decide in which order statistics are added: neither the number
+    of workers, nor which of them is the first, nor the loss of one changes a bit.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class DaskTable(Table):
 
     def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
         """Return the sum of a statistic over all partitions, of which tasks add neighbours until one sum is left."""
-        import dask
+        from dask.delayed import delayed
 
         # A task of its own, so that it is sent to each worker and not with each partition.
-        wanted = dask.delayed(statistic, pure=False, traverse=False)
-        look, add = dask.delayed(_over_partition, pure=False), dask.delayed(_added, pure=False)
+        wanted = delayed(statistic, pure=False, traverse=False)
+        look, add = delayed(_over_partition, pure=False), delayed(_added, pure=False)
         found = [look(rows, wanted, blocks.BLOCK_ROWS) for rows in self.frame[list(columns)].to_delayed()]
         while len(found) > 1:
             found = [add(found[start : start + ADDED_AT_A_TIME]) for start in range(0, len(found), ADDED_AT_A_TIME)]
@@ -100,9 +100,7 @@ def _is(X: Any, module: str, *kinds: str) -> bool:
     return module in sys.modules and isinstance(X, tuple(getattr(sys.modules[module], kind) for kind in kinds))
 
 
-def by_partition(
-    predict: Callable[..., NDArray[Any]], X: Any, given: Mapping[str, Any], like: NDArray[Any]
-) -> Any:
+def by_partition(predict: Callable[..., NDArray[Any]], X: Any, given: Mapping[str, Any], like: NDArray[Any]) -> Any:
     """Return predictions that Dask computes when they are asked for, by partitions.
 
     Parameters
@@ -120,7 +118,6 @@ def by_partition(
     Dask Series or array
         For a Dask DataFrame, one prediction for each row is a Series with its index. All else are arrays.
     """
-    import dask.dataframe as frames
     import pandas as pd
 
     in_arrays = is_dask_array(X)
@@ -134,7 +131,7 @@ def by_partition(
         return container(found, index=part.index)
 
     empty = container(like[:0], index=rows._meta.index)
-    found = frames.map_partitions(predicted, rows, *values, meta=empty)
+    found = rows.map_partitions(predicted, *values, meta=empty)
     if not in_arrays and like.ndim == 1:
         return found
     return found.to_dask_array(lengths=X.chunks[0] if in_arrays and not np.isnan(X.chunks[0]).any() else None)

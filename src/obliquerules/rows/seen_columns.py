@@ -78,8 +78,8 @@ class SeenColumn:
             return replace(self.column, kind=kind), self.counts
         if (self.column.ordered or other.column.ordered) and self.column.levels != other.column.levels:
             raise ValueError(
-                f"Column '{self.column.name}' of X has ordered categories that are not the same in all blocks of rows. Give all "
-                "of them the same categories, in the same order."
+                f"Column '{self.column.name}' of X has ordered categories that are not the same in all blocks of rows. Give "
+                "all of them the same categories, in the same order."
             )
         place = {level: code for code, level in enumerate(dict.fromkeys((*self.column.levels, *other.column.levels)))}
         counts = np.zeros(len(place), dtype=np.intp)

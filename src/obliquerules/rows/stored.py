@@ -14,6 +14,7 @@ from obliquerules.rows.tables import Table
 def stored_table(X: Any, n_jobs: int | None) -> Table | None:
     """Return X as a table that is read block by block; None if it is in memory.
 
-    Paths and datasets of pyarrow are Parquet tables, and Dask DataFrames are Dask tables. A further kind of table needs a module of its own, and a line here.
+    Paths and datasets of pyarrow are Parquet tables, and Dask DataFrames are Dask tables. A further kind of table needs a
+    module of its own, and a line here.
     """
     return dask_table(X) or parquet_table(X, effective_n_jobs(n_jobs))
