@@ -12,7 +12,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check test-docs
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -52,6 +52,9 @@ test-newest:  ## the same with the newest versions, those before a release inclu
 	$(PYTHON) -m venv --clear build/newest
 	build/newest/bin/pip install --quiet --no-compile --pre '.[test]'
 	OMP_NUM_THREADS=1 build/newest/bin/python -m pytest --numprocesses=auto
+
+test-cluster: $(VENV)/installed  ## fits by a cluster of two worker processes, also if one is killed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster -v tests/estimators/test_dask_cluster.py
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py

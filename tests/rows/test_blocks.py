@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from obliquerules.rows import blocks
-from obliquerules.rows.blocks import RowsInMemory, in_order
+from obliquerules.rows.blocks import ON_ONE_PROCESSOR, RowsInMemory, in_order
 from obliquerules.rules import Block, Column
 
 
@@ -82,3 +83,17 @@ def test_few_results_wait_at_a_time_and_errors_come_through():
         take_all()
     assert [one.rows[0] for one in done] == list(range(7))
     assert most <= 5
+
+
+def test_linear_algebra_has_one_processor_until_the_last_thread_leaves():
+    def n_processors():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        with ON_ONE_PROCESSOR:
+            other = threading.Thread(target=ON_ONE_PROCESSOR.__enter__)
+            other.start()
+            other.join()
+        assert n_processors() == {1}
+        ON_ONE_PROCESSOR.__exit__()
+        assert n_processors() == {2}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from obliquerules.estimators.lazily import lazily
 from obliquerules.estimators.rule_model import RuleModel, Vector
 from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss, TweedieLoss
 from obliquerules.parameters import check_declared, option, real_between
@@ -65,6 +66,7 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in POSITIVE_ONLY
         return tags
 
+    @lazily
     def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Vector:
         """Return the predicted mean of each row: the score or, under a log link, its exponential.
 

@@ -61,9 +61,9 @@ from obliquerules.rows.reading import (
 )
 from obliquerules.rows.sample import Sample
 from obliquerules.rows.stored import stored_table
-from obliquerules.rows.tables import Roles, RowsOfTable, SeenTable, Table
 from obliquerules.rows.screening import screened
 from obliquerules.rows.sparse import scores_of
+from obliquerules.rows.tables import Reading, Roles, RowsOfTable, SeenTable, Table
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
@@ -170,6 +170,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         as if each row were its rate and had its exposure, relative to the mean, as a weight. It needs a log link. ``offset`` is
         a given score of each row, such as that of another model, to which rules are added: they say what that model misses.
         With many classes, it has a column for each.
+
+        X may be a Dask DataFrame; y and all that is given for rows are then names of its columns. The current client, as in
+        ``with Client(...)``, computes it in some ten passes: use ``X.persist()`` first if its partitions are slow to compute.
         """
         return self._learn(X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered)
 
@@ -226,7 +229,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             class_weights = None if labels is None else self._class_weights(codes, labels, mass)
         given = _offset_of(roles, labels, seen)
         unit = max(1.0, seen.n_counted / seen.weight)
-        rows = RowsOfTable(table, roles, seen.columns.described(), loss, labels, given, class_weights, unit)
+        rows = RowsOfTable(table, Reading(roles, seen.columns.described(), loss, labels, given, class_weights, unit))
         if rows.n_offsets and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -109,10 +110,36 @@ class RowsInMemory(Rows):
         return Part(Block(self.X.columns, matrix), self.y[rows], self.weight[rows], offset)
 
 
+class OneProcessor:
+    """Linear algebra on one processor while any thread is inside: several would add in an order that depends on their number.
+
+    Threads enter and leave independently of each other, and only the last one may lift the limit.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limits: threadpool_limits | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limits = threadpool_limits(1)
+            self._inside += 1
+
+    def __exit__(self, *raised: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._limits is not None:
+                self._limits.restore_original_limits()
+
+
+ON_ONE_PROCESSOR = OneProcessor()
+
+
 def in_order(work: Callable[[Any], S], items: Any, n_threads: int) -> Iterator[S]:
     """Yield the results of some work in the order of its items, done by threads, each on one processor."""
-    # A library of linear algebra that used several threads would add in an order that depends on their number.
-    with threadpool_limits(1):
+    with ON_ONE_PROCESSOR:
         if n_threads == 1:
             yield from map(work, items)
             return
@@ -127,9 +154,9 @@ def in_order(work: Callable[[Any], S], items: Any, n_threads: int) -> Iterator[S
                 yield waiting.popleft().result()
 
 
-def summed(statistics: Iterator[S]) -> S:
-    """Return the sum of statistics, added from the first to the last."""
-    total = next(statistics)
+def summed(statistics: Iterator[S], first: S | None = None) -> S:
+    """Return the sum of statistics, added from the first to the last; ``first`` goes before all of them."""
+    total = next(statistics) if first is None else first
     for one in statistics:
         total = total + one
     return total

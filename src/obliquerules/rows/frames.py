@@ -78,13 +78,13 @@ def _numbers(series: nw.Series[Any]) -> Any:
 
 
 def _categories(name: str, series: nw.Series[Any], ordered: bool) -> Filled:
-    """Return categories as levels; where their order counts, in that order."""
+    """Return categories as levels; where their order counts, all of them in that order, as other blocks may have the others."""
     native = series.to_native()
     in_order = ordered or bool(getattr(getattr(native, "dtype", None), "ordered", False))
     column, codes = first_come(name, series.to_list())
     if not in_order or column.levels is None:
         return column, codes
-    levels = [level for level in map(as_level, series.cat.get_categories().to_list()) if level in column.levels]
+    levels = list(map(as_level, series.cat.get_categories().to_list()))
     places = [float(levels.index(level)) for level in column.levels]
     return Column(name, tuple(levels), ordered=True), looked_up(np.array([*places, UNSEEN, np.nan]), codes)
 

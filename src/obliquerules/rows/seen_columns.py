@@ -76,6 +76,11 @@ class SeenColumn:
             # Dates are times at midnight.
             kind = self.column.kind if self.column.kind == other.column.kind else "time"
             return replace(self.column, kind=kind), self.counts
+        if (self.column.ordered or other.column.ordered) and self.column.levels != other.column.levels:
+            raise ValueError(
+                f"Column '{self.column.name}' of X has ordered categories that are not the same in all blocks of rows. Give "
+                "all of them the same categories, in the same order."
+            )
         place = {level: code for code, level in enumerate(dict.fromkeys((*self.column.levels, *other.column.levels)))}
         counts = np.zeros(len(place), dtype=np.intp)
         counts[: len(self.counts)] = self.counts
@@ -94,10 +99,11 @@ class SeenColumn:
             return replace(column, kind="flag" if is_flag else column.kind, missing=missing)
         if column.is_truth:
             return Column(column.name, (False, True), missing=missing)
-        order = np.argsort(-self.counts, kind="stable")
+        order = np.arange(len(self.counts)) if column.ordered else np.argsort(-self.counts, kind="stable")
         levels = tuple(column.levels[code] for code in order if self.counts[code])
-        known = () if like_identifiers(levels, self.n_present) else levels
-        return Column(column.name, known, missing=missing)
+        if like_identifiers(levels, self.n_present):
+            return Column(column.name, (), missing=missing)
+        return Column(column.name, levels, column.ordered, missing=missing)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
+from obliquerules.rows.dask_tables import dask_table
 from obliquerules.rows.parquet_tables import parquet_table
 from obliquerules.rows.tables import Table
 
@@ -13,8 +14,9 @@ from obliquerules.rows.tables import Table
 def stored_table(X: Any, n_jobs: int | None) -> Table | None:
     """Return X as a table that is read block by block; None if it is in memory.
 
-    Paths and datasets of pyarrow are Parquet tables. A further kind of table needs a module of its own, and a line here.
+    Paths and datasets of pyarrow are Parquet tables, and Dask DataFrames are Dask tables. A further kind of table needs a
+    module of its own, and a line here.
     """
     if isinstance(X, Table):
         return X
-    return parquet_table(X, effective_n_jobs(n_jobs))
+    return dask_table(X) or parquet_table(X, effective_n_jobs(n_jobs))

@@ -146,14 +146,14 @@ class SeenTable:
 
 
 @dataclass(frozen=True, eq=False)
-class RowsOfTable(Rows):
-    """The rows of a table as a loss takes them.
+class Reading:
+    """How blocks of a table become what a loss takes: all that is needed of them where they are, without the table.
 
     Attributes
     ----------
-    table : Table
     roles : Roles
-    columns_of_model : Columns
+    columns : Columns
+        The columns of the model.
     loss : Loss
     labels : Labels or None
     offset : Offset or None
@@ -163,32 +163,18 @@ class RowsOfTable(Rows):
         By what weights are multiplied: they count rows, one or more for each.
     """
 
-    table: Table
     roles: Roles
-    columns_of_model: Columns
+    columns: Columns
     loss: Loss
     labels: Labels | None
     offset: Offset | None
     class_weights: tuple[float, ...] | None
     unit: float
 
-    @property
-    def columns(self) -> Columns | None:
-        """The columns of the rows."""
-        return self.columns_of_model
-
-    @property
-    def n_offsets(self) -> int:
-        """How many numbers the offset of a row is: it remains one only where it cannot become part of the target."""
-        return int(self.offset is not None and self.labels is not None)
-
-    def fold(self, statistic: Callable[[Part], S]) -> S:
-        """Return the sum of a statistic over all blocks."""
-        return self.table.fold(lambda frame: statistic(self._part(frame)), self.roles.columns)
-
-    def _part(self, frame: Any) -> Part:
+    def part(self, frame: Any) -> Part:
+        """Return a block of rows with what is known of them."""
         roles = self.roles
-        block = recoded(roles.block(frame), self.columns_of_model)
+        block = recoded(roles.block(frame), self.columns)
         weight = read_block_weights(roles.values(frame, roles.weight), len(block)) * self.unit
         given = read_given(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
         if given is not None and self.offset is not None:
@@ -206,3 +192,32 @@ class RowsOfTable(Rows):
         if complaint is not None:
             raise ValueError(f"Column '{self.roles.target}' {complaint} (loss='{self.loss.name}').")
         return target
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfTable(Rows):
+    """The rows of a table as a loss takes them.
+
+    Attributes
+    ----------
+    table : Table
+    reading : Reading
+    """
+
+    table: Table
+    reading: Reading
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the rows."""
+        return self.reading.columns
+
+    @property
+    def n_offsets(self) -> int:
+        """How many numbers the offset of a row is: it remains one only where it cannot become part of the target."""
+        return int(self.reading.offset is not None and self.reading.labels is not None)
+
+    def fold(self, statistic: Callable[[Part], S]) -> S:
+        """Return the sum of a statistic over all blocks."""
+        part = self.reading.part  # without the table, which is not to be sent to the blocks
+        return self.table.fold(lambda frame: statistic(part(frame)), self.reading.roles.columns)
