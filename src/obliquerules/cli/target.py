@@ -126,7 +126,7 @@ def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Names
     column, values = data.column(options.target)
     _check_no_dates(column)
     labels = as_labels(column, values[rows])
-    distinct = sorted(set(labels.tolist()))
+    distinct = sorted(as_labels(column, np.unique(values[rows])).tolist())
     if len(distinct) == 1:
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
     asked_for = _asked_for(options)

@@ -32,6 +32,11 @@ def read_arrow(
     table = _table(file, suffix, source)
     if not table.column_names:
         raise ValueError(f"{source} is empty: it has no columns.")
+    return columns_of_table(table, conventions)
+
+
+def columns_of_table(table: Any, conventions: Conventions) -> tuple[list[Filled], dict[str, str], list[str]]:
+    """Return the same of a table of pyarrow."""
     pairs = zip(table.column_names, table.columns, strict=True)
     found = [(name, _column(name, values, conventions)) for name, values in pairs]
     columns = [column for _, column in found if not isinstance(column, str)]
