@@ -19,6 +19,7 @@ from obliquerules.cli.roles import RoleColumns, named
 from obliquerules.cli.target import Target
 from obliquerules.cli.training import KnownRows, TrainingData, check_left, inputs, target_and_roles
 from obliquerules.cli.understood import LISTED_COLUMNS, aligned
+from obliquerules.rows.arrow_files import columns_of_table, kind_of_type
 from obliquerules.rows.files import DataFile, check_names
 from obliquerules.rows.levels import block_of
 from obliquerules.rows.parquet_tables import ParquetTable, parquet_dataset
@@ -147,8 +148,8 @@ def _machine_share() -> int:
 def _taken(dataset: Any) -> int:
     """Return how many bytes rows take: those of the file when decompressed or, where it repeats values, those of doubles."""
     groups = [group for fragment in dataset.get_fragments() for group in fragment.row_groups]
-    decompressed = sum(group.total_byte_size for group in groups)
-    return max(decompressed, 8 * len(dataset.schema) * sum(group.num_rows for group in groups))
+    decompressed, n_rows = (int(sum(getattr(group, name) for group in groups)) for name in ("total_byte_size", "num_rows"))
+    return max(decompressed, 8 * len(dataset.schema) * n_rows)
 
 
 # ---- what is learned from ----
@@ -183,11 +184,9 @@ def _check_options(file: LargeFile, options: argparse.Namespace) -> None:
 
 def _without_inputs(file: LargeFile, options: argparse.Namespace) -> DataFile:
     """Return what a file holds, of which only the target and the columns of roles are read."""
-    from obliquerules.rows.arrow_files import columns_of_table  # here, because it loads narwhals
-
     schema, conventions = file.dataset.schema, conventions_of(options, ".parquet")
     check_names(schema.names, file.source)
-    unread = {field.name: f"values of type {field.type}" for field in schema if _kind(field) is None}
+    unread = {field.name: kind_of_type(field.type) for field in schema if _kind(field) is None}
     read = {options.target, *(name for _, name in named(options))} & set(schema.names) - set(unread)
     columns, _, _ = columns_of_table(file.dataset.to_table(columns=sorted(read)), conventions)
     return DataFile(file.source, block_of(columns), unread, tuple(schema.names), conventions=conventions, typed=True)

@@ -177,7 +177,9 @@ def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace
     """Return the rows whose target is known and, if the user asks for it, that miss none of the named columns."""
     known = ~np.isnan(data.column(options.target)[1])
     others = [*names, *(name for _, name in named(options))]
-    complete = ~np.isnan(data.choose(others).matrix).any(axis=1) if others and options.drop_rows else np.ones_like(known)
+    complete = np.ones_like(known)
+    if others and options.drop_rows:
+        complete &= ~np.isnan(data.choose(others).matrix).any(axis=1)
     return KnownRows.of(known, complete, options.target, data.source)
 
 

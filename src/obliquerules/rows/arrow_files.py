@@ -108,6 +108,13 @@ def _numbers(name: str, values: Any, conventions: Conventions) -> Filled | str:
     return kind_of_series(series)
 
 
+def kind_of_type(kind: Any) -> str:
+    """Return what a column of a type holds that nothing can be learned from, in words."""
+    import pyarrow as pa
+
+    return kind_of_series(nw.from_native(pa.chunked_array([], type=kind), series_only=True))
+
+
 def _doubles(values: Any) -> Any:
     import pyarrow as pa
 
