@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Target:
     positive: Any = None
     class_weight: Any = None
 
-    @property
+    @cached_property
     def labels(self) -> Labels | None:
         """The classes; None if there are none."""
         return Labels.of(self.y) if self.task == CLASSIFICATION else None
