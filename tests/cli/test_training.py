@@ -116,9 +116,9 @@ def test_columns_with_a_role_are_no_inputs_and_go_to_the_fit_under_their_names(t
     data = chosen(tmp_path, "a w e o g y", ROLES, offset=("o", "w", "e"), groups="g", class_weight=("v=2",))
     assert data.X.names == ("a",)
     assert data.target.class_weight == {"v": 2.0}
-    assert data.besides["offset"].columns == ("o", "w", "e")
-    np.testing.assert_array_equal(np.asarray(data.besides["offset"])[0], [-1.0, 1.0, 0.5])
-    assert np.asarray(data.besides["groups"]).tolist() == ["g0", "g1"] * 6
+    assert data.arguments["offset"].columns == ("o", "w", "e")
+    np.testing.assert_array_equal(np.asarray(data.arguments["offset"])[0], [-1.0, 1.0, 0.5])
+    assert np.asarray(data.arguments["groups"]).tolist() == ["g0", "g1"] * 6
 
 
 def test_numbers_with_a_stray_text_are_no_classes_unless_the_user_says_so(tmp_path):
@@ -154,7 +154,7 @@ def test_rows_with_missing_values_are_left_out_if_asked_for(tmp_path):
     assert data.rows.left_out() == "1 without a value of 'y' and 2 with other missing values left out"
     assert data.X.matrix.tolist() == [[1.0, 5.0], [4.0, 8.0]]
     assert data.y.tolist() == [0.5, 2.5]
-    assert data.weight.tolist() == [1.0, 3.0]
+    assert data.arguments["sample_weight"].tolist() == [1.0, 3.0]
 
 
 def test_missing_values_in_a_column_that_is_not_used_do_not_matter(tmp_path):

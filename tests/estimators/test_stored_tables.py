@@ -135,5 +135,5 @@ def test_no_file_and_no_parquet_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file or folder"):
         LLTBoostRegressor().fit(tmp_path / "nothing.parquet", "y")
     (tmp_path / "text.parquet").write_text("text")
-    with pytest.raises(ValueError, match="is no Parquet file"):
+    with pytest.raises(ValueError, match="is not a Parquet file"):
         LLTBoostRegressor().fit(tmp_path / "text.parquet", "y")

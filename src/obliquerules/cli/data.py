@@ -72,7 +72,7 @@ def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFi
     suffix = ".csv" if name == "-" else Path(name).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"DATA must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, or be '-'; got '{name}'.")
-    conventions = _conventions(options, suffix, model)
+    conventions = conventions_of(options, suffix, model)
     source = "standard input" if name == "-" else f"'{name}'"
     try:
         with _opened(name) as file:
@@ -81,7 +81,7 @@ def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFi
         raise ValueError(f"'{name}' cannot be read: {error.strerror or error}.") from error
 
 
-def _conventions(options: argparse.Namespace, suffix: str, model: Model | None) -> Conventions:
+def conventions_of(options: argparse.Namespace, suffix: str, model: Model | None = None) -> Conventions:
     """Return how the table is written; raise if an option makes no sense for it."""
     given = {name: value for name in MEANT_FOR if (value := getattr(options, name)) is not None}
     for name in given:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from obliquerules.cli.data import Listed, add_data, read_data
+from obliquerules.cli.large import add_memory, large_file, training_file
 from obliquerules.cli.methods import METHODS, build, check_method, estimator_class, parameter_table, settings
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import add_roles
 from obliquerules.cli.speech import add_json, command_parser, remark, say, spoken, write_json, write_result
 from obliquerules.cli.target import add_target
 from obliquerules.cli.training import TrainingData, add_training, training_data
-from obliquerules.cli.understood import column_records
 from obliquerules.rules.text import rule_lines
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
         help="the number of folds, or restarts of a network, fitted at a time; -1: one for each processor",
     )
     reader.add_argument("--random-state", type=int, metavar="N", help="the seed of folds and starts (default: 0)")
+    add_memory(reader)
     reader.add_argument("--progress", action="store_true", help="report each rule (default: only on a terminal)")
     reader.add_argument("--quiet", action="store_true", help="report nothing but errors")
     add_json(reader, "what was learned from what")
@@ -70,12 +71,13 @@ def main(arguments: Sequence[str]) -> None:
     values = settings(options.set)
     if options.groups is not None and options.cv is None:
         raise ValueError("--groups is for cross-validation, whose folds do not divide them: give --cv, too.")
-    data = training_data(read_data(options), options)
+    large = large_file(options)
+    data = training_data(read_data(options), options) if large is None else training_file(large, options)
     model = _model(options, data, values)
     if not options.quiet:
         say("\n".join([*data.sentences(), f"Method: {' '.join(str(model).split())}"]))
     with spoken(quiet=options.quiet):
-        model.fit(data.X, data.y, data.weight, **data.besides)
+        model.fit(**data.arguments)
     with writing(options.output):
         model.save(options.output)
     if not options.quiet:
@@ -119,8 +121,8 @@ def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "rows": len(data.y),
         "rows_left_out": data.rows.without_target + data.rows.incomplete,
         "rows_without_target": data.rows.without_target,
-        "columns": list(data.X.names),
-        "understood": column_records(data.X),
+        "columns": list(data.names),
+        "understood": data.column_records(),
         "roles": [record for columns in data.roles.values() for record in columns.records()],
         "columns_left_out": dict(data.left_out),
         "notes": list(data.remarks),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Target:
     positive: Any = None
     class_weight: Any = None
 
-    @property
+    @cached_property
     def labels(self) -> Labels | None:
         """The classes; None if there are none."""
         return Labels.of(self.y) if self.task == CLASSIFICATION else None
@@ -126,7 +127,7 @@ def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Names
     column, values = data.column(options.target)
     _check_no_dates(column)
     labels = as_labels(column, values[rows])
-    distinct = sorted(set(labels.tolist()))
+    distinct = sorted(as_labels(column, np.unique(values[rows])).tolist())
     if len(distinct) == 1:
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
     asked_for = _asked_for(options)

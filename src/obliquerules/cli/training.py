@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from obliquerules.cli.data import check_decimals
 from obliquerules.cli.roles import RoleColumns, add_weight, check_roles, named, numbers, role_columns
 from obliquerules.cli.speech import remark
 from obliquerules.cli.target import Target, read_target
-from obliquerules.cli.understood import column_lines
+from obliquerules.cli.understood import column_lines, column_records
 from obliquerules.rows.cells import doubtful, has_numbers
 from obliquerules.rows.files import DataFile
 from obliquerules.rows.levels import Filled, as_labels, as_numbers, block_of, kind_of
@@ -32,7 +33,7 @@ ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|nr|no|index|key|code|number|row|rownam
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData:
+class TrainingData(ABC):
     """Training data, with the reasons for each choice.
 
     Attributes
@@ -43,8 +44,6 @@ class TrainingData:
         The reason for each column that is no input.
     rows : KnownRows
         Which rows are learned from.
-    X : Block
-        The inputs, with what was understood of each.
     roles : dict of str to RoleColumns
         The columns of each role, by the option that names them.
     remarks : tuple of str
@@ -54,9 +53,8 @@ class TrainingData:
     target: Target
     left_out: Mapping[str, str]
     rows: KnownRows
-    X: Block
     roles: Mapping[str, RoleColumns]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...]
 
     @property
     def y(self) -> NDArray[Any]:
@@ -64,14 +62,22 @@ class TrainingData:
         return self.target.y
 
     @property
-    def weight(self) -> NDArray[np.float64] | None:
-        """The weights of the rows, if there are any."""
-        return self.roles["weight"].values if "weight" in self.roles else None
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the inputs."""
 
     @property
-    def besides(self) -> dict[str, Any]:
-        """What else a fit is given, by the name of its argument."""
-        return {option: columns for option, columns in self.roles.items() if option != "weight"}
+    @abstractmethod
+    def arguments(self) -> dict[str, Any]:
+        """What a fit is given, by the name of its argument."""
+
+    @abstractmethod
+    def column_lines(self) -> list[str]:
+        """Return a line for each of the first inputs: what was understood of it."""
+
+    @abstractmethod
+    def column_records(self) -> list[dict[str, Any]]:
+        """Return what was understood of each input."""
 
     def sentences(self) -> list[str]:
         """Return the choices as sentences for the user."""
@@ -79,12 +85,45 @@ class TrainingData:
         return [
             *self.target.sentences(),
             f"Rows: {len(self.y)}" + (f" ({left_out})" if left_out else ""),
-            f"Columns: {len(self.X.names)}",
-            *column_lines(self.X),
+            f"Columns: {len(self.names)}",
+            *self.column_lines(),
             *(line for columns in self.roles.values() for line in columns.sentences(self.target.class_words)),
             *(f"Left out: {name}, {reason}" for name, reason in self.left_out.items()),
             *(f"Note: {remark}" for remark in self.remarks),
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingBlock(TrainingData):
+    """Training data in memory.
+
+    Attributes
+    ----------
+    X : Block
+        The inputs, with what was understood of each.
+    """
+
+    X: Block
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the inputs."""
+        return self.X.names
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What a fit is given, by the name of its argument."""
+        given: dict[str, Any] = dict(self.roles)
+        weight = {"sample_weight": given.pop("weight").values} if "weight" in given else {}
+        return {"X": self.X, "y": self.y} | weight | given
+
+    def column_lines(self) -> list[str]:
+        """Return a line for each of the first inputs: its name, kind, levels or range, and how many values are missing."""
+        return column_lines(self.X)
+
+    def column_records(self) -> list[dict[str, Any]]:
+        """Return what was understood of each input."""
+        return column_records(self.X)
 
 
 def add_training(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -115,6 +154,15 @@ class KnownRows:
     incomplete: int
     target: str
 
+    @classmethod
+    def of(cls, known: NDArray[np.bool_], complete: NDArray[np.bool_], target: str, source: str) -> KnownRows:
+        """Return the rows whose target is known and that are complete; raise if there is none."""
+        if not known.any():
+            raise ValueError(f"The target '{target}' has nothing but missing values.")
+        if not (known & complete).any():
+            raise ValueError(f"{source} has no row without missing values.")
+        return cls(known & complete, int(np.count_nonzero(~known)), int(np.count_nonzero(known & ~complete)), target)
+
     def left_out(self) -> str:
         """Say which rows were left out; an empty text if none were."""
         parts = []
@@ -128,13 +176,11 @@ class KnownRows:
 def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> KnownRows:
     """Return the rows whose target is known and, if the user asks for it, that miss none of the named columns."""
     known = ~np.isnan(data.column(options.target)[1])
-    if not known.any():
-        raise ValueError(f"The target '{options.target}' has nothing but missing values.")
     others = [*names, *(name for _, name in named(options))]
-    complete = ~np.isnan(data.choose(others).matrix).any(axis=1) if others and options.drop_rows else np.ones_like(known)
-    if not (known & complete).any():
-        raise ValueError(f"{data.source} has no row without missing values.")
-    return KnownRows(known & complete, int(np.count_nonzero(~known)), int(np.count_nonzero(known & ~complete)), options.target)
+    complete = np.ones_like(known)
+    if others and options.drop_rows:
+        complete &= ~np.isnan(data.choose(others).matrix).any(axis=1)
+    return KnownRows.of(known, complete, options.target, data.source)
 
 
 def measured_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> NDArray[np.bool_]:
@@ -153,8 +199,19 @@ def target_values(model: Model, data: DataFile, rows: NDArray[np.bool_], options
     return as_labels(column, values[rows])
 
 
-def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
+def training_data(data: DataFile, options: argparse.Namespace) -> TrainingBlock:
     """Choose what to learn from."""
+    names, left_out = inputs(data, options)
+    rows = known_rows(data, names, options)
+    X, useless = _learnable(data.choose(names).rows(rows.mask))
+    left_out |= useless
+    check_left(X.names, left_out, data.source)
+    target, roles = target_and_roles(data, rows.mask, options)
+    return TrainingBlock(target, left_out, rows, roles, _remarks(data, X), X)
+
+
+def inputs(data: DataFile, options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+    """Return the columns that may be learned from, and the reason for each that is left out; raise if options name others."""
     check_roles(data, options)
     for name in (*options.drop, *options.categorical):
         data.check_name(name)
@@ -163,15 +220,22 @@ def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
             raise ValueError(f"--{option} must not name the target, '{options.target}'.")
     check_decimals(data, [options.target])
     taken = {options.target, *(name for _, name in named(options))}
-    names, left_out = _inputs(data, taken, frozenset(options.drop))
-    rows = known_rows(data, names, options)
-    X, useless = _learnable(data.choose(names).rows(rows.mask))
-    left_out |= useless
-    if not X.names:
-        raise ValueError(f"{data.source} has no column left to learn from: {_reasons(left_out)}.")
-    target, roles = read_target(data, rows.mask, options), role_columns(data, rows.mask, options)
+    return _inputs(data, taken, frozenset(options.drop))
+
+
+def check_left(names: Collection[str], left_out: Mapping[str, str], source: str) -> None:
+    """Raise if no column is left to learn from."""
+    if not names:
+        raise ValueError(f"{source} has no column left to learn from: {_reasons(left_out)}.")
+
+
+def target_and_roles(
+    data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace
+) -> tuple[Target, dict[str, RoleColumns]]:
+    """Return the targets of the rows, and the columns of each role."""
+    target, roles = read_target(data, rows, options), role_columns(data, rows, options)
     _check_offsets(target, roles)
-    return TrainingData(target, left_out, rows, X, roles, _remarks(data, X))
+    return target, roles
 
 
 def _check_offsets(target: Target, roles: Mapping[str, RoleColumns]) -> None:
@@ -271,8 +335,10 @@ def _unusable(data: DataFile, name: str) -> str | None:
         return f"because it holds {data.unread[name]}; write it as numbers to use it"
     if INDEX_NAME.fullmatch(name):
         return "because it is called like an index that pandas wrote"
+    if data.typed or name in data.conventions.levels:
+        return None
     column, values = data.column(name)
-    if column.levels is None or data.typed or name in data.conventions.levels or as_numbers(column, values) is not None:
+    if column.levels is None or as_numbers(column, values) is not None:
         return None
     check_decimals(data, [name])
     doubt, kind = doubtful(column, values, data.conventions), kind_of(column, values)

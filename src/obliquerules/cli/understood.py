@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,14 @@ NAMES = {"flag": "0/1"}
 def column_lines(block: Block) -> list[str]:
     """Return one line for each of the first columns: its name, kind, levels or range, and how many values are missing."""
     shown = range(min(block.n_columns, LISTED_COLUMNS))
-    cells = [_cells(block.column(place), block.matrix[:, place]) for place in shown]
+    return aligned([_cells(block.column(place), block.matrix[:, place]) for place in shown], block.n_columns)
+
+
+def aligned(cells: Sequence[Sequence[str]], n_columns: int) -> list[str]:
+    """Return the cells of the columns that are listed as lines, and say how many more columns there are."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
-    others = block.n_columns - len(lines)
+    others = n_columns - len(lines)
     return [*lines, f"  and {others} more"] if others else lines
 
 

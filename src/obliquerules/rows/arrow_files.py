@@ -32,6 +32,11 @@ def read_arrow(
     table = _table(file, suffix, source)
     if not table.column_names:
         raise ValueError(f"{source} is empty: it has no columns.")
+    return columns_of_table(table, conventions)
+
+
+def columns_of_table(table: Any, conventions: Conventions) -> tuple[list[Filled], dict[str, str], list[str]]:
+    """Return the same of a table of pyarrow."""
     pairs = zip(table.column_names, table.columns, strict=True)
     found = [(name, _column(name, values, conventions)) for name, values in pairs]
     columns = [column for _, column in found if not isinstance(column, str)]
@@ -79,12 +84,22 @@ def _column(name: str, values: Any, conventions: Conventions) -> Filled | str:
     if name in conventions.levels:
         return column_of_levels(name, [_cell(value, conventions) for value in plain.to_pylist()], conventions.levels[name])
     if _is_text(plain.type):
-        texts = [None if value is None or conventions.says_missing(value) else value for value in plain.to_pylist()]
-        return _ordered(name, texts, order) if ordered else with_levels(name, texts)
+        return _texts(name, plain, order if ordered else None, conventions)
     if categories and kinds.is_integer(plain.type):
         codes = [None if value in conventions.missing_numbers else value for value in plain.to_pylist()]
         return _ordered(name, codes, order) if ordered else with_levels(name, codes)
     return _numbers(name, plain, conventions)
+
+
+def _texts(name: str, values: Any, order: list[Any] | None, conventions: Conventions) -> Filled:
+    """Return text as levels; of many rows, only the different texts become objects of Python."""
+    import pyarrow as pa
+
+    encoded = values.cast(pa.large_string()).dictionary_encode().unify_dictionaries()
+    texts = [None if conventions.says_missing(text) else text for text in encoded.chunk(0).dictionary.to_pylist()]
+    column, codes = with_levels(name, texts) if order is None else _ordered(name, texts, order)
+    places = [chunk.indices.fill_null(len(texts)).to_numpy() for chunk in encoded.chunks]
+    return column, np.append(codes, np.nan)[np.concatenate(places)]
 
 
 def _numbers(name: str, values: Any, conventions: Conventions) -> Filled | str:
@@ -101,6 +116,13 @@ def _numbers(name: str, values: Any, conventions: Conventions) -> Filled | str:
     if series.dtype == nw.Boolean or series.dtype in (nw.Date, nw.Datetime, nw.Duration):
         return column_of_series(name, series)
     return kind_of_series(series)
+
+
+def kind_of_type(kind: Any) -> str:
+    """Return what a column of a type holds that nothing can be learned from, in words."""
+    import pyarrow as pa
+
+    return kind_of_series(nw.from_native(pa.chunked_array([], type=kind), series_only=True))
 
 
 def _doubles(values: Any) -> Any:

@@ -35,7 +35,7 @@ class DataFile:
     unread : mapping of str to str
         What each of the other columns holds, such as lists.
     names : tuple of str
-        The names of all columns, in the order of the file.
+        The names of all columns, in the order of the file, also of those that nobody asked to read.
     has_index : bool
         Whether a first column without a name, as pandas writes its index, was left out.
     conventions : Conventions
@@ -56,6 +56,10 @@ class DataFile:
     def _positions(self) -> dict[str, int]:
         return {name: position for position, name in enumerate(self.block.names)}
 
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.names)
+
     def column(self, name: str) -> Filled:
         """Return a column and its values; raise if there is none of that name, or if it was not read."""
         self.check_name(name)
@@ -66,7 +70,7 @@ class DataFile:
 
     def check_name(self, name: str) -> None:
         """Raise if there is no column of that name."""
-        if name not in self._positions and name not in self.unread:
+        if name not in self._known:
             raise ValueError(f"{self.source} has no column '{name}'; it has {_listed(self.names)}.")
 
     def input(self, name: str) -> Filled:

@@ -119,7 +119,8 @@ def as_numbers(column: Column, values: NDArray[Any]) -> NDArray[np.float64] | No
 def as_labels(column: Column, values: NDArray[Any]) -> NDArray[Any]:
     """Return values, none of them missing, as labels of classes: text, booleans, whole numbers or numbers."""
     if column.levels is not None:
-        return np.array([column.levels[int(code)] for code in values.tolist()])
+        codes, place = np.unique(values, return_inverse=True)
+        return np.array([column.levels[int(code)] for code in codes.tolist()])[place]
     whole = (values == np.rint(values)).all() and (np.abs(values) < LARGEST_WHOLE).all()
     return values.astype(np.int64) if whole else values
 

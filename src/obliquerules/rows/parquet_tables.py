@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,15 +25,18 @@ class ParquetTable(Table):
     dataset : pyarrow.dataset.Dataset
     n_threads : int
         How many batches are looked at at a time.
+    projection : mapping of str to pyarrow.dataset.Expression, optional
+        The columns of the table, computed from those of the dataset; by default, they are the same.
     """
 
     dataset: Any
     n_threads: int = 1
+    projection: Mapping[str, Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(self.dataset.schema.names)
+        return tuple(self.dataset.schema.names if self.projection is None else self.projection)
 
     def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
         """Return the sum of a statistic over all batches."""
@@ -44,9 +47,10 @@ class ParquetTable(Table):
         import pyarrow as pa
         import pyarrow.dataset as ds
 
+        chosen = list(columns) if self.projection is None else {name: self.projection[name] for name in columns}
         # Without reading ahead: it would hold many row groups in memory.
         batches = self.dataset.to_batches(
-            columns=list(columns),
+            columns=chosen,
             batch_size=blocks.BLOCK_ROWS,
             batch_readahead=0,
             fragment_readahead=0,
@@ -67,24 +71,30 @@ class ParquetTable(Table):
 
 
 def parquet_table(X: Any, n_threads: int = 1) -> ParquetTable | None:
-    """Return a path, of a Parquet file or a folder of them, or a dataset of pyarrow as a table; None if X is something else."""
+    """Return a path, of a Parquet file or a folder of them, or a dataset of pyarrow as a table; None if X is something else.
+
+    A table is returned with that number of threads.
+    """
+    if isinstance(X, ParquetTable):
+        return replace(X, n_threads=n_threads)
     if isinstance(X, str | os.PathLike):
         path = Path(X)
         if not path.exists():
             raise FileNotFoundError(f"There is no file or folder '{path}' to learn from.")
-        return ParquetTable(_dataset(path), n_threads)
+        return ParquetTable(parquet_dataset(path), n_threads)
     # A dataset exists only where its module was imported.
     dataset = sys.modules.get("pyarrow.dataset")
     return ParquetTable(X, n_threads) if dataset is not None and isinstance(X, dataset.Dataset) else None
 
 
-def _dataset(path: Path) -> Any:
+def parquet_dataset(path: Path) -> Any:
+    """Return a Parquet file, or a folder of them, as a dataset of pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.dataset as ds
     except ImportError as error:
-        raise ImportError("Learning from Parquet files needs pyarrow: pip install 'obliquerules[arrow]'.") from error
+        raise ImportError("Reading .parquet files needs pyarrow: pip install 'obliquerules[arrow]'.") from error
     try:
         return ds.dataset(path, format="parquet")
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"'{path}' is no Parquet file or folder of them: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"'{path}' is not a Parquet file, or a folder of them: {str(error).splitlines()[0]}") from error
