@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import functools
-import math
 import html
+import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -60,9 +60,9 @@ from obliquerules.rows.reading import (
     read_weights,
 )
 from obliquerules.rows.sample import Sample
-from obliquerules.rows.stored import stored_table
 from obliquerules.rows.screening import screened
 from obliquerules.rows.sparse import scores_of
+from obliquerules.rows.stored import stored_table
 from obliquerules.rows.tables import Reading, Roles, RowsOfTable, SeenTable, Table
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
@@ -234,9 +234,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
         nothing = np.empty(0)
-        task = Task(
-            Block.of_matrix(np.empty((0, 0))), nothing, nothing, loss, labels, type(self).__name__, stopwatch=stopwatch
-        )
+        task = Task(Block.of_matrix(np.empty((0, 0))), nothing, nothing, loss, labels, type(self).__name__, stopwatch=stopwatch)
         growth = grown_on(rows, seen.columns.n_rows, method, task)
         self.feature_names_in_ = np.array(roles.inputs, dtype=object)
         self.n_features_in_ = len(roles.inputs)
