@@ -148,7 +148,7 @@ def test_the_path_is_refitted_with_the_ridge_that_was_chosen(kind):
     X, y, weight = data(kind)
     task = task_of(kind, X, y, weight)
     growth = LLTBoostCV(**SMALL | {"max_rules": 3, "ridge": "auto"}).grow(task)
-    assert growth.parameters == {"ridge": growth.notes["ridge_"]}
+    assert growth.parameters["ridge"] == growth.notes["ridge_"]
     assert growth.notes["ridge_"] in RIDGES
     plain = LLTBoost(max_rules=3, max_propositions=2, max_variables=2, ridge=growth.notes["ridge_"])
     for ensemble in growth.path:

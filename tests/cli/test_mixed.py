@@ -12,7 +12,7 @@ from obliquerules import LLTBoostClassifier, load_model
 from ..rows.workbooks import DATE, Styled, write_workbook
 from .executable import refused, run, write_csv
 
-FIT = ("--target", "outcome", "--set", "max_rules=4", "--missing-values", "unknown", "-o")
+FIT = ("--target", "outcome", "--set", "max_rules=4", "--set", "linear_terms=false", "--missing-values", "unknown", "-o")
 READ = ("--missing-values", "unknown")
 INPUTS = ["age", "colour", "smoker", "admitted", "dose"]
 
@@ -75,7 +75,7 @@ def test_fit_says_what_it_understood(ward):
 
 
 def test_fit_makes_the_model_that_the_library_makes_of_a_data_frame(ward):
-    model = LLTBoostClassifier(max_rules=4, random_state=0).fit(*typed(patients()))
+    model = LLTBoostClassifier(max_rules=4, linear_terms=False, random_state=0).fit(*typed(patients()))
     model.save(ward / "same.json")
     assert (ward / "same.json").read_bytes() == (ward / "model.json").read_bytes()
     assert (ward / "rules.txt").read_text(encoding="utf-8") == f"{model.ensemble_}\n"

@@ -359,8 +359,8 @@ def test_options_go_to_estimators_that_have_them():
     model = build(kind, {"max_rules": 3}, {"loss": "poisson", "cv": 3, "n_jobs": None}, {"random_state": 7, "colour": 1})
     assert type(model).__name__ == "LLTBoostRegressorCV"
     assert (model.loss, model.cv, model.max_rules, model.random_state) == ("poisson", 3, 3, 7)
-    with pytest.raises(ValueError, match="--jobs cannot be used here"):
-        build(estimator_class("lltboost", "counts", False), {}, {"n_jobs": 2}, {})
+    with pytest.raises(ValueError, match="--cv cannot be used here"):
+        build(estimator_class("lltboost", "counts", False), {}, {"cv": 2}, {})
 
 
 class Counted(str):
