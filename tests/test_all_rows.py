@@ -211,6 +211,16 @@ def test_a_set_of_rules_for_one_class_stays_one():
     assert np.array_equal(predicted, fires) or np.array_equal(predicted, ~fires)
 
 
+@pytest.mark.parametrize("search_rows", [300, None])
+def test_single_precision_is_the_same_numbers_in_doubles(search_rows, tmp_path):
+    X, y = data()
+    single = X.astype(np.float32)
+    model = LLTBoostRegressor(max_rules=3, effort=0, search_rows=search_rows)
+    one, two = (saved(model.fit(rows, y), tmp_path) for rows in (single, single.astype(np.float64)))
+    assert one == two
+    assert np.array_equal(model.predict(single), model.predict(single.astype(np.float64)))
+
+
 def test_bad_values_are_refused():
     X, y = data()
     with pytest.raises(ValueError, match="search_rows must be a whole number of at least 1"):

@@ -124,7 +124,11 @@ def test_a_constant_model_predicts():
 
 
 def test_a_model_of_a_hundred_thousand_columns_is_saved_in_a_small_file(tmp_path):
-    X = sparse.random(2000, 10**5, density=1e-4, format="csr", random_state=0, data_rvs=np.ones)
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, [[2000], [10**5]], (2, 20_000))
+    places[1, :1000] = rng.choice([70_000, 80_000], 1000)
+    X = sparse.csr_matrix((np.ones(20_000), tuple(places)), shape=(2000, 10**5))
+    X.data[:] = 1.0  # places that were drawn twice
     y = X[:, [70_000, 80_000]].toarray() @ [3.0, -2.0] + np.random.default_rng(0).normal(scale=0.1, size=2000)
     model = TGBRegressor(max_rules=2).fit(X, y)
     model.save(tmp_path / "model.json")

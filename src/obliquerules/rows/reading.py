@@ -49,8 +49,18 @@ def read(
     return block if columns is None or block.n_columns != len(columns) else recoded(block, columns)
 
 
-def read_table(X: Any, columns: Columns | None = None, reader: str = "The model", ordered: tuple[str, ...] = ()) -> Block:
-    """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on."""
+def read_table(
+    X: Any,
+    columns: Columns | None = None,
+    reader: str = "The model",
+    ordered: tuple[str, ...] = (),
+    *,
+    in_doubles: bool = True,
+) -> Block:
+    """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on.
+
+    Unless ``in_doubles``, an array in single precision stays so: it is for those who convert it block by block.
+    """
     if isinstance(X, Block):
         return X
     # Here, because they are slow to load, and a block needs none of them.
@@ -71,7 +81,8 @@ def read_table(X: Any, columns: Columns | None = None, reader: str = "The model"
     names = given or column_names(range(array.shape[1]), None)
     if array.dtype.kind in "OUS":
         return block_of([column_of_objects(*one) for one in zip(names, array.T.tolist(), strict=True)])
-    return Block.of_matrix(np.asarray(array, dtype=np.float64), names)
+    as_it_is = array.dtype == np.float32 and not in_doubles
+    return Block.of_matrix(array if as_it_is else np.asarray(array, dtype=np.float64), names)
 
 
 def check_rows(n_rows: int, reader: str) -> None:
@@ -96,7 +107,7 @@ def read_training(X: Any, names: Sequence[str] | None, reader: str, ordered: tup
     """
     from obliquerules.rows.sparse import SparseBlock
 
-    block = read_table(X, None, reader, ordered)
+    block = read_table(X, None, reader, ordered, in_doubles=False)
     check_not_infinite(block.extremes, block.names)
     named = block.names if names is None else _feature_names(names, block, X)
     if isinstance(block, SparseBlock):
@@ -186,7 +197,9 @@ def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
 
 
 def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if a value of X is too large to be learned from, naming the column."""
+    """Raise if a value of X is too large to be learned from, naming the column; in single precision, none is."""
+    if X.dtype == np.float32:
+        return
     for column in np.flatnonzero((np.abs(X) > LARGEST_VALUE).any(axis=0))[:1]:
         check_size(X[:, column], f"Column '{names[column]}' of X")
 
@@ -203,7 +216,9 @@ def too_large(what: str) -> str:
 
 
 def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if all values of a column are too small to compute with, naming the column."""
+    """Raise if all values of a column are too small to compute with, naming the column; in single precision, none is."""
+    if X.dtype == np.float32:
+        return
     largest = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
     small = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
     if len(small):

@@ -168,6 +168,10 @@ class Block:
         """Return a matrix as a block without copying it."""
         return cls(None if columns is None else Columns.of(columns), X)
 
+    def in_doubles(self) -> Block:
+        """Return the block with its numbers in double precision, which all but blocks of many rows are in anyway."""
+        return self if self.matrix.dtype == np.float64 else Block(self.columns, self.matrix.astype(np.float64))
+
     def __len__(self) -> int:
         return len(self.matrix)
 
