@@ -169,9 +169,8 @@ def enough_rows(search_rows: int) -> list[bool]:
     for rows, model in models.items():
         at = [model.at(size).ensemble_(new_X) for size in (10, 20, 30, 40)]
         risks[rows] = [float(np.mean(np.logaddexp(0.0, score) - new_y * score)) for score in at]
-        print(
-            f"risk at complexity 10, 20, 30, 40, from {rows or 80_000} rows: " + ", ".join(f"{one:.4f}" for one in risks[rows])
-        )
+        shown = ", ".join(f"{one:.4f}" for one in risks[rows])
+        print(f"risk at complexity 10, 20, 30 and 40, conditions from {rows or 80_000} rows: {shown}")
     return [bool(np.mean(risks[search_rows]) <= 1.01 * np.mean(risks[None]))]
 
 
