@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from obliquerules import (
@@ -191,11 +192,12 @@ def test_frames_with_text_and_missing_values_and_many_classes():
 
 def test_the_choice_by_cross_validation_is_kept():
     X, y = data("logistic")
-    model = LLTBoostClassifierCV(max_rules=3, effort=0, cv=3, search_rows=400).fit(X, y)
+    model = LLTBoostClassifierCV(max_rules=2, effort=0, max_propositions=1, cv=2, search_rows=400).fit(X, y)
     assert model.ensemble_.complexity == model.complexity_
     groups = np.arange(len(y)) % 30
-    grouped = LLTBoostClassifierCV(max_rules=2, effort=0, cv=3, search_rows=400).fit(X, y, groups=groups)
-    given = LLTBoostClassifierCV(max_rules=2, effort=0, cv=KFold(3), search_rows=400).fit(X, y)
+    quick = LLTBoostClassifierCV(max_rules=1, effort=0, max_propositions=1, cv=2, search_rows=400)
+    grouped = clone(quick).fit(X, y, groups=groups)
+    given = clone(quick).set_params(cv=KFold(2)).fit(X, y)
     # Groups and splits are of all rows.
     for one in (grouped, given):
         assert "search_rows" not in dict(one.model_.origin.parameters)

@@ -44,7 +44,7 @@ def written(frame, columns, directory, **options):
         (LLTBoostClassifier(max_rules=2, class_weight="balanced", effort=0), "died"),
         (TGBClassifier(max_rules=3), "place"),
         (TGBRegressor(max_rules=3, loss="poisson"), "visits"),
-        (LLTBoostClassifierCV(max_rules=2, effort=0, cv=3), "died"),
+        (LLTBoostClassifierCV(max_rules=1, effort=0, max_propositions=1, cv=2), "died"),
         (LTRNetClassifier(n_penalties=2, n_restarts=1, max_iter=30, random_state=0), "died"),
     ],
 )
