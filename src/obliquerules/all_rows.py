@@ -51,9 +51,14 @@ def grown_from_all(method: Method, task: Task) -> Growth:
 
 
 def at_least_one(weight: Vector) -> Vector:
-    """Return row weights of a mean of at least one: smaller ones, such as shares that add up to 1, must be relative."""
-    total, counted = float(np.add.reduce(weight)), np.count_nonzero(weight)
-    return weight if total >= counted else weight * (counted / total)
+    """Return row weights of a mean of at least one."""
+    unit = weight_unit(float(np.add.reduce(weight)), int(np.count_nonzero(weight)))
+    return weight if unit == 1.0 else weight * unit
+
+
+def weight_unit(total: float, counted: int) -> float:
+    """Return by what weights are multiplied so that they count rows: smaller ones, such as shares, must be relative."""
+    return max(1.0, counted / total)
 
 
 def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
@@ -108,7 +113,7 @@ def fitted_path(
     The standard deviations of factors, in which a ridge counts their weights, are those of ``some`` of the rows.
     """
     terms = Terms.of(path)
-    in_table = [terms.is_in_table(ensemble) and rows.n_offsets == 0 for ensemble in path]
+    in_table = [_has_table(ensemble) and rows.n_offsets == 0 for ensemble in path]
     tabled = [ensemble for ensemble, one in zip(path, in_table, strict=True) if one]
     others = [ensemble for ensemble, one in zip(path, in_table, strict=True) if not one]
     by_table = iter(_by_tables(tabled, terms, rows, loss, ridge) if tabled else ())
@@ -135,10 +140,6 @@ class Terms:
         """Return the terms of ensembles."""
         found = dict.fromkeys((rule.condition, rule.factor) for ensemble in path for rule in ensemble)
         return cls({term: place for place, term in enumerate(found)})
-
-    def is_in_table(self, ensemble: RuleEnsemble) -> bool:
-        """Say whether the firing patterns of an ensemble make a table of a size that can be kept."""
-        return len(ensemble) <= MOST_IN_TABLE and all(rule.factor is None for rule in ensemble)
 
     def columns(self, ensemble: RuleEnsemble) -> list[int]:
         """Return the column of each rule."""
@@ -175,6 +176,11 @@ class PatternSums:
 
     def __add__(self, other: PatternSums) -> PatternSums:
         return PatternSums(tuple(one + two for one, two in zip(self.sums, other.sums, strict=True)))
+
+
+def _has_table(ensemble: RuleEnsemble) -> bool:
+    """Say whether the firing patterns of an ensemble make a table of a size that can be kept."""
+    return len(ensemble) <= MOST_IN_TABLE and all(rule.factor is None for rule in ensemble)
 
 
 def _by_tables(

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from sklearn.model_selection import KFold
 
 from obliquerules import (
     LLTBoostClassifier,
@@ -129,6 +130,12 @@ def test_what_cannot_be_learned_from_is_refused(columns, given, sentence, tmp_pa
     with pytest.raises(ValueError, match=sentence):
         model.fit(path, **given)
     assert not hasattr(model, "model_")
+
+
+def test_splits_of_rows_are_for_rows_in_memory(tmp_path):
+    path = written(patients(), ["age", "died"], tmp_path)
+    with pytest.raises(ValueError, match="cv must be a number of folds"):
+        LLTBoostClassifierCV(cv=KFold(2), **QUICK).fit(path, "died")
 
 
 def test_no_file_and_no_parquet_file(tmp_path):

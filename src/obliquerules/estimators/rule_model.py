@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
-from obliquerules.all_rows import grown, grown_on
+from obliquerules.all_rows import grown, grown_on, weight_unit
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
 from obliquerules.export.registry import export
@@ -228,13 +228,18 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             loss = class_loss(len(labels or ()))
             class_weights = None if labels is None else self._class_weights(codes, labels, mass)
         given = _offset_of(roles, labels, seen)
-        unit = max(1.0, seen.n_counted / seen.weight)
+        unit = weight_unit(seen.weight, seen.n_counted)
         rows = RowsOfTable(table, Reading(roles, seen.columns.described(), loss, labels, given, class_weights, unit))
         if rows.n_offsets and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
         nothing = np.empty(0)
         task = Task(Block.of_matrix(np.empty((0, 0))), nothing, nothing, loss, labels, type(self).__name__, stopwatch=stopwatch)
+        method.check_task(task)
+        if not method.can_learn_from_some(task):
+            raise ValueError(
+                "cv must be a number of folds: rows that are not in memory cannot be split as given."
+            )
         growth = grown_on(rows, seen.columns.n_rows, method, task)
         self.feature_names_in_ = np.array(roles.inputs, dtype=object)
         self.n_features_in_ = len(roles.inputs)

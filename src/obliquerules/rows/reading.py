@@ -222,10 +222,10 @@ def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     largest = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
     small = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
     if len(small):
-        raise ValueError(tiny(names[small[0]], largest[small[0]]))
+        raise ValueError(too_small(names[small[0]], largest[small[0]]))
 
 
-def tiny(name: str, largest: float) -> str:
+def too_small(name: str, largest: float) -> str:
     """Return the sentence that refuses a column whose values are too small to compute with."""
     return (
         f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller unit, "

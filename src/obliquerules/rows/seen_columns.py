@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rows.reading import LARGEST_VALUE, SMALLEST_SIZE, tiny, too_large
+from obliquerules.rows.reading import LARGEST_VALUE, SMALLEST_SIZE, too_large, too_small
 from obliquerules.rows.training_columns import like_identifiers, warn_of_identifiers
 from obliquerules.rules.columns import Block, Column, Columns
 
@@ -94,7 +94,7 @@ class SeenColumn:
             if self.largest > LARGEST_VALUE:
                 raise ValueError(too_large(f"Column '{column.name}' of X"))
             if 0.0 < self.largest < SMALLEST_SIZE:
-                raise ValueError(tiny(column.name, self.largest))
+                raise ValueError(too_small(column.name, self.largest))
             is_flag = self.is_flag and column.kind == "number" and self.n_present > 0
             return replace(column, kind="flag" if is_flag else column.kind, missing=missing)
         if column.is_truth:
