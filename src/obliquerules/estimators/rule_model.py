@@ -237,9 +237,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         task = Task(Block.of_matrix(np.empty((0, 0))), nothing, nothing, loss, labels, type(self).__name__, stopwatch=stopwatch)
         method.check_task(task)
         if not method.can_learn_from_some(task):
-            raise ValueError(
-                "cv must be a number of folds: rows that are not in memory cannot be split as given."
-            )
+            raise ValueError("cv must be a number of folds: rows that are not in memory cannot be split as given.")
         growth = grown_on(rows, seen.columns.n_rows, method, task)
         self.feature_names_in_ = np.array(roles.inputs, dtype=object)
         self.n_features_in_ = len(roles.inputs)
