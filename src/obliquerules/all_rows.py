@@ -15,11 +15,9 @@ from obliquerules.losses import Loss
 from obliquerules.method import Growth, Method, Task, factor_scales
 from obliquerules.pareto import pareto
 from obliquerules.rows.blocks import Part, Rows, RowsInMemory
-from obliquerules.rows.ends import Ends
-from obliquerules.rows.sample import numbers_in, ranges_of
+from obliquerules.rows.ends import EndsOfColumns
 from obliquerules.rows.sketch import some_rows
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
-from obliquerules.rules.columns import Range
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -75,7 +73,9 @@ def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
     if method.free_weights:
         ridge = replace(method, **growth.parameters).penalty(loss, some.y, some.weight)
         growth = refitted(growth, some, rows, loss, ridge)
-    return replace(growth, ranges=_ranges(growth.path, some, rows), from_some=True)
+    used = used_columns(growth.path)
+    ends = rows.fold(lambda part: EndsOfColumns.of(part.X, part.weight, used))
+    return replace(growth, ranges=ends.ranges(), from_some=True)
 
 
 def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, ridge: Any) -> Growth:
@@ -87,22 +87,6 @@ def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, ridge: Any) -> 
     kept = sorted({*kept, 0, chosen})
     path = tuple(fitted[index][0] for index in kept)
     return replace(growth, path=path, chosen=kept.index(chosen))
-
-
-@dataclass(frozen=True, eq=False)
-class EndsOfColumns:
-    """The ends of some columns."""
-
-    ends: dict[int, Ends]
-
-    def __add__(self, other: EndsOfColumns) -> EndsOfColumns:
-        return EndsOfColumns({column: one + other.ends[column] for column, one in self.ends.items()})
-
-
-def _ranges(path: Sequence[RuleEnsemble], some: Part, rows: Rows) -> tuple[Range, ...]:
-    columns = numbers_in(some.X, used_columns(path))
-    found = rows.fold(lambda part: EndsOfColumns({j: Ends.of(part.X.matrix[:, j], part.weight) for j in columns}))
-    return ranges_of(found.ends)
 
 
 def fitted_path(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.numbers import shortest_decimal
 
 Vector = NDArray[np.float64]
@@ -75,3 +77,30 @@ class Ends:
             return None
         (beyond, least), (above, most) = self.low.gap, self.high.gap
         return shortest_decimal(beyond, least), shortest_decimal(-most, -above)
+
+
+@dataclass(frozen=True, eq=False)
+class EndsOfColumns:
+    """The ends of those of some columns that hold numbers.
+
+    Attributes
+    ----------
+    ends : dict of int to Ends
+        By the position of the column.
+    """
+
+    ends: dict[int, Ends]
+
+    @classmethod
+    def of(cls, X: Block, weight: Vector, columns: Iterable[int]) -> EndsOfColumns:
+        """Return the ends on some rows."""
+        numbers = [column for column in columns if X.column(column).levels is None]
+        return cls({column: Ends.of(X.matrix[:, column], weight) for column in numbers})
+
+    def __add__(self, other: EndsOfColumns) -> EndsOfColumns:
+        return EndsOfColumns({column: one + other.ends[column] for column, one in self.ends.items()})
+
+    def ranges(self) -> tuple[Range, ...]:
+        """Return the ranges of the columns; those with too few values have none."""
+        found = ((column, one.range) for column, one in self.ends.items())
+        return tuple(Range(column, *both) for column, both in found if both is not None)

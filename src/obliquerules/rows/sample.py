@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rows.ends import Ends
+from obliquerules.rows.ends import EndsOfColumns
 from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.ensemble import RuleEnsemble
 
@@ -62,7 +62,7 @@ class Sample:
 
         Its ends are short decimals between two values, so that they are no value of a row. Too few rows have no ranges.
         """
-        return ranges_of({column: Ends.of(self.X.matrix[:, column], self.weight) for column in numbers_in(self.X, columns)})
+        return EndsOfColumns.of(self.X, self.weight, columns).ranges()
 
     def hold_out(self, groups: NDArray[np.intp], fraction: float, seed: int) -> NDArray[np.bool_]:
         """Draw the given fraction of the rows of each group.
@@ -87,17 +87,6 @@ class Sample:
         for group in np.unique(groups):
             members = np.flatnonzero(groups == group)
             yield members[np.argsort(lot[members], kind="stable")]
-
-
-def numbers_in(X: Block, columns: Iterable[int]) -> list[int]:
-    """Return those of some columns that hold numbers."""
-    return [column for column in columns if X.column(column).levels is None]
-
-
-def ranges_of(ends: Mapping[int, Ends]) -> tuple[Range, ...]:
-    """Return the ranges of columns, given their ends; columns with too few values have none."""
-    found = ((column, one.range) for column, one in ends.items())
-    return tuple(Range(column, *both) for column, both in found if both is not None)
 
 
 def folds_of_groups(
