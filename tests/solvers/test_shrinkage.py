@@ -6,7 +6,7 @@ import pytest
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.method import patterns_of
 from obliquerules.solvers.rule_weights import weights_of_patterns
-from obliquerules.solvers.shrinkage import RIDGES, Fitted, Rows, estimated_ridge, expected_loss, left_out_scores
+from obliquerules.solvers.shrinkage import RIDGES, Fitted, Rows, estimated_ridge, expected_loss, left_out_scores, ridges_for
 
 every_seed = pytest.mark.parametrize("seed", range(3))
 
@@ -138,15 +138,16 @@ def test_the_ridge_is_large_for_noise_and_small_for_a_step(seed):
     chosen, rows = noise(seed)
     assert estimated_ridge([unfitted(chosen, rows)], rows, float) >= 32.0
     chosen, rows = noise(seed, signal=5.0, scale=1e-3)
-    assert estimated_ridge([unfitted(chosen[:1], rows)], rows, float) == RIDGES[0]
+    assert estimated_ridge([unfitted(chosen[:1], rows)], rows, float) == ridges_for(200.0)[0]
 
 
 @every_seed
 def test_the_estimate_is_the_ridge_of_least_mean_expected_loss(seed):
     chosen, rows = noise(seed, signal=0.8)
     ensembles = [unfitted(chosen[:size], rows) for size in (1, 2, 3)]
-    expected = [sum(expected_loss(one, rows, 0.5 * ridge) for one in ensembles) for ridge in RIDGES]
-    assert estimated_ridge(ensembles, rows, lambda ridge: 0.5 * ridge) == RIDGES[int(np.argmin(expected))]
+    ridges = ridges_for(200.0)
+    expected = [sum(expected_loss(one, rows, 0.5 * ridge) for one in ensembles) for ridge in ridges]
+    assert estimated_ridge(ensembles, rows, lambda ridge: 0.5 * ridge) == ridges[int(np.argmin(expected))]
 
 
 @every_seed
@@ -158,9 +159,15 @@ def test_more_complex_conditions_are_shrunk_no_less(seed):
 
 def test_without_rules_the_ridge_is_the_least():
     _, rows = problem("squared")
-    constant = unfitted([], rows)
-    assert estimated_ridge([], rows, float) == RIDGES[0]
-    assert estimated_ridge([constant], rows, float) == RIDGES[0]
+    constant, least = unfitted([], rows), ridges_for(rows.weight.sum())[0]
+    assert estimated_ridge([], rows, float) == least
+    assert estimated_ridge([constant], rows, float) == least
+
+
+def test_a_ridge_of_less_than_a_row_needs_many_rows():
+    assert ridges_for(10.0) == ridges_for(199.0) == tuple(ridge for ridge in RIDGES if ridge >= 1.0)
+    assert ridges_for(200.0)[0] == 0.5
+    assert ridges_for(1e6) == RIDGES
 
 
 def test_an_ensemble_without_rules_changes_no_estimate():

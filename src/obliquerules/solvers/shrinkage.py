@@ -15,10 +15,13 @@ from obliquerules.solvers.rule_weights import weights_of_patterns
 Vector = NDArray[np.float64]
 
 # The ridges that are compared, in rows.
-RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+RIDGES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+# A ridge below one row is compared only if there are at least this many rows for each of its inverse: where few rows of two
+# classes are separated, none of them shows what its own absence would change.
+ROWS_FOR_LESS = 100.0
 # Leaving a row out shows the optimism of the weights alone. Conditions are found on the same rows by a long search: each unit
 # of complexity counts as this many weights.
-WEIGHTS_PER_UNIT = 3.0
+WEIGHTS_PER_UNIT = 2.0
 # No row has more than this share of what decides its own score; and less curvature than the other share of all rows is none.
 MOST_LEVERAGE = 0.99
 NO_CURVATURE = 1e-9
@@ -59,8 +62,14 @@ def estimated_ridge(ensembles: Sequence[Fitted], rows: Rows, penalty: Callable[[
     fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble with rules, it is the least.
     """
     with_rules = [one for one in ensembles if one.design.shape[1] > 1]
-    expected = [sum(expected_loss(one, rows, penalty(ridge)) for one in with_rules) for ridge in RIDGES]
-    return RIDGES[int(np.argmin(expected))]
+    ridges = ridges_for(float(np.add.reduce(rows.weight)))
+    expected = [sum(expected_loss(one, rows, penalty(ridge)) for one in with_rules) for ridge in ridges]
+    return ridges[int(np.argmin(expected))]
+
+
+def ridges_for(n_rows: float) -> tuple[float, ...]:
+    """Return the ridges to compare, given so many rows; a row of weight 2 counts as two."""
+    return tuple(ridge for ridge in RIDGES if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
 
 
 def expected_loss(one: Fitted, rows: Rows, ridge: Any) -> float:
