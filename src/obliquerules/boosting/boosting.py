@@ -182,7 +182,8 @@ class Boosting(Method):
             stages = workers.each(lambda stage: stage.with_ridge(final).judged(), stages)
         if not paper:
             stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
-        path = readable_path([stage.ensemble for stage in stages], task, final, "rows" if paper else self.exact)
+        exact = "rows" if paper else self.exact
+        path = readable_path([stage.ensemble for stage in stages], task, final, exact, workers.each)
         if record.stopped is not None:
             warnings.warn(STOPPED[record.stopped], ConvergenceWarning, stacklevel=2)
         notes = {**self.notes(record), "ridge_": ridge, "stopped_": record.stopped}

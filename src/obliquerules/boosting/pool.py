@@ -43,7 +43,7 @@ class PoolProposer(ObliqueProposer):
         pull = sign * stage.gradient
         pull_here = np.zeros(len(pull))
         pull_here[rows] = pull[rows]
-        yield from self.axis_splits(pull_here)
+        yield from self.axis_splits(pull_here, stage.problem.workers)
         for membership in best_level_sets(self.inputs.levels, pull, rows):
             yield membership, membership(self.X)
         seen, each = set(), stage.problem.workers.each
@@ -71,11 +71,11 @@ class PoolProposer(ObliqueProposer):
         shrunk = [design.restore(level.weights, -level.intercept) for level in levels]
         return [one for pair in zip(shrunk, unshrunk, strict=True) for one in pair if one is not None]
 
-    def axis_splits(self, pull: Vector) -> Iterator[tuple[Test, Mask]]:
+    def axis_splits(self, pull: Vector, workers: Workers = ALONE) -> Iterator[tuple[Test, Mask]]:
         """Yield the splits of single columns that have the largest sum of pull on one side."""
         everything = np.ones(len(pull), dtype=np.bool_)
         objective = Objective(pull, np.zeros(len(pull), dtype=np.intp)).directed(1.0)
-        yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN), AXIS_SPLITS)
+        yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN, workers), AXIS_SPLITS)
 
 
 def _unshrunk(level: L1Level, design: Design, labels: Vector, weight: Vector) -> Proposition | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
@@ -53,6 +54,11 @@ class Workers:
         for error in raised:
             raise error
         return share.results
+
+    def shares(self, n: int) -> list[slice]:
+        """Return a share of n things for each thread."""
+        ends = [n * place // (self.n_helpers + 1) for place in range(self.n_helpers + 2)]
+        return [slice(*pair) for pair in pairwise(ends)]
 
 
 class _Share:
