@@ -242,9 +242,7 @@ class ClassStage(Stage):
 
     # ---- fitting
 
-    def _extended(
-        self, candidate: Candidate, row_weight: Vector, tolerance: float
-    ) -> tuple[Patterns, Mask, Vector]:
+    def _extended(self, candidate: Candidate, row_weight: Vector, tolerance: float) -> tuple[Patterns, Mask, Vector]:
         """Return patterns, support and weights with one more rule."""
         patterns = self.patterns.extended(candidate.covers)
         spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
