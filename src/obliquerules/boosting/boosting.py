@@ -27,10 +27,10 @@ from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
 from obliquerules.boosting.slopes import with_slopes
 from obliquerules.boosting.soft_conditions import SoftConditions
-from obliquerules.boosting.workers import Workers, workers_for
+from obliquerules.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import AUTO, flag, flag_or_auto, real, real_or_auto, real_or_none, seed, verbosity, whole
+from obliquerules.parameters import AUTO, flag, flag_or_auto, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
@@ -128,6 +128,10 @@ class Boosting(Method):
         "What Ctrl-C does while rules are grown. True: the fit ends as at a time limit, with the path found so far, and "
         '``stopped_`` is ``"interrupted"``; another Ctrl-C ends it without a model. False: it raises `KeyboardInterrupt`, and '
         "the estimator is as it was before.",
+    )
+    n_jobs: int | None = jobs(
+        "The number of threads, as joblib understands it. They look at blocks of rows, and share the search for conditions if "
+        f"that has {FEWEST_ROWS} rows or more. The model does not depend on it."
     )
     exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
