@@ -206,7 +206,7 @@ def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
 
 def _largest(X: NDArray[np.float64]) -> Vector:
     """Return the largest absolute value of each column, without a copy of X."""
-    return np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0))
+    return np.asarray(np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0)))
 
 
 def check_size(values: NDArray[np.float64], what: str) -> None:
