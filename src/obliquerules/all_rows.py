@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from obliquerules.losses import Loss
 from obliquerules.method import Growth, Method, Task, factor_scales
 from obliquerules.pareto import pareto
-from obliquerules.rows.blocks import Part, Rows, RowsInMemory
+from obliquerules.rows.blocks import ON_ONE_PROCESSOR, Part, Rows, RowsInMemory
 from obliquerules.rows.ends import EndsOfColumns
 from obliquerules.rows.sketch import some_rows
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
@@ -38,7 +38,8 @@ def grown(method: Method, task: Task) -> Growth:
     if method.search_rows is None or len(task.y) <= method.search_rows or not method.can_learn_from_some(task):
         return grown_from_all(method, task)
     rows = RowsInMemory(task.X, task.y, at_least_one(task.weight), task.offset, method.n_jobs)
-    return grown_on(rows, len(task.y), method, task)
+    with ON_ONE_PROCESSOR:  # once for all that follows: to look for libraries takes longer than some passes
+        return grown_on(rows, len(task.y), method, task)
 
 
 def grown_from_all(method: Method, task: Task) -> Growth:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -41,11 +41,16 @@ def exactness(exception: str) -> Any:
     )
 
 
-def readable_path(path: Sequence[RuleEnsemble], task: Task, ridge: float, exact: str) -> tuple[RuleEnsemble, ...]:
-    """Return the ensembles of a path with shorter numbers in their conditions; see `exactness`."""
+def readable_path(
+    path: Sequence[RuleEnsemble], task: Task, ridge: float, exact: str, each: Callable[..., Iterable[Any]] = map
+) -> tuple[RuleEnsemble, ...]:
+    """Return the ensembles of a path with shorter numbers in their conditions; see `exactness`.
+
+    In the end, weights are fitted to each ensemble independently of the others: ``each`` is called like `map`.
+    """
     shortening = Shortening(task.sample.X)
     # In "rows", no row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
-    shorter = map(shortening.ensemble, path) if exact == "rows" else _Coarse(task, ridge).path(path, shortening)
+    shorter = map(shortening.ensemble, path) if exact == "rows" else _Coarse(task, ridge).path(path, shortening, each)
     return tuple(ensemble.with_propositions(shortening.of_presence) for ensemble in shorter)
 
 
@@ -62,14 +67,16 @@ class _Coarse:
         sample = self.task.sample
         return Targets(sample.y, sample.weight, self.task.loss, sample.offset)
 
-    def path(self, path: Sequence[RuleEnsemble], shortening: Shortening) -> tuple[RuleEnsemble, ...]:
+    def path(
+        self, path: Sequence[RuleEnsemble], shortening: Shortening, each: Callable[..., Iterable[Any]]
+    ) -> tuple[RuleEnsemble, ...]:
         """Return the Pareto front of the ensembles in shorter numbers."""
         scores = [self.score(ensemble) for ensemble in path]
         losses = [self.targets.mean(score) for score in scores]
         # The first member of a path is the constant.
         budgets = [self.budget(score, loss, losses[0] - loss) for score, loss in zip(scores, losses, strict=True)]
         coarse = coarsened(path, scores, self.task.sample.X, self.targets, budgets, shortening)
-        fitted = [self.fitted(ensemble) for ensemble in coarse]
+        fitted = each(self.fitted, coarse)
         # A ridge does not minimise the loss itself: where that exceeds the budget after all, no row changes side.
         members = [
             after if after[1] <= loss + budget else (shortening.ensemble(before), loss)

@@ -1,12 +1,24 @@
 """Shrinkage: left-out scores are those of refits without the row, and the ridge is large where there is nothing to learn."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.method import patterns_of
 from obliquerules.solvers.rule_weights import weights_of_patterns
-from obliquerules.solvers.shrinkage import RIDGES, Fitted, Rows, estimated_ridge, expected_loss, left_out_scores, ridges_for
+from obliquerules.solvers.shrinkage import RIDGES, Rows, estimated_ridge, expected_loss, left_out_scores, ridges_for
+
+
+class Fitted(NamedTuple):
+    """An ensemble as the weights of firing patterns."""
+
+    design: np.ndarray
+    pattern: np.ndarray
+    weights: np.ndarray
+    complexity: int
+
 
 every_seed = pytest.mark.parametrize("seed", range(3))
 

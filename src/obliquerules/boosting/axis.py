@@ -37,7 +37,8 @@ class AxisProposer:
         """Yield the best proposition of each column, with the rows on which it holds, and the best sets of levels."""
         covers = np.zeros(len(stage.pattern), dtype=np.bool_)
         covers[rows] = True
-        splits = self.columns.best_splits(stage.objective.directed(sign), covers, self.columns.keys_of(stage.fires))
+        objective, taken = stage.objective.directed(sign), self.columns.keys_of(stage.fires)
+        splits = self.columns.best_splits(objective, covers, taken, stage.problem.workers)
         yield from itertools.islice(splits, self.most)
         for membership in best_level_sets(self.levels, sign * stage.gradient, rows):
             yield membership, membership(self.columns.X)

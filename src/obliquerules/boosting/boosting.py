@@ -7,6 +7,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -26,13 +27,14 @@ from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
 from obliquerules.boosting.slopes import with_slopes
 from obliquerules.boosting.soft_conditions import SoftConditions
+from obliquerules.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import AUTO, flag, flag_or_auto, real, real_or_auto, real_or_none, seed, verbosity, whole
+from obliquerules.parameters import AUTO, flag, flag_or_auto, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
-from obliquerules.solvers.shrinkage import Fitted, Rows, estimated_ridge
+from obliquerules.solvers.shrinkage import Rows, estimated_ridge
 
 Boosted = TypeVar("Boosted", bound="Boosting")
 
@@ -127,6 +129,10 @@ class Boosting(Method):
         '``stopped_`` is ``"interrupted"``; another Ctrl-C ends it without a model. False: it raises `KeyboardInterrupt`, and '
         "the estimator is as it was before.",
     )
+    n_jobs: int | None = jobs(
+        "The number of threads, as joblib understands it. They look at blocks of rows, and share the search for conditions if "
+        f"that has {FEWEST_ROWS} rows or more. The model does not depend on it."
+    )
     exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
     verbose: int = verbosity(
@@ -167,16 +173,21 @@ class Boosting(Method):
         return grow_in_class_order(self, task, Boosting._grow)
 
     def _grow(self, task: Task) -> Growth:
-        stages, record = self._grown(task)
+        with workers_for(len(task.sample.y), self.n_jobs) as workers:
+            return self._grow_with(workers, task)
+
+    def _grow_with(self, workers: Workers, task: Task) -> Growth:
+        stages, record = self._grown(task, workers)
         ridge, paper = self.growth_ridge, self.pair.as_in_the_paper
         if self.ridge == AUTO and not paper:
-            ridge = estimated_ridge(*_fits(stages, task), lambda rows: replace(self, ridge=rows).task_penalty(task))
+            ridge = self._estimated_ridge(stages, task, workers)
         final = replace(self, ridge=ridge).task_penalty(task)
         if ridge != self.growth_ridge:
-            stages = [stage.with_ridge(final) for stage in stages]
+            stages = workers.each(lambda stage: stage.with_ridge(final).judged(), stages)
         if not paper:
             stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
-        path = readable_path([stage.ensemble for stage in stages], task, final, "rows" if paper else self.exact)
+        exact = "rows" if paper else self.exact
+        path = readable_path([stage.ensemble for stage in stages], task, final, exact, workers.each)
         if record.stopped is not None:
             warnings.warn(STOPPED[record.stopped], ConvergenceWarning, stacklevel=2)
         notes = {**self.notes(record), "ridge_": ridge, "stopped_": record.stopped}
@@ -184,10 +195,20 @@ class Boosting(Method):
         unused = {} if record.stopped == MAX_SECONDS else {"max_seconds": None}
         return Growth(path, len(record.grown) - 1, notes=notes, parameters={**found, **unused})
 
-    def _grown(self, task: Task) -> tuple[list[Stage], Record]:
+    def _estimated_ridge(self, stages: list[Stage], task: Task, workers: Workers) -> float:
+        """Return the ridge of the final weights of ensembles."""
+        rows = Rows(task.sample.y, task.sample.weight, task.loss, task.sample.offset)
+
+        def each(work: Callable[[Stage], Any], ensembles: list[Stage]) -> list[Any]:
+            return workers.each(partial(_once, work), ensembles)
+
+        return estimated_ridge(stages, rows, lambda ridge: replace(self, ridge=ridge).task_penalty(task), each)
+
+    def _grown(self, task: Task, workers: Workers) -> tuple[list[Stage], Record]:
         """Return the ensembles of the path, and the record of the fit."""
         limit = math.inf if self.max_seconds is None else float(self.max_seconds)
-        pair, record, problem = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit), self.problem(task)
+        pair, record = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit)
+        problem = replace(self.problem(task), workers=workers)
         learner, selection = pair.learner(self, task.sample), pair.selection(self)
         growth, search = boost(problem, learner, selection, self.max_rules, record), None
         if isinstance(selection, InformationSelection) and not task.loss.by_class:
@@ -227,8 +248,8 @@ class Boosting(Method):
                     progress.report_improvement(f"{number}/{self.effort}", done, steps)
 
     def reseeded(self, seed: int) -> Self:
-        """Return the same method, silent and with another seed; an interrupt ends all fits, not one of them."""
-        return replace(super().reseeded(seed), keep_path=False)
+        """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""
+        return replace(super().reseeded(seed), keep_path=False, n_jobs=1)
 
     @property
     def growth_ridge(self) -> float:
@@ -259,8 +280,8 @@ def by_validation(method: Boosting) -> Selection:
     return ValidationSelection(method.validation_tolerance, method.objective_tolerance)
 
 
-def _fits(stages: list[Stage], task: Task) -> tuple[list[Fitted], Rows]:
-    """Return ensembles and rows as the estimate of a ridge sees them."""
-    sample = task.sample
-    fits = [Fitted(stage.design, stage.pattern, stage.weights, stage.complexity) for stage in stages]
-    return fits, Rows(sample.y, sample.weight, task.loss, sample.offset)
+def _once(work: Callable[[Stage], Any], stage: Stage) -> Any:
+    """Return what some work finds out about an ensemble, of which nothing is kept afterwards."""
+    found = work(stage)
+    stage.let_go()
+    return found

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.kept import kept
 from obliquerules.boosting.objective import OBJECTIVES, Objective
+from obliquerules.boosting.patterns import FiringPatterns, Patterns
 from obliquerules.boosting.problem import TINY, Candidate, Mask, Problem, Stage, Vector, View, whitened
 from obliquerules.rules import Conjunction, Rule, RuleEnsemble
 from obliquerules.solvers.class_weights import EXACT, class_weights_of_patterns
@@ -52,12 +53,12 @@ class ClassView:
         """The ridge on weights for the class."""
         return float(self.stage.ridges[self.output])
 
-    @cached_property
+    @kept
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to the score of the class."""
         return np.ascontiguousarray(self.stage.gradient[:, self.output])
 
-    @cached_property
+    @kept
     def learning_hessian(self) -> Vector:
         """The weighted second derivative with respect to the score of the class."""
         mean = self.stage.means[self.pattern, self.output]
@@ -68,7 +69,7 @@ class ClassView:
         design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
         return whitened(design, self.pattern, hessian, self.ridge)
 
-    @cached_property
+    @kept
     def objective(self) -> Objective:
         """The objective that a rule for the class should maximise."""
         return OBJECTIVES[self.problem.objective](self)
@@ -121,9 +122,11 @@ class ClassStage(Stage):
         n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.row_weight)
         support = np.ones((1, len(best)), dtype=np.bool_)
         if problem.offset is None:
-            return cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), best[None, :], support)
+            patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
+            return cls(problem, (), patterns, best[None, :], support)
         given, pattern = np.unique(problem.offset, axis=0, return_inverse=True)
-        return cls(problem, (), np.ones((len(given), 1)), pattern.ravel(), best[None, :], support, given=given).settled()
+        patterns = FiringPatterns(np.ones((len(given), 1)), pattern.ravel())
+        return cls(problem, (), patterns, best[None, :], support, given=given).settled()
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -135,11 +138,11 @@ class ClassStage(Stage):
         followed = self.spoken_for(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
         return tuple(self._views[output] for output in followed) or self._views
 
-    @cached_property
+    @kept
     def _views(self) -> tuple[ClassView, ...]:
         return tuple(ClassView(self, output) for output in range(self.support.shape[1]))
 
-    @cached_property
+    @kept
     def objective(self) -> Any:
         """The objective that the next rule should maximise, for any class."""
         return BestObjective([view.objective for view in self._views], self.pull)
@@ -149,18 +152,18 @@ class ClassStage(Stage):
         """The ridge on weights for each class."""
         return np.asarray(self.problem.ridge)
 
-    @cached_property
+    @kept
     def means(self) -> Vector:
         """The probability of each class for each pattern."""
         score = self.design @ self.weights
         return self.problem.loss.inverse_link(score if self.given is None else score + self.given)
 
-    @cached_property
+    @kept
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to each score of each row; zero on held-out rows."""
         return np.asarray(self.problem.learning_weight[:, None] * (self.means[self.pattern] - self.problem.shares))
 
-    @cached_property
+    @kept
     def complexity(self) -> int:
         """The complexity of the ensemble: of its conditions, and one for each weight of a rule."""
         return int(self.support[1:].sum()) + int(sum(condition.complexity for condition in self.conditions))
@@ -195,7 +198,7 @@ class ClassStage(Stage):
         weighted = by_pattern[:, None] * self.means
         return np.asarray(np.diag(weighted.sum(axis=0)) - np.einsum("pk,pl->kl", weighted, self.means))
 
-    @cached_property
+    @kept
     def _freed(self) -> Vector:
         """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
         total = self._curvatures(self.problem.learning_weight)
@@ -239,22 +242,19 @@ class ClassStage(Stage):
 
     # ---- fitting
 
-    def _extended(
-        self, candidate: Candidate, row_weight: Vector, tolerance: float
-    ) -> tuple[Vector, NDArray[np.intp], Mask, Vector]:
-        """Return design, patterns, support and weights with one more rule."""
-        design, pattern = self._with_column(candidate.covers)
+    def _extended(self, candidate: Candidate, row_weight: Vector, tolerance: float) -> tuple[Patterns, Mask, Vector]:
+        """Return patterns, support and weights with one more rule."""
+        patterns = self.patterns.extended(candidate.covers)
         spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
         spoken[self.spoken_for(candidate.covers, candidate.condition.complexity)[0]] = True
         support = np.vstack([self.support, spoken])
         start = np.vstack([self.weights, np.zeros(len(spoken))])
         given = None if self.given is None else np.repeat(self.given, 2, axis=0)
-        return design, pattern, support, self._refitted(design, pattern, row_weight, start, support, tolerance, given)
+        return patterns, support, self._refitted(patterns, row_weight, start, support, tolerance, given)
 
     def _refitted(
         self,
-        design: Vector,
-        pattern: NDArray[np.intp],
+        patterns: Patterns,
         row_weight: Vector,
         start: Vector,
         support: Mask,
@@ -262,24 +262,24 @@ class ClassStage(Stage):
         given: Vector | None = None,
     ) -> Vector:
         shares, ridges = self.problem.shares, self.ridges
-        return class_weights_of_patterns(design, pattern, shares, row_weight, ridges, start, support, tolerance, given)
+        fitted = (patterns.design, patterns.pattern, shares, row_weight, ridges, start, support, tolerance, given)
+        return class_weights_of_patterns(*fitted)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
-        design, pattern, _, weights = self._extended(candidate, problem.learning_weight, JUDGED)
+        patterns, _, weights = self._extended(candidate, problem.learning_weight, JUDGED)
         rows = problem.held_out
-        score = problem.shifted((design @ weights)[pattern[rows]], rows)
+        score = problem.shifted((patterns.design @ weights)[patterns.pattern[rows]], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
 
     def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
         """Return the next stage, with the candidate added and all weights refitted to all rows."""
-        design, pattern, support, weights = self._extended(candidate, self.problem.row_weight, tolerance)
-        met = np.bincount(pattern, minlength=len(design)) > 0
-        pattern = (np.cumsum(met) - 1)[pattern]
+        patterns, support, weights = self._extended(candidate, self.problem.row_weight, tolerance)
+        met = np.bincount(patterns.pattern, minlength=len(patterns.design)) > 0
         conditions = (*self.conditions, candidate.condition)
         given = None if self.given is None else np.repeat(self.given, 2, axis=0)[met]
-        grown = ClassStage(self.problem, conditions, design[met], pattern, weights, support, rate=self.rate, given=given)
+        grown = ClassStage(self.problem, conditions, patterns.met(), weights, support, rate=self.rate, given=given)
         # A rule in the place of another is worth more than the last one: what it takes over was there before.
         return grown if self.focus else replace(grown, rate=self._rate_of(grown))
 
@@ -297,25 +297,25 @@ class ClassStage(Stage):
     def settled(self) -> ClassStage:
         """Return the stage with exact weights."""
         row_weight = self.problem.row_weight
-        weights = self._refitted(self.design, self.pattern, row_weight, self.weights, self.support, given=self.given)
+        weights = self._refitted(self.patterns, row_weight, self.weights, self.support, given=self.given)
         return replace(self, weights=weights)
 
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
-        kept = [j for j in range(self.design.shape[1]) if j != index + 1]
-        rows, pattern, given = self._patterns_of(kept)
-        weights = self._refitted(rows, pattern, self.problem.row_weight, self.weights[kept], self.support[kept], given=given)
+        left = [j for j in range(len(self.weights)) if j != index + 1]
+        patterns, given = self._patterns_of(left)
+        weights = self._refitted(patterns, self.problem.row_weight, self.weights[left], self.support[left], given=given)
         conditions: tuple[Conjunction, ...] = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
-        return ClassStage(self.problem, conditions, rows, pattern, weights, self.support[kept], focus, self.rate, given)
+        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, given)
 
-    def _patterns_of(self, kept: list[int]) -> tuple[Vector, NDArray[np.intp], Vector | None]:
-        """Return design, patterns and offsets of some of the columns."""
+    def _patterns_of(self, left: list[int]) -> tuple[Patterns, Vector | None]:
+        """Return patterns and offsets of some of the columns."""
         if self.given is None:
-            return *self._rows_without(kept), None
-        both, position = np.unique(np.hstack([self.design[:, kept], self.given]), axis=0, return_inverse=True)
-        design, given = map(np.ascontiguousarray, np.split(both, [len(kept)], axis=1))
-        return design, position.ravel()[self.pattern], given
+            return FiringPatterns(*self._rows_without(left)), None
+        both, position = np.unique(np.hstack([self.design[:, left], self.given]), axis=0, return_inverse=True)
+        design, given = map(np.ascontiguousarray, np.split(both, [len(left)], axis=1))
+        return FiringPatterns(design, position.ravel()[self.pattern]), given
 
     @property
     def ensemble(self) -> RuleEnsemble:

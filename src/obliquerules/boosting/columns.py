@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.workers import ALONE, Workers
 from obliquerules.kernels.axis_rules import DirectedObjective, best_cuts
 from obliquerules.rules import Block, Membership, Proposition, Test
 from obliquerules.rules.decimals.gaps import real_gaps, slack_of
@@ -97,12 +99,19 @@ class SortedColumns:
         complete = not self.X.incomplete.intersection(test.used_columns)
         return test.with_missing(False) if complete else test
 
-    def best_splits(self, objective: DirectedObjective, covers: Mask, taken: Keys) -> Iterator[tuple[Test, Mask]]:
+    def best_splits(
+        self, objective: DirectedObjective, covers: Mask, taken: Keys, workers: Workers = ALONE
+    ) -> Iterator[tuple[Test, Mask]]:
         """Yield for each column the condition with the largest objective among the given rows, the best column first.
 
         Conditions that cover a set of rows whose key is in ``taken`` are skipped.
         """
-        values, groups, is_above = best_cuts(self.order, self.group, objective, covers.view(np.uint8), self.keys, taken)
+
+        def cuts(some: slice) -> tuple[NDArray[Any], ...]:
+            return best_cuts(self.order[some], self.group[some], objective, covers.view(np.uint8), self.keys, taken)
+
+        found = workers.each(cuts, workers.shares(len(self.order)))
+        values, groups, is_above = (np.concatenate(part) for part in zip(*found, strict=True))
         for index in np.argsort(-values, kind="stable"):
             if values[index] > 0.0:
                 proposition = self.proposition(index, *groups[index], upper=bool(is_above[index]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
@@ -60,13 +61,16 @@ class InformationSelection:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
         # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
         promising: dict[float, Candidate] = {}
-        for candidate in candidates:
-            promising.setdefault(self.expected(stage, candidate), candidate)
-        judged = [self._judged(stage, promising[value], record) for value in sorted(promising)[: stage.most_tried]]
+        each, offered = stage.problem.workers.each, list(candidates)
+        for value, candidate in zip(each(partial(self.expected, stage), offered), offered, strict=True):
+            promising.setdefault(value, candidate)
+        tried = [promising[value] for value in sorted(promising)[: stage.most_tried]]
+        fitted = each(lambda candidate: stage.tried(candidate.upright(stage.problem)).judged(), tried)
+        judged = [self._judged(stage, *one, record) for one in zip(tried, fitted, strict=True)]
         return min(judged, key=lambda candidate: candidate.score, default=None)
 
-    def _judged(self, stage: Stage, candidate: Candidate, record: Record) -> Candidate:
-        extended = record.note_fitted(stage.tried(candidate.upright(stage.problem)))
+    def _judged(self, stage: Stage, candidate: Candidate, extended: Stage, record: Record) -> Candidate:
+        record.note_fitted(extended)
         score = self._criterion(stage, extended.judged_loss, extended.complexity)
         record.note_tried(extended, score)
         return replace(candidate, score=score)

@@ -50,6 +50,7 @@ def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Reco
         return None
     record.tried.clear()
     best = selection.best(learner.candidates(stage, selection, record))
+    stage.let_go()
     return None if best is None else best.upright(stage.problem)
 
 
@@ -112,5 +113,6 @@ class Search:
         if not self.record.is_new("extended", stage) or best_rule(stage, self.learner, self.selection, self.record) is None:
             return None
         extended = [tried for _, tried in self.record.tried]
-        refined = [self.record.note_fitted(one) for each in extended for one in self.refiner.refinements(each, SCHEDULE)]
+        found = self.problem.workers.each(partial(self.refiner.judged_refinements, schedule=SCHEDULE), extended)
+        refined = [self.record.note_fitted(one) for each in found for one in each]
         return min([*extended, *refined], key=self.selection.criterion)

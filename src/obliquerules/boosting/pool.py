@@ -8,13 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from obliquerules.boosting.columns import SortedColumns
+from obliquerules.boosting.inputs import Design
 from obliquerules.boosting.objective import Objective
 from obliquerules.boosting.oblique import Mask, ObliqueProposer, Rows, Vector
 from obliquerules.boosting.problem import View
 from obliquerules.boosting.threshold import middle_of_gap
+from obliquerules.boosting.workers import ALONE, Workers
 from obliquerules.rows.level_sums import best_level_sets
 from obliquerules.rules import Block, Proposition, Test
-from obliquerules.solvers.l1_logistic import follow_path
+from obliquerules.rules.decimals.gaps import Projections
+from obliquerules.solvers.l1_logistic import L1Level, follow_path
 
 # The unshrunk direction is the L1 solution at this fraction of the largest alpha: almost no penalty, but finite if separable.
 HARDLY_ANY_SHRINKAGE = 1e-3
@@ -40,37 +43,50 @@ class PoolProposer(ObliqueProposer):
         pull = sign * stage.gradient
         pull_here = np.zeros(len(pull))
         pull_here[rows] = pull[rows]
-        yield from self.axis_splits(pull_here)
+        yield from self.axis_splits(pull_here, stage.problem.workers)
         for membership in best_level_sets(self.inputs.levels, pull, rows):
             yield membership, membership(self.X)
-        seen = set()
-        for condition in self.directions(pull, rows):
-            projections = self.inputs.projections(condition)
-            logistic = middle_of_gap(projections, condition.threshold)
-            for placed in (logistic, self.objective_threshold(projections, pull, rows)):
-                if placed is not None and (condition.columns, condition.weights, placed) not in seen:
-                    seen.add((condition.columns, condition.weights, placed))
-                    yield from self.sides(condition, placed, projections, pull, rows)
+        seen, each = set(), stage.problem.workers.each
+        directions = self.directions(pull, rows, stage.problem.workers)
+        placed = each(lambda condition: self._placed(condition, pull, rows), directions)
+        for condition, (projections, thresholds) in zip(directions, placed, strict=True):
+            for threshold in thresholds:
+                if threshold is not None and (condition.columns, condition.weights, threshold) not in seen:
+                    seen.add((condition.columns, condition.weights, threshold))
+                    yield from self.sides(condition, threshold, projections, pull, rows)
 
-    def directions(self, pull: Vector, rows: Rows) -> Iterator[Proposition]:
-        """Yield directions with logistic thresholds: each L1 level and its unpenalised refit."""
+    def _placed(self, condition: Proposition, pull: Vector, rows: Rows) -> tuple[Projections, tuple[float | None, ...]]:
+        """Return the projections on a direction, and both thresholds."""
+        projections = self.inputs.projections(condition)
+        logistic = middle_of_gap(projections, condition.threshold)
+        return projections, (logistic, self.objective_threshold(projections, pull, rows))
+
+    def directions(self, pull: Vector, rows: Rows, workers: Workers = ALONE) -> list[Proposition]:
+        """Return directions with logistic thresholds: each L1 level and its unpenalised refit."""
         design, labels, weight = self.classification(pull, rows)
         if len(labels) == 0:
-            return
-        for level in self.solve(design.standardised, labels, weight).levels:
-            if level is not None:
-                yield design.restore(level.weights, -level.intercept)
-                support = np.flatnonzero(level.weights)
-                if len(support) > 1:
-                    path = follow_path(design.standardised[:, support], labels, weight, len(support), HARDLY_ANY_SHRINKAGE)
-                    unshrunk = path.at_support(len(support))
-                    if unshrunk is not None:
-                        weights = np.zeros(len(level.weights))
-                        weights[support] = unshrunk.weights
-                        yield design.restore(weights, -unshrunk.intercept)
+            return []
+        levels = [level for level in self.solve(design.standardised, labels, weight).levels if level is not None]
+        unshrunk = workers.each(lambda level: _unshrunk(level, design, labels, weight), levels)
+        shrunk = [design.restore(level.weights, -level.intercept) for level in levels]
+        return [one for pair in zip(shrunk, unshrunk, strict=True) for one in pair if one is not None]
 
-    def axis_splits(self, pull: Vector) -> Iterator[tuple[Test, Mask]]:
+    def axis_splits(self, pull: Vector, workers: Workers = ALONE) -> Iterator[tuple[Test, Mask]]:
         """Yield the splits of single columns that have the largest sum of pull on one side."""
         everything = np.ones(len(pull), dtype=np.bool_)
         objective = Objective(pull, np.zeros(len(pull), dtype=np.intp)).directed(1.0)
-        yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN), AXIS_SPLITS)
+        yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN, workers), AXIS_SPLITS)
+
+
+def _unshrunk(level: L1Level, design: Design, labels: Vector, weight: Vector) -> Proposition | None:
+    """Return the direction of an L1 level without its shrinkage; None if there is none, or only one variable."""
+    support = np.flatnonzero(level.weights)
+    if len(support) == 1:
+        return None
+    path = follow_path(design.standardised[:, support], labels, weight, len(support), HARDLY_ANY_SHRINKAGE)
+    found = path.at_support(len(support))
+    if found is None:
+        return None
+    weights = np.zeros(len(level.weights))
+    weights[support] = found.weights
+    return design.restore(weights, -found.intercept)

@@ -6,15 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.kept import kept, let_go
 from obliquerules.boosting.objective import OBJECTIVES, Objective
+from obliquerules.boosting.patterns import FiringPatterns, Patterns, RowPatterns, patterns_in
 from obliquerules.boosting.slope import Slope
+from obliquerules.boosting.workers import ALONE, Workers
 from obliquerules.losses import Loss
-from obliquerules.method import patterns_of
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
@@ -41,7 +43,7 @@ class Problem:
     must fall for each further class that a rule speaks for.
 
     An ``offset`` is a part of the scores that is given, in their shape. With a ``blur``, ensembles are not compared by their
-    training loss alone.
+    training loss alone. Independent pieces of the search are shared by ``workers``.
     """
 
     X: Block
@@ -55,6 +57,7 @@ class Problem:
     price: float = 0.0
     offset: NDArray[np.float64] | None = None
     blur: Blur | None = None
+    workers: Workers = ALONE
 
     def complement(self, test: Test) -> Test:
         """Return the condition that holds on the other rows.
@@ -123,6 +126,11 @@ class View(Protocol):
     """What proposers and objectives look at: a stage or, with many classes, the stage as one of them sees it."""
 
     @property
+    def problem(self) -> Problem:
+        """The problem of the stage."""
+        ...
+
+    @property
     def pattern(self) -> NDArray[np.intp]:
         """The firing pattern of each row."""
         ...
@@ -168,10 +176,7 @@ class Stage:
     Attributes
     ----------
     conditions : tuple of Conjunction or Slope
-    design : array of shape (n_patterns, 1 + n_rules)
-        A column of ones, then the rules that fire for each pattern.
-    pattern : array of shape (n_samples,)
-        The pattern of each row.
+    patterns : FiringPatterns or RowPatterns
     weights : array of shape (1 + n_rules,)
         The constant and the rule weights.
     most_tried : int
@@ -182,8 +187,7 @@ class Stage:
 
     problem: Problem
     conditions: tuple[Any, ...]
-    design: NDArray[np.float64]
-    pattern: NDArray[np.intp]
+    patterns: Patterns
     weights: Vector
 
     @classmethod
@@ -191,19 +195,34 @@ class Stage:
         """Return the stage without rules: the best constant."""
         n = len(problem.y)
         best = problem.loss.best_constant(problem.y, problem.row_weight)
-        stage = cls(problem, (), np.ones((1, 1)), np.zeros(n, dtype=np.intp), np.array([best]))
+        stage = cls(problem, (), FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)), np.array([best]))
         return stage if problem.offset is None else stage.refitted()
 
     def refitted(self) -> Stage:
         """Return the stage with weights fitted to all rows anew."""
-        return replace(self, weights=self._fitted(self.design, self.pattern, self.problem.row_weight, self.weights))
+        return replace(self, weights=self._fitted(self.patterns, self.problem.row_weight, self.weights))
 
-    @cached_property
+    def let_go(self) -> None:
+        """Forget what can be computed again: many ensembles are kept once they are judged, and few are looked at again."""
+        let_go(self)
+        let_go(self.patterns)
+
+    @property
+    def design(self) -> NDArray[np.float64]:
+        """A column of ones, then the values of rules and slopes, for each pattern."""
+        return self.patterns.design
+
+    @property
+    def pattern(self) -> NDArray[np.intp]:
+        """The pattern of each row."""
+        return self.patterns.pattern
+
+    @kept
     def score(self) -> Vector:
         """The score of each row."""
         return self.problem.shifted((self.design @ self.weights)[self.pattern])
 
-    @cached_property
+    @kept
     def fires(self) -> Mask:
         """Which rules fire on each row, shape (n_samples, n_rules)."""
         fires: Mask = self.design[:, 1:] != 0.0
@@ -212,19 +231,14 @@ class Stage:
     @property
     def has_slopes(self) -> bool:
         """Whether each row is a pattern of its own."""
-        return any(isinstance(condition, Slope) for condition in self.conditions)
+        return isinstance(self.patterns, RowPatterns)
 
     @property
     def columns(self) -> list[Any]:
         """Where each rule fires, and the values of each slope."""
-        if not self.has_slopes:
-            return list(self.fires.T)
-        return [
-            column if isinstance(condition, Slope) else column != 0.0
-            for condition, column in zip(self.conditions, self.design[self.pattern, 1:].T, strict=True)
-        ]
+        return list(self.patterns.columns) if isinstance(self.patterns, RowPatterns) else list(self.fires.T)
 
-    @cached_property
+    @kept
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to the score of each row; zero on held-out rows."""
         return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)
@@ -243,33 +257,33 @@ class Stage:
         """The ridge on rule weights."""
         return float(self.problem.ridge)
 
-    @cached_property
+    @kept
     def learning_hessian(self) -> Vector:
         """The weighted second derivative of the loss with respect to the score of each row; zero on held-out rows."""
         return self.problem.learning_weight * self.problem.loss.hessian(self.score)
 
-    @cached_property
+    @kept
     def objective(self) -> Objective:
         """The objective that the next rule should maximise."""
         return OBJECTIVES[self.problem.objective](self)
 
-    @cached_property
+    @kept
     def training_loss(self) -> float:
         """The weighted loss over all rows."""
         problem = self.problem
         return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, self.score)))
 
-    @cached_property
+    @kept
     def judged_loss(self) -> float:
         """The loss by which ensembles are compared: that of the training rows, or half of it with blurred thresholds."""
         return self.training_loss if self.problem.blur is None else self.problem.blur.loss(self)
 
-    @cached_property
+    @kept
     def complexity(self) -> int:
         """The complexity of the ensemble, C(f) in the paper."""
         return sum(1 + condition.complexity for condition in self.conditions)
 
-    @cached_property
+    @kept
     def _curvature(self) -> NDArray[np.float64]:
         """The gradient g, the hessian h and h e of each row, where e is the whitened design of its pattern; see `whitened`."""
         problem = self.problem
@@ -302,62 +316,49 @@ class Stage:
         """The share of its full price that a unit of complexity costs."""
         return 1.0
 
-    @cached_property
-    def _pattern_sizes(self) -> NDArray[np.intp]:
-        return np.bincount(self.pattern, minlength=len(self.design))
-
     def has_rule_on(self, covers: Mask) -> bool:
         """Say whether a rule of the ensemble covers exactly these rows or exactly their complement."""
-        covered = np.bincount(self.pattern, covers, len(self.design))
-        if not ((covered == 0) | (covered == self._pattern_sizes)).all():
-            return False
-        fires, wanted = self.design[:, 1:], (covered > 0)[:, None]
-        return bool(((fires == wanted).all(axis=0) | (fires == ~wanted).all(axis=0)).any())
+        return self.patterns.has_rule_on(covers)
 
     def everything(self) -> Candidate:
         """Return the condition that always holds, from which rules are grown."""
         covers = np.ones(len(self.problem.y), dtype=np.bool_)
         return Candidate(Conjunction(), covers, self.objective(covers))
 
-    def _with_column(self, covers: Mask) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return design and patterns with one more rule: pattern p becomes 2p + 1 where the rule fires and 2p elsewhere."""
-        if self.has_slopes or covers.dtype != np.bool_:
-            return np.column_stack([self.design[self.pattern], covers]), np.arange(len(covers), dtype=np.intp)
-        repeated = np.repeat(self.design, 2, axis=0)
-        fired = np.tile([0.0, 1.0], len(self.design))[:, None]
-        return np.hstack([repeated, fired]), 2 * self.pattern + covers
+    def _corrected(self, patterns: Patterns, row_weight: Vector) -> Vector:
+        return self._fitted(patterns, row_weight, np.append(self.weights, 0.0))
 
-    def _corrected(self, design: NDArray[np.float64], pattern: NDArray[np.intp], row_weight: Vector) -> Vector:
-        return self._fitted(design, pattern, row_weight, np.append(self.weights, 0.0))
-
-    def _fitted(self, design: NDArray[np.float64], pattern: NDArray[np.intp], row_weight: Vector, start: Vector) -> Vector:
-        """Return the best weights for rows whose patterns are rows of the design."""
+    def _fitted(self, patterns: Patterns, row_weight: Vector, start: Vector) -> Vector:
+        """Return the best weights for rows with these patterns."""
         problem = self.problem
-        return weights_of_patterns(
-            design, pattern, problem.y, row_weight, problem.loss, problem.ridge, start, offset=problem.offset
-        )
+        targets = (problem.y, row_weight, problem.loss)
+        return weights_of_patterns(patterns.design, patterns.pattern, *targets, problem.ridge, start, offset=problem.offset)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
-        design, pattern = self._with_column(candidate.covers)
-        score = design @ self._corrected(design, pattern, problem.learning_weight)
+        patterns = self.patterns.extended(candidate.covers)
+        score = patterns.design @ self._corrected(patterns, problem.learning_weight)
         rows = problem.held_out
         # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
-        held_out = problem.shifted(score[pattern[rows]], rows)
+        held_out = problem.shifted(score[patterns.pattern[rows]], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], held_out)))
 
     def with_rule(self, candidate: Candidate) -> Stage:
         """Return the next stage, with the candidate added and all weights refitted to all rows."""
-        design, pattern = self._with_column(candidate.covers)
-        weights = self._corrected(design, pattern, self.problem.row_weight)
-        met = np.bincount(pattern, minlength=len(design)) > 0
-        pattern = (np.cumsum(met) - 1)[pattern]
-        return Stage(self.problem, (*self.conditions, candidate.condition), design[met], pattern, weights)
+        patterns = self.patterns.extended(candidate.covers)
+        weights = self._corrected(patterns, self.problem.row_weight)
+        return Stage(self.problem, (*self.conditions, candidate.condition), patterns.met(), weights)
 
     def tried(self, candidate: Candidate) -> Stage:
         """Return the next stage with weights that are good enough to judge the candidate."""
         return self.with_rule(candidate)
+
+    def judged(self) -> Self:
+        """Return the ensemble once it is judged, with nothing kept but how good and how large it is."""
+        _ = self.judged_loss, self.complexity
+        self.let_go()
+        return self
 
     def settled(self) -> Stage:
         """Return the stage with exact weights."""
@@ -365,14 +366,14 @@ class Stage:
 
     def without(self, index: int) -> Stage:
         """Return the stage without one of its rules, with the other weights refitted."""
-        kept = [j for j in range(self.design.shape[1]) if j != index + 1]
+        left = [j for j in range(len(self.weights)) if j != index + 1]
         if self.has_slopes:
             columns = [column for j, column in enumerate(self.columns) if j != index]
-            return self._of_rules(self.conditions[:index] + self.conditions[index + 1 :], columns, self.weights[kept])
-        rows, pattern = self._rows_without(kept)
+            return self._of_rules(self.conditions[:index] + self.conditions[index + 1 :], columns, self.weights[left])
+        patterns = FiringPatterns(*self._rows_without(left))
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
-        weights = self._fitted(rows, pattern, self.problem.row_weight, self.weights[kept])
-        return Stage(self.problem, conditions, rows, pattern, weights)
+        weights = self._fitted(patterns, self.problem.row_weight, self.weights[left])
+        return Stage(self.problem, conditions, patterns, weights)
 
     def with_condition(self, index: int, condition: Conjunction, covers: Mask) -> Stage:
         """Return the stage with another condition for one of its rules, and all weights refitted."""
@@ -387,16 +388,16 @@ class Stage:
         return self._of_rules(conditions, covers, start)
 
     def _of_rules(self, conditions: Sequence[Conjunction], covers: Sequence[Mask], start: Vector) -> Stage:
-        design, pattern = patterns_of(covers, len(self.problem.y))
-        return Stage(self.problem, tuple(conditions), design, pattern, start).refitted()
+        patterns = patterns_in(covers, len(self.problem.y))
+        return Stage(self.problem, tuple(conditions), patterns, start).refitted()
 
     def with_ridge(self, ridge: Any) -> Stage:
         """Return the stage with weights fitted with another ridge."""
         return replace(self, problem=replace(self.problem, ridge=ridge)).refitted()
 
-    def _rows_without(self, kept: list[int]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def _rows_without(self, left: list[int]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return design and patterns of some of the columns."""
-        rows, position = np.unique(self.design[:, kept], axis=0, return_inverse=True)
+        rows, position = np.unique(self.design[:, left], axis=0, return_inverse=True)
         return np.ascontiguousarray(rows), position.ravel()[self.pattern]
 
     @property

@@ -60,7 +60,7 @@ class Record:
 
     def note_fitted(self, stage: Stage) -> Stage:
         """Record and return an ensemble whose weights have been fitted."""
-        complexity, loss = stage.complexity, stage.judged_loss
+        complexity, loss = stage.judged().complexity, stage.judged_loss
         if not any(one.complexity <= complexity and one.judged_loss <= loss for one in self.front):
             self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.judged_loss))
         return stage

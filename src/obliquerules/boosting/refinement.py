@@ -48,6 +48,10 @@ class Refiner:
             yield refined
             stage = refined
 
+    def judged_refinements(self, stage: Stage, schedule: Schedule) -> list[Stage]:
+        """Return the ensemble after each sharpness of a schedule, judged."""
+        return [refined.judged() for refined in self.refinements(stage, schedule)]
+
     def refined(self, stage: Stage, sharpness: float, n_steps: int) -> Stage | None:
         """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
         soft = [[self.conditions.soft(test) for test in condition] for condition in stage.conditions]

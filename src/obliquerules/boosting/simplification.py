@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -29,24 +30,44 @@ def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
     by_size: dict[int, list[Stage]] = {}
     for smaller in simplified(stage, refiner):
         by_size.setdefault(smaller.complexity, []).append(smaller)
-    for size, found in by_size.items():
-        limit = WITHIN * min(one.judged_loss for one in record.front if one.complexity <= size)
-        for one in sorted(found, key=attrgetter("judged_loss"))[:REFINED]:
+    best = {size: sorted(found, key=attrgetter("judged_loss"))[:REFINED] for size, found in by_size.items()}
+    # What is found for one size may lower the limit of another, but never raises it: some are refined that need not be.
+    within = [one for size, found in best.items() for one in found if one.judged_loss <= _limit(size, record)]
+    refined = stage.problem.workers.each(partial(refiner.judged_refinements, schedule=SCHEDULE), within)
+    by_start = dict(zip(within, refined, strict=True))
+    for size, found in best.items():
+        limit = _limit(size, record)
+        for one in found:
             if one.judged_loss <= limit:
-                record.note_fitted(one)
-                for refined in refiner.refinements(one, SCHEDULE):
-                    record.note_fitted(refined)
+                for each in (one, *by_start[one]):
+                    record.note_fitted(each)
 
 
-def simplified(stage: Stage, refiner: Refiner) -> Iterator[Stage]:
-    """Yield the ensembles with one rule, one condition, or one variable of a condition less, with refitted weights."""
+def _limit(size: int, record: Record) -> float:
+    """Return the largest loss at which an ensemble of some size is refined."""
+    return WITHIN * min(one.judged_loss for one in record.front if one.complexity <= size)
+
+
+def simplified(stage: Stage, refiner: Refiner) -> list[Stage]:
+    """Return the ensembles with one rule, one condition, or one variable of a condition less, with refitted weights."""
+    ways: list[Callable[[], Stage | None]] = []
     for index, condition in enumerate(stage.conditions):
         if len(stage.conditions) > 1:
-            yield stage.without(index)
-        for shorter in shorter_conditions(condition, refiner):
-            covers = shorter(stage.problem.X)
-            if covers.any() and not covers.all():
-                yield stage.with_condition(index, shorter, covers)
+            ways.append(partial(stage.without, index))
+        ways += [partial(_with_shorter, stage, index, shorter) for shorter in shorter_conditions(condition, refiner)]
+    found = stage.problem.workers.each(_judged, ways)
+    return [one for one in found if one is not None]
+
+
+def _judged(way: Callable[[], Stage | None]) -> Stage | None:
+    smaller = way()
+    return None if smaller is None else smaller.judged()
+
+
+def _with_shorter(stage: Stage, index: int, shorter: Conjunction) -> Stage | None:
+    """Return the ensemble with a shorter condition for one of its rules; None if it would hold on all rows or on none."""
+    covers = shorter(stage.problem.X)
+    return stage.with_condition(index, shorter, covers) if covers.any() and not covers.all() else None
 
 
 def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Conjunction]:

@@ -200,8 +200,13 @@ def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     """Raise if a value of X is too large to be learned from, naming the column; in single precision, none is."""
     if X.dtype == np.float32:
         return
-    for column in np.flatnonzero((np.abs(X) > LARGEST_VALUE).any(axis=0))[:1]:
+    for column in np.flatnonzero(_largest(X) > LARGEST_VALUE)[:1]:
         check_size(X[:, column], f"Column '{names[column]}' of X")
+
+
+def _largest(X: NDArray[np.float64]) -> Vector:
+    """Return the largest absolute value of each column, without a copy of X."""
+    return np.asarray(np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0)))
 
 
 def check_size(values: NDArray[np.float64], what: str) -> None:
@@ -219,7 +224,7 @@ def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     """Raise if all values of a column are too small to compute with, naming the column; in single precision, none is."""
     if X.dtype == np.float32:
         return
-    largest = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
+    largest = _largest(X)
     small = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
     if len(small):
         raise ValueError(too_small(names[small[0]], largest[small[0]]))

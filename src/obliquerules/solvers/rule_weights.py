@@ -101,10 +101,10 @@ def weights_of_patterns(
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
     target = np.bincount(pattern, row_weight * y, len(design))
     met = weight > 0.0
-    given = None if given is None else given[met]
-    return corrective_weights(
-        design[met], target[met] / weight[met], weight[met], loss, float(ridge), start, fixed=fixed, offset=given
-    ).weights
+    if not met.all():
+        design, target, weight = design[met], target[met], weight[met]
+        given = None if given is None else given[met]
+    return corrective_weights(design, target / weight, weight, loss, float(ridge), start, fixed=fixed, offset=given).weights
 
 
 def patterns_with_offsets(

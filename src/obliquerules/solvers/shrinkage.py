@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,39 +38,54 @@ class Rows:
     offset: Vector | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """An ensemble as the weights of firing patterns.
+class Fitted(Protocol):
+    """An ensemble as the weights of firing patterns."""
 
-    Attributes
-    ----------
-    design : array of shape (n_patterns, 1 + n_rules)
-    pattern : array of shape (n_rows,)
-    weights : array of shape (1 + n_rules,) or, with many classes, (1 + n_rules, n_classes)
-    complexity : int
-    """
+    @property
+    def design(self) -> Vector:
+        """The patterns, shape (n_patterns, 1 + n_rules)."""
+        ...
 
-    design: Vector
-    pattern: NDArray[np.intp]
-    weights: Vector
-    complexity: int
+    @property
+    def pattern(self) -> NDArray[np.intp]:
+        """The pattern of each row."""
+        ...
+
+    @property
+    def weights(self) -> Vector:
+        """The constant and the weights, shape (1 + n_rules,) or, with many classes, (1 + n_rules, n_classes)."""
+        ...
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of the ensemble."""
+        ...
 
 
-def estimated_ridge(ensembles: Sequence[Fitted], rows: Rows, penalty: Callable[[float], Any]) -> float:
+def estimated_ridge(
+    ensembles: Sequence[Fitted], rows: Rows, penalty: Callable[[float], Any], each: Callable[..., Iterable[Vector]] = map
+) -> float:
     """Return the ridge, in rows, with the least mean expected loss of some ensembles on new rows.
 
     The expected loss is that of the training rows, plus a multiple of what it would be more if each row were left out of the
     fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble with rules, it is the least.
+    What is asked of one ensemble does not depend on the others: ``each`` is called like `map`.
     """
-    with_rules = [one for one in ensembles if one.design.shape[1] > 1]
     ridges = ridges_for(float(np.add.reduce(rows.weight)))
-    expected = [sum(expected_loss(one, rows, penalty(ridge)) for one in with_rules) for ridge in ridges]
+    penalties = [penalty(ridge) for ridge in ridges]
+    with_rules = [one for one in ensembles if len(one.weights) > 1]
+    expected = sum(each(partial(expected_losses, rows=rows, ridges=penalties), with_rules), start=np.zeros(len(ridges)))
     return ridges[int(np.argmin(expected))]
 
 
 def ridges_for(n_rows: float) -> tuple[float, ...]:
     """Return the ridges to compare, given so many rows; a row of weight 2 counts as two."""
     return tuple(ridge for ridge in RIDGES if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
+
+
+def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any]) -> Vector:
+    """Return the expected loss of an ensemble on new rows for each of some ridges."""
+    return np.array([expected_loss(one, rows, ridge) for ridge in ridges])
 
 
 def expected_loss(one: Fitted, rows: Rows, ridge: Any) -> float:

@@ -1,0 +1,43 @@
+"""Kept values: what an object computes when it is first asked, and keeps until it is told to let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class kept(Generic[T]):  # noqa: N801  # used like property
+    """A property that is computed once, as `functools.cached_property` is, and that threads compute side by side.
+
+    Before Python 3.12, that one has a lock for all objects of a class: threads would wait for each other. Two threads that ask
+    the same object at once both compute the value, which is the same.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> T | Self:
+        if instance is None:
+            return self
+        # No data descriptor: once the value is there, it is found before this is asked.
+        return vars(instance).setdefault(self.name, self.compute(instance))  # type: ignore[no-any-return]
+
+
+def let_go(instance: object) -> None:
+    """Forget the kept values of an object that are larger than a number; they are computed anew if they are asked for."""
+    values = vars(instance)
+    for name in [name for name in values if isinstance(getattr(type(instance), name, None), kept)]:
+        if not isinstance(values[name], int | float):
+            values.pop(name, None)
