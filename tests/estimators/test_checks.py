@@ -20,7 +20,7 @@ from obliquerules import (
 
 # So that a fit takes a hundredth of a second.
 SMALL: dict[str, Any] = {"max_rules": 2, "effort": 0}
-SMALL_CV: dict[str, Any] = {"max_rules": 1, "max_propositions": 1, "cv": 2}
+SMALL_CV: dict[str, Any] = {"max_rules": 2, "max_propositions": 1, "cv": 2}
 SMALL_NET: dict[str, Any] = {"max_rules": 4, "max_propositions": 2, "n_penalties": 2, "n_restarts": 2, "max_iter": 50}
 
 ESTIMATORS = [
