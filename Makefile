@@ -12,7 +12,10 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # pip, meson and cython are found through the PATH.
 export PATH := $(BIN):$(PATH)
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
+# Without bytecode, each process of the tests would compile anew all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers test-gallery laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -39,8 +42,11 @@ test-exports: $(VENV)/installed  ## exports against the model on a million rows 
 test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each learned from as well as by a decision tree
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m outliers -v tests/estimators/test_outliers.py
 
+test-gallery: $(VENV)/installed  ## the scripts of the gallery, each of which prints rules and draws without a warning
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m gallery tests/test_examples.py
+
 test-cross: $(VENV)/crossed  ## the kernels compiled for Linux, macOS and Windows with a cross compiler, which is installed
-	$(BIN)/python -m pytest -m cross --numprocesses=auto tests/kernels/test_cross.py
+	$(BIN)/python -m pytest -m cross --numprocesses=auto --dist=loadgroup tests/kernels/test_cross.py
 
 test-oldest:  ## the whole test suite with the oldest versions that pyproject.toml allows, in an environment of its own
 	$(PYTHON) -m venv --clear build/oldest
@@ -58,6 +64,9 @@ test-cluster: $(VENV)/installed  ## fits by a cluster of two worker processes, a
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py
+
+laws: $(VENV)/installed  ## what is tested on generated data, on other data each time and more of it
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m hypothesis --hypothesis-profile=thorough --numprocesses=auto tests
 
 starts: $(VENV)/installed  ## the corrective step from ten thousand random starts, against another solver
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m starts tests/solvers/test_rule_weights.py

@@ -18,6 +18,7 @@ def test_there_are_examples():
     assert len(SCRIPTS) >= 8
 
 
+@pytest.mark.gallery
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_example(script, capsys):
     mpl.use("Agg")

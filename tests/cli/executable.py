@@ -26,7 +26,7 @@ def run(*arguments, **options):
     can have makes it one: an environment, a file as standard input, or limits.
     """
     words = [*map(str, arguments)]
-    if options.keys() <= {"cwd", "input", "encoding"}:
+    if options.keys() <= {"cwd", "input", "encoding", "stderr"}:
         done = _run_here(words, **options)
     else:
         done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False, **{"env": ENVIRONMENT} | options)
@@ -35,9 +35,11 @@ def run(*arguments, **options):
     return done
 
 
-def _run_here(words, cwd=".", input="", encoding="utf-8"):  # noqa: A002  # its name in subprocess
+def _run_here(words, cwd=".", input="", encoding="utf-8", stderr=subprocess.PIPE):  # noqa: A002  # its name in subprocess
     errors = {"stdout": "strict", "stderr": "backslashreplace"}  # as Python opens them
     streams = {name: io.TextIOWrapper(io.BytesIO(), encoding, errors[name], write_through=True) for name in errors}
+    if stderr == subprocess.STDOUT:
+        streams["stderr"] = streams["stdout"]
     streams["stdin"] = io.TextIOWrapper(io.BytesIO(input.encode()), encoding="utf-8")
     screen = patch.dict(os.environ, COLUMNS=ENVIRONMENT["COLUMNS"])
     with contextlib.chdir(cwd), patch.multiple(sys, **streams), screen, warnings.catch_warnings():

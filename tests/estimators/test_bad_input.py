@@ -1,6 +1,8 @@
 """Bad input gives one sentence that names what is wrong, and leaves the model as it was."""
 
+import copy
 import datetime
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +29,14 @@ def good() -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] > 0.0) * 1.0
 
 
+@functools.cache
+def fitted_before(is_regressor: bool) -> Any:
+    """Return a model of other columns, to be copied."""
+    model = LLTBoostRegressor(loss="poisson") if is_regressor else LLTBoostClassifier()
+    X, y = good()
+    return model.set_params(max_rules=2, effort=0, random_state=0).fit(pd.DataFrame(X, columns=["old", "older"]), y)
+
+
 def refuses(model: Any, named: str, X: Any, y: Any, sample_weight: Any = None) -> str:
     """Check that a fit fails and names the culprit, that nothing is fitted, and that an old fit stays; return the message."""
     fresh = clone(model)
@@ -36,8 +46,7 @@ def refuses(model: Any, named: str, X: Any, y: Any, sample_weight: Any = None) -
     with pytest.raises(NotFittedError, match="not fitted"):
         fresh.predict(good()[0])
 
-    fitted = LLTBoostRegressor(loss="poisson") if isinstance(model, LLTBoostRegressor) else LLTBoostClassifier()
-    fitted.set_params(max_rules=2, random_state=0).fit(pd.DataFrame(good()[0], columns=["old", "older"]), good()[1])
+    fitted = copy.copy(fitted_before(isinstance(model, LLTBoostRegressor)))
     before = dict(vars(fitted))
     fitted.set_params(**model.get_params())
     with pytest.raises((ValueError, TypeError), match=named):

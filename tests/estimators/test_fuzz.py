@@ -27,9 +27,9 @@ def models(tmp_path_factory):
     """A directory with saved models of all kinds."""
     X, labels, counts = data()
     fitted = {
-        "classifier": LLTBoostClassifier(max_rules=3, random_state=0).fit(X, labels),
-        "numbered classes": LLTBoostClassifier(max_rules=2, random_state=0).fit(X.to_numpy(), labels == "yes"),
-        "poisson": LLTBoostRegressor(loss="poisson", max_rules=3, random_state=0).fit(X, counts),
+        "classifier": LLTBoostClassifier(max_rules=3, effort=0, random_state=0).fit(X, labels),
+        "numbered classes": LLTBoostClassifier(max_rules=2, effort=0, random_state=0).fit(X.to_numpy(), labels == "yes"),
+        "poisson": LLTBoostRegressor(loss="poisson", max_rules=3, effort=0, random_state=0).fit(X, counts),
         "cross-validated": LLTBoostRegressorCV(max_rules=2, effort=0, cv=2, random_state=0).fit(X, counts),
         "axis": TGBClassifier(max_rules=3, random_state=0).fit(X, labels),
         "network": LTRNetRegressor(max_rules=3, n_penalties=2, n_restarts=2, random_state=0).fit(X, counts),
@@ -58,8 +58,8 @@ def hold_to_the_law(came, count):
     assert came["slowest load in seconds"] < 2.0  # of processor time, whatever else the machine does
 
 
-def test_thousands_of_broken_files(models):
-    hold_to_the_law(report(models, 1_500, seed=0), 1_500)
+def test_hundreds_of_broken_files(models):
+    hold_to_the_law(report(models, 600, seed=0), 600)
 
 
 @pytest.mark.fuzz

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv
 
 from obliquerules.method import Task
 from obliquerules.rows.reading import read_weights
@@ -61,6 +60,8 @@ def _can_be_parted(task: Task, counts: Rows) -> bool:
 
 def splits_of_copies(task: Task, n_folds: int) -> list[Split]:
     """Return splits that part copies of a row, because there is nothing else to be parted."""
+    from sklearn.model_selection import StratifiedKFold  # here, because it loads much that a fit does not need
+
     counted = np.flatnonzero(task.weight > 0.0)
     strata = task.loss.strata(task.y[counted])
     alone = rows_alone(task, strata)
@@ -96,6 +97,8 @@ def given_splits(cv: Any, task: Task) -> list[Split]:
 
 
 def _splits(cv: Any, task: Task) -> Any:
+    from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
+
     return check_cv(cv).split(task.X.matrix, task.y, task.groups)
 
 

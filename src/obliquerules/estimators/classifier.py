@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -175,6 +174,8 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """Return the share of rows whose class is predicted."""
+        from sklearn.metrics import accuracy_score  # here, because it loads much that a fit does not need
+
         return float(accuracy_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[Vector]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from obliquerules.estimators.lazily import lazily
 from obliquerules.estimators.rule_model import RuleModel, Vector
@@ -82,4 +81,6 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
         """Return the share of the variance of y that predictions explain, R squared."""
+        from sklearn.metrics import r2_score  # here, because it loads much that a fit does not need
+
         return float(r2_score(y, self.predict(X, exposure=exposure, offset=offset), sample_weight=sample_weight))
