@@ -17,8 +17,9 @@ Vector = NDArray[np.float64]
 # The ridges that are compared, in rows.
 RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 # Leaving a row out shows the optimism of the weights alone. Conditions are found on the same rows by a long search: each unit
-# of complexity counts as this many weights.
+# of complexity counts as this many weights. In a linear model nothing but columns is chosen: a slope, two units, is one weight.
 WEIGHTS_PER_UNIT = 3.0
+WEIGHTS_PER_UNIT_OF_LINES = 0.5
 # No row has more than this share of what decides its own score; and less curvature than the other share of all rows is none.
 MOST_LEVERAGE = 0.99
 NO_CURVATURE = 1e-9
@@ -52,18 +53,20 @@ class Fitted:
     complexity: int
 
 
-def estimated_ridge(ensembles: Sequence[Fitted], rows: Rows, penalty: Callable[[float], Any]) -> float:
+def estimated_ridge(
+    ensembles: Sequence[Fitted], rows: Rows, penalty: Callable[[float], Any], weights_per_unit: float = WEIGHTS_PER_UNIT
+) -> float:
     """Return the ridge, in rows, with the least mean expected loss of some ensembles on new rows.
 
     The expected loss is that of the training rows, plus a multiple of what it would be more if each row were left out of the
     fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble with rules, it is the least.
     """
     with_rules = [one for one in ensembles if one.design.shape[1] > 1]
-    expected = [sum(expected_loss(one, rows, penalty(ridge)) for one in with_rules) for ridge in RIDGES]
+    expected = [sum(expected_loss(one, rows, penalty(ridge), weights_per_unit) for one in with_rules) for ridge in RIDGES]
     return RIDGES[int(np.argmin(expected))]
 
 
-def expected_loss(one: Fitted, rows: Rows, ridge: Any) -> float:
+def expected_loss(one: Fitted, rows: Rows, ridge: Any, weights_per_unit: float = WEIGHTS_PER_UNIT) -> float:
     """Return the expected loss of an ensemble on new rows if its weights are fitted with this ridge."""
     weights = weights_of_patterns(
         one.design, one.pattern, rows.y, rows.weight, rows.loss, ridge, one.weights, offset=rows.offset
@@ -72,7 +75,7 @@ def expected_loss(one: Fitted, rows: Rows, ridge: Any) -> float:
     if rows.offset is not None:
         score = score + rows.offset
     training, left_out = (_total(rows, each) for each in (score, left_out_scores(one, rows, weights, score, ridge)))
-    weights_per_rule = WEIGHTS_PER_UNIT * one.complexity / int(one.design.shape[1] - 1)
+    weights_per_rule = weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
     return training + weights_per_rule * max(left_out - training, 0.0)
 
 
