@@ -117,7 +117,8 @@ class CrossValidated(ABC):
 
     max_rules: int = whole(
         20,
-        "Largest number of rules. The best size should be well inside the path: where it is not, a ``ConvergenceWarning`` says so.",
+        "Largest number of rules. The best size should lie inside the path: if it is clearly the last one, there is a "
+        "``ConvergenceWarning``.",
     )
     ridge: Any = real_or_auto(
         "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
