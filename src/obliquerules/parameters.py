@@ -76,10 +76,11 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False; got {value!r}.")
 
 
-def check_flag_or_auto(name: str, value: Any) -> None:
-    """Raise unless the value is True, False or "auto"."""
-    if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, str) and value == AUTO):
-        raise ValueError(f"{name} must be True, False or '{AUTO}'; got {reprlib.repr(value)}.")
+def check_flag_or_word(name: str, value: Any, words: Collection[str]) -> None:
+    """Raise unless the value is True, False or one of the words."""
+    if not isinstance(value, (bool, np.bool_)) and not (isinstance(value, str) and value in words):
+        known = " or ".join(map(repr, words))
+        raise ValueError(f"{name} must be True, False, {known}; got {reprlib.repr(value)}.")
 
 
 def check_jobs(name: str, value: Any) -> None:
@@ -210,9 +211,10 @@ def flag(default: bool, meaning: str) -> Any:
     return declared(default, "bool", meaning, check_flag)
 
 
-def flag_or_auto(default: bool | str, meaning: str) -> Any:
-    """Declare True, False or "auto"."""
-    return declared(default, 'bool or "auto"', meaning, check_flag_or_auto)
+def flag_or_word(default: bool | str, words: Collection[str], meaning: str) -> Any:
+    """Declare True, False or one of several words."""
+    kind = " or ".join(["bool", *(f'"{word}"' for word in words)])
+    return declared(default, kind, meaning, lambda name, value: check_flag_or_word(name, value, words))
 
 
 def jobs(meaning: str) -> Any:

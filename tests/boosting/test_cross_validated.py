@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from obliquerules import LLTBoostClassifierCV, LLTBoostRegressorCV
-from obliquerules.boosting.cross_validated import REPETITIONS, RIDGES, TGBCV, LLTBoostCV, fold_losses
+from obliquerules.boosting.cross_validated import REPETITIONS, RIDGES, RIDGES_OF_LINES, TGBCV, Family, LLTBoostCV, fold_losses
 from obliquerules.boosting.lltboost import LLTBoost
 
 from .tasks import LOSS_NAMES, data, estimator_of, task_of
@@ -92,18 +92,20 @@ def test_workers_in_other_processes_find_the_same_losses():
     X, y, weight = data("classes")
     train, test = np.arange(80), np.arange(80, 120)
     task, sizes = task_of("classes", X, y, weight), np.array([0, 3, 5])
-    here = (LLTBoost(max_rules=2, max_variables=2, effort=0), task, train, test, sizes, RIDGES)
+    methods = (LLTBoost(max_rules=2, max_variables=2, effort=0, linear_terms=terms) for terms in (True, "only"))
+    here = ([(Family.of(method, "auto"), sizes) for method in methods], task, train, test, 0)
     there = pickle.loads(pickle.dumps(here))
+    assert len(fold_losses(*here).loss) == len(RIDGES) + len(RIDGES_OF_LINES)
     np.testing.assert_array_equal(fold_losses(*there).loss, fold_losses(*here).loss)
 
 
 def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity():
     X, y, _ = data("numbers")
-    task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2, effort=0)
+    task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2, effort=0, ridge=4.0)
     train, test = np.arange(80), np.arange(80, 120)
     path = method.grow(task.on(train)).path
     sizes = np.arange(path[-1].complexity + 3)
-    found = fold_losses(method, task, train, test, sizes, [method.ridge]).loss[0]
+    (found,) = fold_losses([(Family.of(method, method.ridge), sizes)], task, train, test, 0).loss
     for complexity, losses in zip(sizes, found, strict=True):
         member = [ensemble for ensemble in path if ensemble.complexity <= complexity][-1]
         np.testing.assert_array_equal(losses, task.loss.value(y[test], member(X[test])))
@@ -120,7 +122,7 @@ def test_the_number_of_workers_does_not_matter():
 
 def test_the_path_is_that_of_the_plain_method():
     X, y, _ = data("counts")
-    method, task = LLTBoostCV(**SMALL, ridge=4.0), task_of("counts", X, y)
+    method, task = LLTBoostCV(**SMALL, ridge=4.0, linear_terms=True), task_of("counts", X, y)
     assert type(method.plain) is LLTBoost
     assert method.plain.plain == method.plain
     assert method.grow(task).path == method.plain.grow(task).path
@@ -130,7 +132,8 @@ def test_the_path_is_that_of_the_plain_method():
 @pytest.mark.parametrize("selection", ["objective", "information"])
 def test_any_boosting_method_can_be_cross_validated(kind, selection):
     X, y, weight = data(kind)
-    method = TGBCV(max_rules=2, effort=0, selection=selection, cv=2, random_state=0, ridge=4.0)
+    slopes = selection == "information"
+    method = TGBCV(max_rules=2, effort=0, selection=selection, linear_terms=slopes, cv=2, random_state=0, ridge=4.0)
     task = task_of(kind, X, y, 4.0 * weight)
     growth = method.grow(task)
     assert growth.path == method.plain.grow(task).path
@@ -149,7 +152,7 @@ def test_the_path_is_refitted_with_the_ridge_that_was_chosen(kind):
     task = task_of(kind, X, y, weight)
     growth = LLTBoostCV(**SMALL | {"max_rules": 3, "ridge": "auto"}).grow(task)
     assert growth.parameters["ridge"] == growth.notes["ridge_"]
-    assert growth.notes["ridge_"] in RIDGES
+    assert growth.notes["ridge_"] in RIDGES_OF_LINES
     plain = LLTBoost(max_rules=3, max_propositions=2, max_variables=2, ridge=growth.notes["ridge_"])
     for ensemble in growth.path:
         start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])

@@ -1,18 +1,23 @@
 """Slopes: found where the truth is a straight line, robust, in any units, and paid for like rules."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, TGBRegressor
 from obliquerules.boosting.boosting import GROWTH_RIDGE
 from obliquerules.boosting.problem import Problem
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.slope import Slope
-from obliquerules.boosting.slopes import slope_in, with_slopes
+from obliquerules.boosting.slopes import Lines, WithSlopes, slopes_in
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Column, Factor
 from obliquerules.rules.columns import UNSEEN
@@ -33,7 +38,8 @@ def straight(n=300, seed=0, loss="squared"):
 def with_lines(data):
     """Return the search for rules and slopes on a problem."""
     search = search_of(data)
-    return replace(search, learner=with_slopes(search.learner, search.selection, data.X, data.row_weight), record=Record())
+    lines = Lines.of(data.X, data.row_weight, search.selection)
+    return replace(search, learner=WithSlopes(search.learner, lines), record=Record())
 
 
 def squared(X, y):
@@ -140,9 +146,26 @@ def test_what_has_no_slope():
     columns = [Column("number"), Column("few"), Column("flag", kind="flag"), Column("levels", tuple("abcdefgh"))]
     rows = np.column_stack([np.arange(16.0), np.arange(16) % 5, np.arange(16) % 2, np.arange(16) % 8])
     block = Block.of_matrix(rows, columns)
-    found = [slope_in(column, block, np.ones(16)) for column in range(4)]
-    assert found[0].factor == Factor(0)
-    assert found[1:] == [None, None, None]
+    first, *others = [slopes_in(column, block, np.ones(16)) for column in range(4)]
+    assert [slope.factor for slope in first] == [Factor(0)]
+    assert others == [[], [], []]
+
+
+@pytest.mark.parametrize(("end", "limits"), [(10.0, [np.inf]), (13.0, [9.9, 13.0]), (30.0, [9.9])])
+def test_a_tail_may_belong_to_the_line_unless_it_is_very_long(end, limits):
+    values = np.append(np.linspace(0.0, 10.0, 999), end)
+    slopes = slopes_in(0, Block.of_matrix(values[:, None]), np.ones(1000))
+    assert [slope.factor for slope in slopes] == [Factor(0, 0.0, -np.inf, limit) for limit in limits]
+    mirrored = slopes_in(0, Block.of_matrix(-values[:, None]), np.ones(1000))
+    assert [slope.factor for slope in mirrored] == [Factor(0, 0.0, -limit, np.inf) for limit in limits]
+
+
+@pytest.mark.parametrize(("bend", "limit"), [(100.0, 130.0), (100.0 / 1.3, 100.0)])
+def test_the_loss_decides_where_a_line_ends(bend, limit):
+    values = np.append(np.linspace(0.0, 100.0, 496), [120.0, 124.0, 128.0, 130.0])
+    y = np.minimum(values, 1.3 * bend)
+    (rule,) = LLTBoostRegressor(max_rules=1, linear_terms="only").fit(values[:, None], y).ensemble_
+    assert rule.factor.upper == limit
 
 
 def test_lines_alone_are_known_even_if_an_oblique_rule_would_come_first():
@@ -150,13 +173,13 @@ def test_lines_alone_are_known_even_if_an_oblique_rule_would_come_first():
     X = np.column_stack([rng.normal(size=(300, 5)), rng.integers(0, 2, 300)])
     y = X @ [1.0, 1.0, 1.0, 1.0, 1.0, 1.5] + rng.normal(scale=0.3, size=300)
     search = with_lines(squared(X, y))
-    search.learner.note_lines(next(search.grow()), 10, search.record)
+    search.learner.lines.note(next(search.grow()), 10, search.record)
     lines = search.record.front[-1]
     assert sorted(test.used_columns for condition in lines.conditions for test in condition) == [(j,) for j in range(6)]
     assert lines.training_loss < 0.06 * 300
     # Noise is no reason for a slope: the criterion says when to stop.
     noise = with_lines(squared(X, rng.normal(size=300)))
-    noise.learner.note_lines(next(noise.grow()), 10, noise.record)
+    noise.learner.lines.note(next(noise.grow()), 10, noise.record)
     assert [len(stage.conditions) for stage in noise.record.front] == [0]
 
 
@@ -167,7 +190,7 @@ def test_steps_are_the_conditions_on_columns_of_few_values():
     rows[1, 3] = UNSEEN
     block = Block.of_matrix(rows, columns)
     search = search_of(problem("squared"))
-    steps = with_slopes(search.learner, search.selection, block, np.ones(12)).steps
+    steps = Lines.of(block, np.ones(12), search.selection).steps
     assert [step.condition.describe(block.columns) for step in steps] == [
         "few >= 0.5",
         "few >= 1.5",
@@ -177,6 +200,61 @@ def test_steps_are_the_conditions_on_columns_of_few_values():
         "levels = c",
     ]
     assert all((step.covers == step.condition(block)).all() for step in steps)
+
+
+# Lines alone
+
+
+@pytest.mark.parametrize("n_columns", [2, 5])
+def test_a_linear_model_is_least_squares_with_the_best_columns_first(n_columns):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(size=(200, 4)), rng.integers(0, 2, 200)])
+    y = X @ [4.0, 0.0, -8.0, 0.0, 1.0] + rng.normal(scale=0.1, size=200)
+    model = LLTBoostRegressor(linear_terms="only", max_rules=n_columns, ridge=0.0).fit(X, y)
+    columns = [2, 0, 4, 1, 3][:n_columns]
+    expected = LinearRegression().fit(X[:, columns], y).predict(X[:, columns])
+    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-6)
+    assert [rule.factor.column for rule in model.at(4).ensemble_] == [2, 0]
+    assert model.n_iter_ == n_columns
+
+
+def test_a_linear_model_of_classes_is_logistic_regression():
+    X, y = straight(loss="logistic")
+    model = LLTBoostClassifier(linear_terms="only", ridge=0.0).fit(X, y)
+    expected = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(X - 5.0, y).predict_proba(X - 5.0)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-5)
+
+
+def test_a_linear_model_has_next_to_no_ridge_where_lines_are_clear():
+    X, y = straight()
+    assert LLTBoostRegressor(linear_terms="only").fit(X[:, :2], y).ridge_ == 1.0
+
+
+def test_cross_validation_compares_lines_alone_with_lines_and_rules(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(150, 6))
+    line, step = X @ [3.0, 2.0, 1.0, 1.0, 0.5, 0.5] + rng.normal(size=150), 4.0 * (X[:, 0] > 0.3) + rng.normal(size=150)
+    model = LLTBoostRegressorCV(max_rules=6, effort=0, cv=2, random_state=0)
+    linear, stepped = model.fit(X, line), clone(model).fit(X, step)
+    assert (linear.linear_terms_, stepped.linear_terms_) == ("only", True)
+    assert all(rule.factor is not None for ensemble in linear.path_ for rule in ensemble)
+    assert any(rule.factor is None for rule in stepped.ensemble_)
+    # Files, and fits to other rows, have what was found.
+    linear.save(tmp_path / "linear.json")
+    assert '"linear_terms": "only"' in (tmp_path / "linear.json").read_text(encoding="utf-8")
+    for terms in (False, True, "only"):
+        assert clone(model).set_params(linear_terms=terms, cv=KFold(2)).fit(X, line).linear_terms_ == terms
+
+
+def test_a_linear_model_with_all_columns_need_not_be_longer():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(100, 2))
+    model = LLTBoostRegressorCV(linear_terms="only", max_rules=2, cv=KFold(2), random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, X @ [1.0, 2.0])
+    with pytest.warns(ConvergenceWarning, match="raise max_rules"):
+        model.set_params(max_rules=1).fit(X, X @ [1.0, 2.0])
 
 
 def test_a_slope_is_taken_at_most_once_and_can_be_dropped():
@@ -198,12 +276,13 @@ def test_a_slope_is_taken_at_most_once_and_can_be_dropped():
         LLTBoostRegressor(selection="validation", linear_terms=True),
         TGBRegressor(linear_terms=True),
         LLTBoostClassifier(linear_terms=True),
+        LLTBoostRegressor(selection="validation", linear_terms="only"),
     ],
 )
 def test_slopes_that_cannot_be_learned_are_refused(model):
     X, y = straight()
     target = np.array(list("abc"))[np.arange(len(y)) % 3] if isinstance(model, LLTBoostClassifier) else y
-    with pytest.raises(ValueError, match="linear_terms=True needs"):
+    with pytest.raises(ValueError, match=r"linear_terms=.* needs"):
         model.fit(X, target)
     assert model.set_params(linear_terms="auto", max_rules=1).fit(X, target).path_
 

@@ -179,11 +179,11 @@ def test_with_cross_validation_the_limit_is_for_each_path(tick):
     X, y = rows_of(None)
     model = TGBRegressorCV(**SMALL, cv=3)
     with pytest.warns(ConvergenceWarning, match="limit of max_seconds"):
-        stopped = clone(model).set_params(max_seconds=6.5).fit(X, y)
+        stopped = clone(model).set_params(max_seconds=3.5).fit(X, y)
     # If the limit were for all of them, the paths of the folds would be constants, and none better than another.
     assert stopped.stopped_ == "max_seconds"
     assert np.ptp(stopped.cv_results_["mean_test_risk"]) > 0.1
-    assert dict(stopped.model_.origin.parameters)["max_seconds"] == 6.5
+    assert dict(stopped.model_.origin.parameters)["max_seconds"] == 3.5
     complete = clone(model).set_params(max_seconds=LATE).fit(X, y)
     assert complete.stopped_ is None
     assert dict(complete.model_.origin.parameters)["max_seconds"] is None

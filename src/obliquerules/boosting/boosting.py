@@ -25,21 +25,24 @@ from obliquerules.boosting.progress import Progress
 from obliquerules.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
-from obliquerules.boosting.slopes import with_slopes
+from obliquerules.boosting.slopes import Lines, WithSlopes
 from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.class_order import grow_in_class_order
+from obliquerules.losses import Loss
 from obliquerules.method import Growth, Method, Task
-from obliquerules.parameters import AUTO, flag, flag_or_auto, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
+from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path
 from obliquerules.rows.sample import Sample
-from obliquerules.solvers.shrinkage import Rows, estimated_ridge
+from obliquerules.solvers.shrinkage import WEIGHTS_PER_UNIT, WEIGHTS_PER_UNIT_OF_LINES, Rows, estimated_ridge
 
 Boosted = TypeVar("Boosted", bound="Boosting")
 
 # The ridge with which rules are grown, if that of their final weights is estimated.
 GROWTH_RIDGE = 4.0
+# The value of ``linear_terms`` for a linear model.
+ONLY = "only"
 # Training losses that agree in this many digits are equal up to rounding: the same rules fire on the same rows.
 LOSS_DIGITS = 9
 # What is said of a fit that was stopped.
@@ -109,12 +112,15 @@ class Boosting(Method):
         "so far are grown again and simplified. More takes longer and lowers the loss on the training rows; 0 is quickest.",
         least=0,
     )
-    linear_terms: Any = flag_or_auto(
+    linear_terms: Any = flag_or_word(
         AUTO,
+        (AUTO, ONLY),
         "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a column has a long tail, its values are "
         "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
         'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
-        '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper.',
+        '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '
+        "model, of slopes and, in columns of levels or few different values, rules with one condition on one column; what "
+        "lowers the loss most comes first on the path.",
     )
     max_seconds: float | None = real_or_none(
         None,
@@ -198,32 +204,26 @@ class Boosting(Method):
     def _estimated_ridge(self, stages: list[Stage], task: Task, workers: Workers) -> float:
         """Return the ridge of the final weights of ensembles."""
         rows = Rows(task.sample.y, task.sample.weight, task.loss, task.sample.offset)
+        per_unit = WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else WEIGHTS_PER_UNIT
 
         def each(work: Callable[[Stage], Any], ensembles: list[Stage]) -> list[Any]:
             return workers.each(partial(_once, work), ensembles)
 
-        return estimated_ridge(stages, rows, lambda ridge: replace(self, ridge=ridge).task_penalty(task), each)
+        return estimated_ridge(stages, rows, lambda ridge: replace(self, ridge=ridge).task_penalty(task), per_unit, each)
 
     def _grown(self, task: Task, workers: Workers) -> tuple[list[Stage], Record]:
         """Return the ensembles of the path, and the record of the fit."""
         limit = math.inf if self.max_seconds is None else float(self.max_seconds)
         pair, record = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit)
-        problem = replace(self.problem(task), workers=workers)
-        learner, selection = pair.learner(self, task.sample), pair.selection(self)
-        growth, search = boost(problem, learner, selection, self.max_rules, record), None
-        if isinstance(selection, InformationSelection) and not task.loss.by_class:
-            conditions = SoftConditions(Inputs(task.sample.X, task.sample.weight), task.sample.weight)
-            problem = replace(problem, blur=Blur(conditions, problem.size))
-            if self.linear_terms:
-                learner = with_slopes(learner, selection, task.sample.X, task.sample.weight)
-                learner.note_lines(first_stage(problem), self.max_rules, record)
-            refiner = Refiner(conditions, problem)
-            search = Search(problem, learner, selection, refiner, self.max_rules, record)
-            growth = search.grow()
-        elif self.linear_terms not in (False, AUTO):
+        problem, selection = replace(self.problem(task), workers=workers), pair.selection(self)
+        if isinstance(selection, InformationSelection) and self.learns_slopes(task.loss):
+            growth, search = self._longer(problem, selection, task, record)
+        elif self.linear_terms in (False, AUTO):
+            growth, search = boost(problem, pair.learner(self, task.sample), selection, self.max_rules, record), None
+        else:
             raise ValueError(
-                'linear_terms=True needs selection="information" and numbers, counts or two classes; with "auto", there are '
-                "slopes where they can be learned."
+                f'linear_terms={self.linear_terms!r} needs selection="information" and numbers, counts or two classes; with '
+                '"auto", there are slopes where they can be learned.'
             )
         try:
             self._run(growth, search, task)
@@ -232,6 +232,23 @@ class Boosting(Method):
                 raise
             record.stopped = INTERRUPTED
         return selection.path(record), record
+
+    def _longer(
+        self, problem: Problem, selection: InformationSelection, task: Task, record: Record
+    ) -> tuple[Iterator[Stage], Search | None]:
+        """Return the growth of rules and slopes by a criterion and the search that goes on from there; none for lines alone."""
+        X, weight = task.sample.X, task.sample.weight
+        if self.linear_terms == ONLY:
+            return Lines.of(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
+        conditions = SoftConditions(Inputs(X, weight), weight)
+        problem = replace(problem, blur=Blur(conditions, problem.size))
+        learner = self.pair.learner(self, task.sample)
+        if self.linear_terms:
+            lines = Lines.of(X, weight, selection)
+            lines.note(first_stage(problem), self.max_rules, record)
+            learner = WithSlopes(learner, lines)
+        search = Search(problem, learner, selection, Refiner(conditions, problem), self.max_rules, record)
+        return search.grow(), search
 
     def _run(self, growth: Iterator[Stage], search: Search | None, task: Task) -> None:
         """Grow to the end; then, in the longer search, improve what was found as often as ``effort`` says."""
@@ -250,6 +267,10 @@ class Boosting(Method):
     def reseeded(self, seed: int) -> Self:
         """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""
         return replace(super().reseeded(seed), keep_path=False, n_jobs=1)
+
+    def learns_slopes(self, loss: Loss) -> bool:
+        """Say whether slopes can be learned with this selection and a loss."""
+        return isinstance(self.pair.selection(self), InformationSelection) and not loss.by_class
 
     @property
     def growth_ridge(self) -> float:

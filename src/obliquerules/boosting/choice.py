@@ -1,4 +1,4 @@
-"""The choice of a size by paired differences of held-out losses, among sizes that differ enough to matter."""
+"""The choice of a variant and a size by paired differences of held-out losses, among sizes that differ enough to matter."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.held_out import FoldLosses, HeldOut
 
+# The complexities that are compared in each variant, in ascending order.
+Sizes = Sequence[NDArray[np.intp]]
+
 # The least ratio of two sizes to choose from, and the largest ratio of the largest size to the largest of them.
 STEP, NEAR = 1.2, 1.1
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice of a ridge and a size, by their positions among those that were compared.
+    """A choice of a variant and a size, by their positions among those that were compared.
 
     Attributes
     ----------
-    ridge : int
+    variant : int
+        A family of paths at a ridge.
     best, chosen : int
         The size with the least risk, and the chosen one.
     still_falls : bool
@@ -29,44 +33,47 @@ class Choice:
         Whether further repetitions of the folds are unlikely to change the size.
     """
 
-    ridge: int
+    variant: int
     best: int
     chosen: int
     still_falls: bool
     settled: bool
 
 
-def choose(held_out: HeldOut, tolerance: float) -> Choice:
-    """Choose the ridge of the least risk and, at that ridge, a size.
+def choose(held_out: HeldOut, sizes: Sizes, tolerance: float) -> Choice:
+    """Choose the variant of the least risk and, in that variant, a size; ``sizes`` are the complexities of each variant.
 
-    It is settled if each ridge that is not clearly worse leads to the same size, clearly.
+    It is settled if each variant that is not clearly worse leads to the same complexity, clearly.
     """
-    ridge = int(held_out.risk.min(axis=1).argmin())
-    choice = choose_size(held_out, ridge, tolerance)
-    others = [choose_size(held_out, other, tolerance) for other in contenders(held_out, ridge)]
-    same = all(other.settled and other.chosen == choice.chosen for other in others)
+    variant = int(np.argmin([risk.min() for risk in held_out.risk]))
+    choice = choose_size(held_out, variant, tolerance)
+    others = [choose_size(held_out, other, tolerance) for other in contenders(held_out, variant)]
+    complexity = sizes[variant][choice.chosen]
+    same = all(other.settled and sizes[other.variant][other.chosen] == complexity for other in others)
     return replace(choice, settled=choice.settled and same)
 
 
-def nested_losses(folds: Sequence[FoldLosses], weight: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
-    """Return the losses of the rows of each fold at the ridge and size that the other folds choose, added up for each row."""
+def nested_losses(
+    folds: Sequence[FoldLosses], weight: NDArray[np.float64], sizes: Sizes, tolerance: float
+) -> NDArray[np.float64]:
+    """Return the losses of the rows of each fold in the variant and at the size that the other folds choose, summed by row."""
     total = np.zeros(len(weight))
     for place, fold in enumerate(folds):
-        choice = choose(HeldOut.of([*folds[:place], *folds[place + 1 :]], weight), tolerance)
-        total[fold.rows] += fold.loss[choice.ridge, choice.chosen]
+        choice = choose(HeldOut.of([*folds[:place], *folds[place + 1 :]], weight), sizes, tolerance)
+        total[fold.rows] += fold.loss[choice.variant][choice.chosen]
     return total
 
 
-def choose_size(held_out: HeldOut, ridge: int, tolerance: float) -> Choice:
+def choose_size(held_out: HeldOut, variant: int, tolerance: float) -> Choice:
     """Choose the smallest size whose risk is above the least by at most ``tolerance`` standard errors of the difference."""
-    risk = held_out.risk[ridge]
+    risk = held_out.risk[variant]
     best = int(risk.argmin())
-    excess, error = risk - risk[best], held_out.standard_error(ridge, less=(ridge, best))
+    excess, error = risk - risk[best], held_out.standard_error(variant, less=(variant, best))
     chosen = int(np.flatnonzero(excess <= tolerance * error)[0])
     # Smaller sizes must be outside and the chosen one inside by more than the partition matters; the best is so by definition.
-    margin, doubt = np.abs(excess - tolerance * error), held_out.doubt(ridge, less=(ridge, best))
+    margin, doubt = np.abs(excess - tolerance * error), held_out.doubt(variant, less=(variant, best))
     return Choice(
-        ridge=ridge,
+        variant=variant,
         best=best,
         chosen=chosen,
         still_falls=0 < best == len(risk) - 1 and bool((excess > error)[:-1].all()),
@@ -74,12 +81,14 @@ def choose_size(held_out: HeldOut, ridge: int, tolerance: float) -> Choice:
     )
 
 
-def contenders(held_out: HeldOut, ridge: int) -> list[int]:
-    """Return the other ridges that further repetitions may show to be better; each is judged at its best size."""
-    best, least = held_out.risk.argmin(axis=1).tolist(), held_out.risk.min(axis=1)
-    others = (other for other in range(len(least)) if other != ridge)
+def contenders(held_out: HeldOut, variant: int) -> list[int]:
+    """Return the other variants that further repetitions may show to be better; each is judged at its best size."""
+    best, least = [int(risk.argmin()) for risk in held_out.risk], [float(risk.min()) for risk in held_out.risk]
+    others = (other for other in range(len(least)) if other != variant)
     return [
-        other for other in others if least[other] - least[ridge] < held_out.doubt(other, less=(ridge, best[ridge]))[best[other]]
+        other
+        for other in others
+        if least[other] - least[variant] < held_out.doubt(other, less=(variant, best[variant]))[best[other]]
     ]
 
 

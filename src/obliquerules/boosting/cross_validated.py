@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from obliquerules.boosting.boosting import Boosting
+from obliquerules.boosting.boosting import ONLY, Boosting
 from obliquerules.boosting.choice import Choice, choose, nested_losses, sizes_to_compare
 from obliquerules.boosting.folds import (
     Rows,
@@ -36,24 +36,75 @@ from obliquerules.parameters import (
     check_folds,
     declared,
     flag,
+    flag_or_word,
     gives_splits,
     jobs,
     real_or_auto,
     real_or_none,
     seed,
     verbosity,
+    whole,
 )
 from obliquerules.rules import RuleEnsemble
 
 DEFAULT_FOLDS = 5
 # The largest number of repetitions of the folds.
 REPETITIONS = 10
-# The ridges that are compared if one is to be chosen; the first is that of growth.
+# The ridges that are compared if one is to be chosen; the first is that of growth. A linear model may need next to none.
 RIDGES = (4.0, 16.0, 64.0)
+RIDGES_OF_LINES = (0.25, 1.0, 4.0, 16.0, 64.0)
 
 STILL_FALLS = "The largest size is better than every smaller one by more than a standard error: raise max_rules."
 
 Path = tuple[RuleEnsemble, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Paths of one kind: the method that grows them, and the ridges with which they are compared, that of growth first."""
+
+    method: Boosting
+    ridges: tuple[float, ...]
+
+    def reseeded(self, seed: int) -> Family:
+        """Return the same paths with another seed, for fits inside a fit."""
+        return dataclasses.replace(self, method=self.method.reseeded(seed))
+
+    def grow(self, task: Task) -> Growth:
+        """Grow a path, whose time limit counts from now."""
+        return self.method.grow(dataclasses.replace(task, stopwatch=task.stopwatch.restarted()))
+
+    @classmethod
+    def of(cls, method: Boosting, ridge: Any) -> Family:
+        """Return the paths that a method grows, at the given ridge or, for "auto", at several."""
+        choices = RIDGES_OF_LINES if method.linear_terms == ONLY else RIDGES
+        ridges = choices if ridge == AUTO else (float(ridge),)
+        return cls(dataclasses.replace(method, ridge=ridges[0]), ridges)
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What was grown on all rows in a family, and the positions of the members of the path among which to choose."""
+
+    family: Family
+    growth: Growth
+    members: list[int]
+
+    @classmethod
+    def on(cls, task: Task, family: Family) -> Grown:
+        """Grow the path of a family."""
+        growth = family.grow(task)
+        return cls(family, growth, members_to_compare(growth.path, task))
+
+    @property
+    def complexity(self) -> NDArray[np.intp]:
+        """The complexities to compare."""
+        return complexities(self.growth.path)[self.members]
+
+    def is_cut_short(self, n_columns: int) -> bool:
+        """Say whether the path would go on with a larger ``max_rules``; lines end where each column has one."""
+        most = self.family.method.max_rules
+        return self.growth.n_iter == most and (self.family.method.linear_terms != ONLY or most < n_columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,11 +115,23 @@ class CrossValidated(ABC):
     its members are evaluated on those rows.
     """
 
+    max_rules: int = whole(
+        20,
+        "Largest number of rules. The best size should lie inside the path: if it is clearly the last one, there is a "
+        "``ConvergenceWarning``.",
+    )
     ridge: Any = real_or_auto(
         "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. "
-        '``"auto"``: rules are grown with a ridge of 4 and their weights refitted with 16 and 64 too; the ridge of the least '
-        "risk is taken.",
+        '``"auto"``: rules are grown with a ridge of 4 and their weights refitted with 16 and 64 too, linear models with '
+        "ridges from 0.25 to 64; the ridge of the least risk is taken.",
+    )
+    linear_terms: Any = flag_or_word(
+        AUTO,
+        (AUTO, ONLY),
+        "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age; see `LLTBoostClassifier`. True: slopes and rules. "
+        'False: rules alone. ``"only"``: slopes alone, a linear model. ``"auto"``: where slopes can be learned, a path of '
+        "slopes and rules is compared with one of slopes alone, and that of the least risk is taken.",
     )
     max_seconds: float | None = real_or_none(
         None,
@@ -130,13 +193,19 @@ class CrossValidated(ABC):
             task = dataclasses.replace(task, X=sample.X, y=sample.y, weight=sample.weight, offset=sample.offset)
         repetitions = self._repetitions(task, rng)
         first = next(repetitions)  # bad folds are refused before anything is grown
-        growth = self.plain.grow(task)
-        members = members_to_compare(growth.path, task)
-        complexity = complexities(growth.path)[members]
-        held_out = self._held_out(task, first, complexity, rng)
-        while not (choice := self._choice(held_out)).settled and (splits := next(repetitions, None)) is not None:
-            held_out += self._held_out(task, splits, complexity, rng)
-        return self._chosen(task, growth, members, held_out, choice)
+        grown = [Grown.on(task, family) for family in self._families(task)]
+        held_out = self._held_out(task, first, grown, rng)
+        while not (choice := self._choice(held_out, grown)).settled and (splits := next(repetitions, None)) is not None:
+            held_out += self._held_out(task, splits, grown, rng)
+        return self._chosen(task, grown, held_out, choice)
+
+    def _families(self, task: Task) -> list[Family]:
+        """Return the families of paths to compare: a linear model, too, if it is left to the data whether there are slopes."""
+        first = self.plain
+        if self.linear_terms != AUTO or not first.learns_slopes(task.loss):
+            return [Family.of(first, self.ridge)]
+        lines = dataclasses.replace(first, linear_terms=ONLY, verbose=0)
+        return [Family.of(one, self.ridge) for one in (dataclasses.replace(first, linear_terms=True), lines)]
 
     def _repetitions(self, task: Task, rng: np.random.RandomState) -> Iterator[list[Split]]:
         """Yield the splits of each repetition."""
@@ -157,40 +226,34 @@ class CrossValidated(ABC):
     def _salts(self, rng: np.random.RandomState) -> Iterator[int]:
         return (int(rng.randint(2**31 - 1)) for _ in range(REPETITIONS))
 
-    def _held_out(self, task: Task, splits: list[Split], complexity: NDArray[np.intp], rng: np.random.RandomState) -> HeldOut:
-        """Return the held-out losses of one repetition at each of some complexities."""
+    def _held_out(self, task: Task, splits: list[Split], grown: list[Grown], rng: np.random.RandomState) -> HeldOut:
+        """Return the held-out losses of one repetition at the complexities to compare."""
         # Seeds drawn here, not in the workers, are the same for any number of workers.
-        methods = [self.plain.reseeded(int(rng.randint(2**31 - 1))) for _ in splits]
+        seeds = [int(rng.randint(2**31 - 1)) for _ in splits]
+        compared = [(one.family, one.complexity) for one in grown]
         folds = list(
             joblib.Parallel(n_jobs=self.n_jobs)(
-                joblib.delayed(fold_losses)(method, task, *split, complexity, self._ridges)
-                for method, split in zip(methods, splits, strict=True)
+                joblib.delayed(fold_losses)(compared, task, *split, seed) for seed, split in zip(seeds, splits, strict=True)
             )
         )
-        nested = nested_losses(folds, task.weight, self._tolerance)
+        nested = nested_losses(folds, task.weight, sizes_of(grown), self._tolerance)
         return dataclasses.replace(HeldOut.of(folds, task.weight), nested=nested)
 
-    @property
-    def _ridges(self) -> tuple[float, ...]:
-        """The ridges to compare."""
-        return RIDGES if self.ridge == AUTO else (float(self.ridge),)
-
-    def _choice(self, held_out: HeldOut) -> Choice:
-        return choose(held_out, self._tolerance)
+    def _choice(self, held_out: HeldOut, grown: list[Grown]) -> Choice:
+        return choose(held_out, sizes_of(grown), self._tolerance)
 
     @property
     def _tolerance(self) -> float:
         """By how many standard errors the risk of the chosen size may exceed the least."""
         return 1.0 if self.one_standard_error else 0.0
 
-    def _chosen(self, task: Task, growth: Growth, members: list[int], held_out: HeldOut, choice: Choice) -> Growth:
+    def _chosen(self, task: Task, grown: list[Grown], held_out: HeldOut, choice: Choice) -> Growth:
         """Return the growth with the chosen member, and the results by which it was chosen."""
-        if choice.still_falls and growth.n_iter == self.plain.max_rules:
+        one, ridge = variants_of(grown)[choice.variant]
+        growth, method, complexity = one.growth, one.family.method, one.complexity
+        if choice.still_falls and one.is_cut_short(task.X.n_columns):
             warnings.warn(STILL_FALLS, ConvergenceWarning, stacklevel=2)
-        ridge, complexity = self._ridges[choice.ridge], complexities(growth.path)[members]
-        stopped = growth.notes["stopped_"] or held_out.stopped
-        # The limit had an effect on the choice, too, if it stopped the path of a fold.
-        found = {} if stopped is None else {"max_seconds": self.plain.max_seconds}
+        stopped = next((each.growth.notes["stopped_"] for each in grown if each.growth.notes["stopped_"]), held_out.stopped)
         notes = {
             "cv_results_": cv_results(complexity, held_out, choice),
             "best_complexity_": int(complexity[choice.best]),
@@ -198,15 +261,19 @@ class CrossValidated(ABC):
             "n_repetitions_": len(held_out.repetitions),
             "risk_": held_out.nested_risk[0],
             "risk_standard_error_": held_out.nested_risk[1],
+            "linear_terms_": method.linear_terms,
             "ridge_": ridge,
             "stopped_": stopped,
         }
+        # The limit had an effect on the choice, too, if it stopped the path of a fold.
+        found = {} if stopped is None else {"max_seconds": self.plain.max_seconds}
+        found |= {"linear_terms": method.linear_terms} | ({"ridge": ridge} if self.ridge == AUTO else {})
         return dataclasses.replace(
             growth,
-            path=with_ridge(growth.path, task, self.plain, ridge),
-            chosen=members[choice.chosen],
+            path=with_ridge(growth.path, task, method, ridge),
+            chosen=one.members[choice.chosen],
             notes={**growth.notes, **notes},
-            parameters={**growth.parameters, **found} | ({"ridge": ridge} if self.ridge == AUTO else {}),
+            parameters={**growth.parameters, **found},
         )
 
 
@@ -245,22 +312,32 @@ def members_to_compare(path: Path, task: Task) -> list[int]:
     return sizes_to_compare(complexities(path), np.array(losses))
 
 
-def fold_losses(
-    method: Boosting, task: Task, train: Rows, test: Rows, complexity: NDArray[np.intp], ridges: Sequence[float]
-) -> FoldLosses:
-    """Fit the method to the training rows of a fold and evaluate it on the test rows.
+def variants_of(grown: Sequence[Grown]) -> list[tuple[Grown, float]]:
+    """Return each family with each of its ridges."""
+    return [(one, ridge) for one in grown for ridge in one.family.ridges]
 
-    At a given complexity, that is the largest member of its path of at most this complexity, refitted at each ridge.
+
+def sizes_of(grown: Sequence[Grown]) -> list[NDArray[np.intp]]:
+    """Return the complexities to compare in each variant."""
+    return [one.complexity for one, _ in variants_of(grown)]
+
+
+def fold_losses(
+    compared: Sequence[tuple[Family, NDArray[np.intp]]], task: Task, train: Rows, test: Rows, seed: int
+) -> FoldLosses:
+    """Grow the paths of some families on the training rows of a fold and evaluate them on the test rows, at some complexities.
+
+    At a given complexity, that is the largest member of a path of at most this complexity, refitted at each ridge.
     """
     learned, judged = task.on(train), task.on(test)
-    growth = method.grow(learned)
-    path = growth.path
-    members = tuple(path[at] for at in np.searchsorted(complexities(path), complexity, side="right") - 1)
-    losses = [
-        [judged.loss.value(judged.y, judged.scores(ensemble)) for ensemble in with_ridge(members, learned, method, ridge)]
-        for ridge in ridges
-    ]
-    return FoldLosses(test, np.array(losses), growth.notes["stopped_"])
+    losses, stopped = [], None
+    for family, complexity in compared:
+        growth = family.reseeded(seed).grow(learned)
+        members = tuple(growth.path[at] for at in np.searchsorted(complexities(growth.path), complexity, side="right") - 1)
+        paths = (with_ridge(members, learned, family.method, ridge) for ridge in family.ridges)
+        losses += [np.array([judged.loss.value(judged.y, judged.scores(ensemble)) for ensemble in path]) for path in paths]
+        stopped = stopped or growth.notes["stopped_"]
+    return FoldLosses(test, losses, stopped)
 
 
 def with_ridge(path: Path, task: Task, method: Boosting, ridge: float) -> Path:
@@ -279,15 +356,16 @@ def refitted(ensemble: RuleEnsemble, task: Task, method: Boosting) -> RuleEnsemb
 
 
 def cv_results(complexity: NDArray[np.intp], held_out: HeldOut, choice: Choice) -> dict[str, NDArray[Any]]:
-    """Return what is known of each size at the chosen ridge; see the estimators for what the names mean."""
-    ridge, risk, folds = choice.ridge, held_out.risk[choice.ridge], [fold[choice.ridge] for fold in held_out.folds]
+    """Return what is known of each size in the chosen variant; see the estimators for what the names mean."""
+    variant, risk = choice.variant, held_out.risk[choice.variant]
+    folds = [fold[variant] for fold in held_out.folds]
     return {
         "complexity": complexity,
         "mean_test_risk": risk,
         "std_test_risk": np.std(folds, axis=0, ddof=1),
-        "standard_error": held_out.standard_error(ridge),
+        "standard_error": held_out.standard_error(variant),
         "difference": risk - risk[choice.best],
-        "difference_standard_error": held_out.standard_error(ridge, less=(ridge, choice.best)),
+        "difference_standard_error": held_out.standard_error(variant, less=(variant, choice.best)),
     } | {f"split{k}_test_risk": fold for k, fold in enumerate(folds)}
 
 

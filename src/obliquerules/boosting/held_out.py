@@ -1,4 +1,4 @@
-"""Held-out losses: what each row loses under ensembles that were fitted without it, at each ridge and size."""
+"""Held-out losses: what each row loses under ensembles that were fitted without it, in each variant and at each size."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 Array = NDArray[np.float64]
+Arrays = tuple[Array, ...]
 
 CONFIDENCE = 0.95
 
@@ -23,13 +24,14 @@ class FoldLosses:
     ----------
     rows : array of shape (n_tested,)
         The positions of the test rows.
-    loss : array of shape (n_ridges, n_sizes, n_tested)
+    loss : sequence of arrays of shape (n_sizes, n_tested)
+        One for each variant, that is a family of paths at a ridge, whose sizes are its own.
     stopped : str or None
         Why the path of these ensembles ended before its end, if it did.
     """
 
     rows: NDArray[np.intp]
-    loss: Array
+    loss: Sequence[Array]
     stopped: str | None = None
 
 
@@ -43,32 +45,33 @@ class HeldOut:
     ----------
     weight, times : array of shape (n_rows,)
         The weight of each row, and how often it was tested.
-    total : array of shape (n_ridges, n_sizes, n_rows)
-        The sum of its losses.
-    folds, repetitions : tuple of array of shape (n_ridges, n_sizes)
-        The risk on each fold, and in each repetition.
+    total : tuple of arrays of shape (n_sizes, n_rows)
+        The sum of its losses, in each variant.
+    folds, repetitions : tuple of tuples of arrays of shape (n_sizes,)
+        The risk on each fold, and in each repetition, in each variant.
     nested : array of shape (n_rows,)
-        The sum of its losses at the ridge and size that the other folds of a repetition choose.
+        The sum of its losses in the variant and at the size that the other folds of a repetition choose.
     stopped : str or None
         Why the path of a fold ended before its end, if one did.
     """
 
     weight: Array
     times: Array
-    total: Array
-    folds: tuple[Array, ...]
-    repetitions: tuple[Array, ...] = ()
+    total: Arrays
+    folds: tuple[Arrays, ...]
+    repetitions: tuple[Arrays, ...] = ()
     nested: Array = field(default_factory=lambda: np.zeros(0))
     stopped: str | None = None
 
     @classmethod
     def of(cls, folds: Sequence[FoldLosses], weight: Array) -> HeldOut:
         """Collect the folds of one repetition; what is nested is left to the caller, who knows how to choose."""
-        times, total = np.zeros(len(weight)), np.zeros((*folds[0].loss.shape[:2], len(weight)))
+        times, total = np.zeros(len(weight)), tuple(np.zeros((len(loss), len(weight))) for loss in folds[0].loss)
         for fold in folds:
             times[fold.rows] += 1.0
-            total[..., fold.rows] += fold.loss
-        risks = tuple(np.average(fold.loss, axis=-1, weights=weight[fold.rows]) for fold in folds)
+            for losses, loss in zip(total, fold.loss, strict=True):
+                losses[:, fold.rows] += loss
+        risks = tuple(tuple(np.average(loss, axis=-1, weights=weight[fold.rows]) for loss in fold.loss) for fold in folds)
         stopped = next((fold.stopped for fold in folds if fold.stopped is not None), None)
         once = cls(weight, times, total, risks, stopped=stopped)
         return replace(once, repetitions=(once.risk,))
@@ -77,7 +80,7 @@ class HeldOut:
         return HeldOut(
             self.weight,
             self.times + other.times,
-            self.total + other.total,
+            tuple(own + others for own, others in zip(self.total, other.total, strict=True)),
             self.folds + other.folds,
             self.repetitions + other.repetitions,
             self.nested + other.nested,
@@ -94,22 +97,22 @@ class HeldOut:
         weight = self.weight[self._tested]
         return np.asarray(weight / np.add.reduce(weight))
 
-    def _loss(self, ridge: int) -> Array:
+    def _loss(self, variant: int) -> Array:
         """Return the mean losses of the tested rows at each size."""
-        return np.asarray(self.total[ridge][:, self._tested] / self.times[self._tested])
+        return np.asarray(self.total[variant][:, self._tested] / self.times[self._tested])
 
     @cached_property
-    def risk(self) -> Array:
-        """The mean loss at each ridge and size."""
-        return np.array([np.sum(self._loss(ridge) * self._share, axis=-1) for ridge in range(len(self.total))])
+    def risk(self) -> Arrays:
+        """The mean loss at each size, in each variant."""
+        return tuple(np.sum(self._loss(variant) * self._share, axis=-1) for variant in range(len(self.total)))
 
     @np.errstate(over="ignore")
-    def standard_error(self, ridge: int, less: tuple[int, int] | None = None) -> Array:
-        """Return the standard error of the risk at each size or, paired row by row, of its excess over another ridge and size.
+    def standard_error(self, variant: int, less: tuple[int, int] | None = None) -> Array:
+        """Return the standard error of the risk at each size or, paired row by row, of its excess over another one.
 
         Distinct rows are independent; a row of weight 2 is one observation, not two.
         """
-        loss = self._loss(ridge)
+        loss = self._loss(variant)
         if less is not None:
             loss = loss - self._loss(less[0])[less[1]]
         return self._error(loss)
@@ -125,13 +128,13 @@ class HeldOut:
         loss = self.nested[self._tested] / self.times[self._tested]
         return float(np.sum(loss * self._share)), float(self._error(loss))
 
-    def doubt(self, ridge: int, less: tuple[int, int]) -> Array:
-        """Return how far the excess of each size over another ridge and size may be from its mean over all repetitions.
+    def doubt(self, variant: int, less: tuple[int, int]) -> Array:
+        """Return how far the excess of each size over another variant and size may be from its mean over all repetitions.
 
         It is the half-width of a confidence interval by Student's t, which is wide for few repetitions; infinite after one. It
         says how far the excess depends on which rows come into the same fold.
         """
         if (n := len(self.repetitions)) < 2:
-            return np.full(self.total.shape[1], np.inf)
-        excess = np.array([risk[ridge] - risk[less] for risk in self.repetitions])
+            return np.full(len(self.total[variant]), np.inf)
+        excess = np.array([risk[variant] - risk[less[0]][less[1]] for risk in self.repetitions])
         return np.asarray(stdtrit(n - 1, 0.5 + 0.5 * CONFIDENCE) * excess.std(axis=0, ddof=1) / np.sqrt(n))

@@ -29,6 +29,8 @@ SHARE = 0.5
 # A column has a limit where this share of its rows lies beyond, one of them by this many times the distance between the limits.
 BEYOND = 0.01
 FAR = 0.2
+# Up to this many times the distance, it may have it at its last value instead.
+VERY_FAR = 0.5
 # Values are counted from zero if it is no further from them than this, in the same unit; otherwise from a usual value.
 NEAR = 0.25
 # The digits of limits and origins, in units of the distance between the limits.
@@ -36,67 +38,85 @@ DIGITS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class WithSlopes:
-    """A learner that offers slopes beside the conditions of another.
+class Lines:
+    """The slopes and steps that the columns of some rows allow.
 
     Attributes
     ----------
-    learner : Learner
     selection : InformationSelection
-    slopes : tuple of Slope
-    columns : tuple of array of shape (n_samples,)
-        The values of the slopes on the training rows.
+    slopes : tuple of Candidate
     steps : tuple of Candidate
         The conditions on single columns of few values.
     """
 
-    learner: Learner
     selection: InformationSelection
-    slopes: tuple[Slope, ...]
-    columns: tuple[Vector, ...]
+    slopes: tuple[Candidate, ...]
     steps: tuple[Candidate, ...]
+
+    @classmethod
+    def of(cls, X: Block, row_weight: Vector, selection: InformationSelection) -> Lines:
+        """Return the slopes of all columns that have enough different numbers, and the steps of the others."""
+        slopes = (slope for column in range(X.n_columns) for slope in slopes_in(column, X, row_weight))
+        return cls(selection, tuple(Candidate(slope, slope(X), 0.0) for slope in slopes), tuple(_steps(X)))
+
+    def new_slopes(self, stage: Stage) -> list[Candidate]:
+        """Return the slopes in columns in which an ensemble has none yet."""
+        known = {one.used_columns for one in stage.conditions if isinstance(one, Slope)}
+        return [one for one in self.slopes if one.condition.used_columns not in known]
+
+    def grow(self, stage: Stage, max_rules: int, record: Record) -> Iterator[Stage]:
+        """Yield the ensemble with no line, with one, and so on, until there is none left."""
+        yield record.note_grown(stage)
+        for longer in self._longer(stage, max_rules):
+            if record.is_out_of_time():
+                return
+            yield record.note_grown(longer)
+
+    def note(self, stage: Stage, max_rules: int, record: Record) -> None:
+        """Record the ensembles of lines alone, as long as each further one lowers the criterion.
+
+        One oblique rule may do what two or three slopes do, less well, and once it is there none of them by itself is of use.
+        """
+        for longer in self._longer(stage, max_rules):
+            if self.selection.criterion(longer) >= self.selection.criterion(stage):
+                return
+            stage = record.note_fitted(longer)
+
+    def _longer(self, stage: Stage, max_rules: int) -> Iterator[Stage]:
+        """Yield the ensemble with one more slope or step, with two more, and so on, each time the most promising one."""
+        for _ in range(max_rules):
+            steps = (one for one in self.steps if one.condition not in stage.conditions)
+            best = min([*self.new_slopes(stage), *steps], key=lambda one: self.selection.expected(stage, one), default=None)
+            if best is None:
+                return
+            stage = stage.with_rule(best)
+            yield stage
+
+
+@dataclass(frozen=True, eq=False)
+class WithSlopes:
+    """A learner that offers slopes beside the conditions of another."""
+
+    learner: Learner
+    lines: Lines
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield what the other learner does, and the best slope that the ensemble does not have yet."""
         yield from self.learner.candidates(stage, selection, record)
-        expected = {self.selection.expected(stage, one): one for one in self._new(stage)}
+        criterion = self.lines.selection
+        expected = {criterion.expected(stage, one): one for one in self.lines.new_slopes(stage)}
         if not expected:
             return
         # Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and
         # useless ones would take their places: they come on the path where they are better than what is there, and no further.
-        now = self.selection.criterion_of_training(stage)
-        pays = now + (1.0 - SHARE) * self.selection.price(stage, 1 + Slope.complexity)
+        now = criterion.criterion_of_training(stage)
+        pays = now + (1.0 - SHARE) * criterion.price(stage, 1 + Slope.complexity)
         worthwhile = [one for value, one in expected.items() if value < pays]
         if not worthwhile:
             record.note_fitted(stage.tried(expected[min(expected)]))
         best = selection.choose(stage, worthwhile, record)
         if best is not None:
             yield best
-
-    def note_lines(self, stage: Stage, max_rules: int, record: Record) -> None:
-        """Record an ensemble with slopes and steps alone, added one at a time while the criterion falls.
-
-        One oblique rule may do what two or three slopes do, less well, and once it is there none of them by itself is of use.
-        """
-        for _ in range(max_rules):
-            new = [*self._new(stage), *(step for step in self.steps if step.condition not in stage.conditions)]
-            best = min(new, key=lambda one: self.selection.expected(stage, one), default=None)
-            longer = stage if best is None else stage.with_rule(best)
-            if self.selection.criterion(longer) >= self.selection.criterion(stage):
-                return
-            stage = record.note_fitted(longer)
-
-    def _new(self, stage: Stage) -> Iterator[Candidate]:
-        """Yield the slopes that the ensemble does not have yet."""
-        for slope, values in zip(self.slopes, self.columns, strict=True):
-            if slope not in stage.conditions:
-                yield Candidate(slope, values, 0.0)
-
-
-def with_slopes(learner: Learner, selection: InformationSelection, X: Block, row_weight: Vector) -> WithSlopes:
-    """Return a learner that offers the slopes of all columns that have enough different numbers."""
-    slopes = [slope for column in range(X.n_columns) if (slope := slope_in(column, X, row_weight)) is not None]
-    return WithSlopes(learner, selection, tuple(slopes), tuple(slope(X) for slope in slopes), tuple(_steps(X)))
 
 
 def _steps(X: Block) -> Iterator[Candidate]:
@@ -118,33 +138,46 @@ def _tests(column: int, X: Block, values: Vector) -> list[Test]:
     return [in_whole_numbers(Proposition([column], [1.0], middle), X) for middle in values[:-1] + 0.5 * np.diff(values)]
 
 
-def slope_in(column: int, X: Block, row_weight: Vector) -> Slope | None:
-    """Return the slope in a column; None if the column has levels or few different numbers."""
+def slopes_in(column: int, X: Block, row_weight: Vector) -> list[Slope]:
+    """Return the slopes to choose from in a column; none if the column has levels or few different numbers."""
     values = X.matrix[:, column]
     present = ~np.isnan(values)
     if X.column(column).levels is not None or X.column(column).kind == "flag":
-        return None
+        return []
     if len(np.unique(values[present])) < FEWEST_VALUES:
-        return None
-    factor = _factor(column, values[present], row_weight[present], has_holes=not present.all())
-    return Slope(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight))
+        return []
+    factors = _factors(column, values[present], row_weight[present], has_holes=not present.all())
+    return [Slope(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight)) for factor in factors]
 
 
-def _factor(column: int, values: Vector, weight: Vector, *, has_holes: bool) -> Factor:
-    """Return the factor of a column: limits where values lie far beyond the others, and an origin where zero is far away."""
+def _factors(column: int, values: Vector, weight: Vector, *, has_holes: bool) -> list[Factor]:
+    """Return the factors of a column, with an origin where zero is far away.
+
+    Where values lie far beyond the others, there are limits. Unless they are very far, the line may also go on to the last of
+    them, and the loss decides.
+    """
     order = np.argsort(values, kind="stable")
     shares = np.cumsum(weight[order]) / float(np.add.reduce(weight))
     low, middle, high = (float(values[order][np.searchsorted(shares, share)]) for share in (BEYOND, 0.5, 1.0 - BEYOND))
     width = high - low
     if not 0.0 < width < math.inf:
-        return Factor(column)
-    least, most = float(values[order[0]]), float(values[order[-1]])
-    lower = _short(low, width) if low - least > FAR * width else -math.inf
-    upper = _short(high, width) if most - high > FAR * width else math.inf
+        return [Factor(column)]
     is_far = not low - NEAR * width <= 0.0 <= high + NEAR * width
     # What is missing counts as the origin, which therefore is a usual value.
     origin = _short(middle, width) if has_holes or is_far else 0.0
-    return Factor(column, origin, lower, upper)
+    least, most = float(values[order[0]]), float(values[order[-1]])
+    limits = [
+        (_limit(low, least, -width, goes_on=goes_on), _limit(high, most, width, goes_on=goes_on)) for goes_on in (False, True)
+    ]
+    return [Factor(column, origin, *pair) for pair in dict.fromkeys(limits)]
+
+
+def _limit(usual: float, last: float, width: float, *, goes_on: bool) -> float:
+    """Return where a factor ends, given the last usual value and the last of all; the width is negative on the lower side."""
+    beyond = (last - usual) / width
+    if beyond <= FAR:
+        return math.copysign(math.inf, width)
+    return _short(last if goes_on and beyond <= VERY_FAR else usual, abs(width))
 
 
 def _short(value: float, width: float) -> float:

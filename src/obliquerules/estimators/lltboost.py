@@ -98,7 +98,10 @@ class LLTBoostClassifierCV(RuleClassifier):
     Of sizes that differ by little, chance decides which has the least risk. So only some are compared: corners of the convex
     hull of complexity and training loss, each larger than the one before by a fifth or more. Rows are assigned to folds anew
     until the choice is stable: until each difference that decides is further from one standard error than its 95 % confidence
-    interval over the repetitions is wide, also at other ridges that are not clearly worse; at most ten times.
+    interval over the repetitions is wide, also in other variants that are not clearly worse; at most ten times.
+
+    Variants are ridges and, unless ``linear_terms`` says otherwise, two kinds of paths: slopes and rules, and slopes alone,
+    which are a linear model. The one with the least risk at its best size is taken.
 
     A ``ConvergenceWarning`` says that ``max_rules`` should be raised if the largest size is better than every smaller one by
     more than a standard error.
@@ -106,7 +109,8 @@ class LLTBoostClassifierCV(RuleClassifier):
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        Grown on all rows, as by `LLTBoostClassifier`; with ``ridge="auto"``, refitted with ``ridge_``.
+        Grown on all rows, as by `LLTBoostClassifier` with ``linear_terms=linear_terms_``; with ``ridge="auto"``, refitted with
+        ``ridge_``.
     ensemble_ : RuleEnsemble
         The chosen member.
     complexity_ : int
@@ -115,19 +119,22 @@ class LLTBoostClassifierCV(RuleClassifier):
         The complexity of the best size.
     ridge_ : float
         The ridge, chosen or given.
+    linear_terms_ : bool or str
+        True for slopes and rules, ``"only"`` for slopes alone, False for rules alone: chosen or given. Where no slopes can be
+        learned, it is as given.
     stopped_ : str or None
         ``"max_seconds"`` if the growth of a path ended at that limit; None if none did. Not saved to files.
     n_repetitions_ : int
         How often rows were assigned to folds.
     risk_, risk_standard_error_ : float
-        The mean held-out loss with the choice inside: the rows of each fold are judged at the size and ridge that the other
-        folds of the same repetition choose. The models by which those folds choose were fitted to rows of this fold, too: only
-        the choice is nested, not the fits behind it.
+        The mean held-out loss with the choice inside: the rows of each fold are judged at the size, ridge and kind of path that
+        the other folds of the same repetition choose. The models by which those folds choose were fitted to rows of this fold,
+        too: only the choice is nested, not the fits behind it.
     cv_results_ : dict of str to array
-        Each array has an entry for each size that was compared. ``complexity``; ``mean_test_risk``, the mean held-out loss of
-        the rows, each averaged over the times that it was tested; ``standard_error``, its standard error; ``difference``, the
-        risk less that of the best size, and ``difference_standard_error``; ``split0_test_risk`` and so on, the risk on each
-        fold, repetition by repetition, and ``std_test_risk``, their standard deviation. Not saved to files.
+        Each array has an entry for each size of the path that was compared. ``complexity``; ``mean_test_risk``, the mean
+        held-out loss of the rows, each averaged over the times that it was tested; ``standard_error``, its standard error;
+        ``difference``, the risk less that of the best size, and ``difference_standard_error``; ``split0_test_risk`` and so on,
+        the risk on each fold, repetition by repetition, and ``std_test_risk``, their standard deviation. Not saved to files.
     classes_ : array of shape (n_classes,)
     n_iter_ : int
     n_features_in_ : int
@@ -163,6 +170,7 @@ class LLTBoostRegressorCV(RuleRegressor):
     ensemble_ : RuleEnsemble
     complexity_, best_complexity_, n_repetitions_ : int
     ridge_, risk_, risk_standard_error_ : float
+    linear_terms_ : bool or str
     cv_results_ : dict of str to array
     stopped_ : str or None
     n_iter_ : int

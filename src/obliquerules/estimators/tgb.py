@@ -93,6 +93,7 @@ class TGBClassifierCV(RuleClassifier):
     ensemble_ : RuleEnsemble
     complexity_, best_complexity_, n_repetitions_ : int
     ridge_, risk_, risk_standard_error_ : float
+    linear_terms_ : bool or str
     cv_results_ : dict of str to array
     stopped_ : str or None
         As for `LLTBoostClassifierCV`.
@@ -127,6 +128,7 @@ class TGBRegressorCV(RuleRegressor):
     ensemble_ : RuleEnsemble
     complexity_, best_complexity_, n_repetitions_ : int
     ridge_, risk_, risk_standard_error_ : float
+    linear_terms_ : bool or str
     cv_results_ : dict of str to array
     search_complete_ : bool
     ridge_ : float

@@ -21,8 +21,9 @@ RIDGES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 # classes are separated, none of them shows what its own absence would change.
 ROWS_FOR_LESS = 100.0
 # Leaving a row out shows the optimism of the weights alone. Conditions are found on the same rows by a long search: each unit
-# of complexity counts as this many weights.
+# of complexity counts as this many weights. In a linear model nothing but columns is chosen: a slope, two units, is one weight.
 WEIGHTS_PER_UNIT = 2.0
+WEIGHTS_PER_UNIT_OF_LINES = 0.5
 # No row has more than this share of what decides its own score; and less curvature than the other share of all rows is none.
 MOST_LEVERAGE = 0.99
 NO_CURVATURE = 1e-9
@@ -63,7 +64,11 @@ class Fitted(Protocol):
 
 
 def estimated_ridge(
-    ensembles: Sequence[Fitted], rows: Rows, penalty: Callable[[float], Any], each: Callable[..., Iterable[Vector]] = map
+    ensembles: Sequence[Fitted],
+    rows: Rows,
+    penalty: Callable[[float], Any],
+    weights_per_unit: float = WEIGHTS_PER_UNIT,
+    each: Callable[..., Iterable[Vector]] = map,
 ) -> float:
     """Return the ridge, in rows, with the least mean expected loss of some ensembles on new rows.
 
@@ -73,8 +78,9 @@ def estimated_ridge(
     """
     ridges = ridges_for(float(np.add.reduce(rows.weight)))
     penalties = [penalty(ridge) for ridge in ridges]
+    losses = partial(expected_losses, rows=rows, ridges=penalties, weights_per_unit=weights_per_unit)
     with_rules = [one for one in ensembles if len(one.weights) > 1]
-    expected = sum(each(partial(expected_losses, rows=rows, ridges=penalties), with_rules), start=np.zeros(len(ridges)))
+    expected = sum(each(losses, with_rules), start=np.zeros(len(ridges)))
     return ridges[int(np.argmin(expected))]
 
 
@@ -83,12 +89,12 @@ def ridges_for(n_rows: float) -> tuple[float, ...]:
     return tuple(ridge for ridge in RIDGES if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
 
 
-def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any]) -> Vector:
+def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
     """Return the expected loss of an ensemble on new rows for each of some ridges."""
-    return np.array([expected_loss(one, rows, ridge) for ridge in ridges])
+    return np.array([expected_loss(one, rows, ridge, weights_per_unit) for ridge in ridges])
 
 
-def expected_loss(one: Fitted, rows: Rows, ridge: Any) -> float:
+def expected_loss(one: Fitted, rows: Rows, ridge: Any, weights_per_unit: float = WEIGHTS_PER_UNIT) -> float:
     """Return the expected loss of an ensemble on new rows if its weights are fitted with this ridge."""
     weights = weights_of_patterns(
         one.design, one.pattern, rows.y, rows.weight, rows.loss, ridge, one.weights, offset=rows.offset
@@ -97,7 +103,7 @@ def expected_loss(one: Fitted, rows: Rows, ridge: Any) -> float:
     if rows.offset is not None:
         score = score + rows.offset
     training, left_out = (_total(rows, each) for each in (score, left_out_scores(one, rows, weights, score, ridge)))
-    weights_per_rule = WEIGHTS_PER_UNIT * one.complexity / int(one.design.shape[1] - 1)
+    weights_per_rule = weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
     return training + weights_per_rule * max(left_out - training, 0.0)
 
 
