@@ -22,7 +22,7 @@ RIDGES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 ROWS_FOR_LESS = 100.0
 # Leaving a row out shows the optimism of the weights alone. Conditions are found on the same rows by a long search: each unit
 # of complexity counts as this many weights. In a linear model nothing but columns is chosen: a slope, two units, is one weight.
-WEIGHTS_PER_UNIT = 2.0
+WEIGHTS_PER_UNIT = 3.0
 WEIGHTS_PER_UNIT_OF_LINES = 0.5
 # No row has more than this share of what decides its own score; and less curvature than the other share of all rows is none.
 MOST_LEVERAGE = 0.99
