@@ -95,8 +95,8 @@ def main() -> int:
     seeds = range(options.seed, options.seed + REPETITIONS)
     print(f"{'':>17} {'max':>6} {'linear':>7} {'':>7} {'complexity':^24} {'excess (s.e.)':^15} {'within':>7} {'<= 2/3':>6}")
     print(
-        f"{'data':>17} {'rules':>6} {'terms':>7} {'rule':>7} {'chosen':>7} {'best':>7} {'largest':>8} {'chosen':>7} {'small':>7} "
-        f"{'1 s.e.':>7} {'size':>6}"
+        f"{'data':>17} {'rules':>6} {'terms':>7} {'rule':>7} {'chosen':>7} {'best':>7} {'largest':>8} {'chosen':>7} "
+        f"{'small':>7} {'1 s.e.':>7} {'size':>6}"
     )
     met = [report(*case, seeds) for case in ASKED]
     if not options.asked:
