@@ -15,7 +15,7 @@ from obliquerules.losses import LOSSES
 from obliquerules.method import patterns_of
 from obliquerules.rules import Proposition
 from obliquerules.solvers.rule_weights import weights_of_patterns
-from obliquerules.solvers.shrinkage import RIDGES
+from obliquerules.solvers.shrinkage import RIDGES, ridges_for
 
 from .growing import assert_rows_fit_conditions, assert_weights_are_best, problem, search_of, stage_of
 
@@ -147,7 +147,7 @@ def test_where_there_is_nothing_to_learn_any_effort_ends_in_the_constant():
     for effort in (0, 2):
         model = LLTBoostRegressor(effort=effort).fit(X, y)
         assert len(model.path_) == 1
-        assert model.ridge_ == RIDGES[0]
+        assert model.ridge_ == ridges_for(40.0)[0]
 
 
 # The ridge
