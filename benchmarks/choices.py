@@ -32,17 +32,20 @@ DEVELOPMENT = 100
 SIZES = (4, 6, 8, 10, 15, 20, 30)
 
 
-def levels_as_they_are(self, pull, rows):
-    """Directions without the unshrunk ones."""
+def levels_as_they_are(self, pull, rows, _):
+    """Return directions without the unshrunk ones."""
     design, labels, weight = self.classification(pull, rows)
-    for level in self.solve(design.standardised, labels, weight).levels:
-        if level is not None:
-            yield design.restore(level.weights, -level.intercept)
+    levels = self.solve(design.standardised, labels, weight).levels
+    return [design.restore(level.weights, -level.intercept) for level in levels if level is not None]
 
 
-def with_swaps(self, pull, rows):
-    """Directions with, for each support, the two in which the next variable to enter has taken the place of another."""
-    yield from DIRECTIONS(self, pull, rows)
+def with_swaps(self, pull, rows, workers):
+    """Return directions with, for each support, the two in which the next variable to enter has replaced another."""
+    return [*DIRECTIONS(self, pull, rows, workers), *swapped_directions(self, pull, rows)]
+
+
+def swapped_directions(self, pull, rows):
+    """Yield the directions of supports in which the next variable to enter has taken the place of another."""
     design, labels, weight = self.classification(pull, rows)
     levels = [level for level in self.solve(design.standardised, labels, weight).levels if level is not None]
     for level, following in itertools.pairwise(levels):
@@ -81,7 +84,7 @@ VARIANTS = {
     "grown again, not simplified": ({}, [(loop, "simplify", lambda *_: None)]),
     "effort=1": ({"effort": 1}, []),
     "effort=4": ({"effort": 4}, []),
-    "simplified from 30": ({}, [(simplification, "LARGEST", 30)]),
+    "simplified from 30": ({}, [(loop, "SIZES", range(30, 2, -1))]),
     "one of a size refined": ({}, [(simplification, "REFINED", 1), (simplification, "WITHIN", 1.05)]),
     "swaps of variables": ({}, [(PoolProposer, "directions", with_swaps)]),
     "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, met: met.grown)]),
