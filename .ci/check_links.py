@@ -38,6 +38,8 @@ class Page(HTMLParser):
 
 if __name__ == "__main__":
     root = Path(sys.argv[1]).resolve()
-    pages = {path: Page(path) for path in sorted(root.rglob("*.html"))}
+    # What themes bring along is no page: there are templates among it.
+    paths = [path for path in sorted(root.rglob("*.html")) if "_static" not in path.relative_to(root).parts]
+    pages = {path: Page(path) for path in paths}
     wrong = [f"{path.relative_to(root)}: {link}" for path, page in pages.items() for link in page.broken(pages)]
     sys.exit("\n".join(wrong) or (None if pages else f"There are no pages in {root}."))
