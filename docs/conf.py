@@ -53,7 +53,20 @@ html_theme_options = {
     "show_prev_next": False,
 }
 # Pages that are no part of a section have nothing to list beside the text.
-ALONE = ("index", "install", "tour", "scale", "compare", "cli", "method", "choices", "measurements", "format", "changelog", "cite")
+ALONE = (
+    "index",
+    "install",
+    "tour",
+    "scale",
+    "compare",
+    "cli",
+    "method",
+    "choices",
+    "measurements",
+    "format",
+    "changelog",
+    "cite",
+)
 html_sidebars = {"**": ["sidebar-nav-bs"]} | {page: [] for page in ALONE}
 html_static_path = ["_static"]
 html_css_files = ["formulas.css", "pages.css"]
