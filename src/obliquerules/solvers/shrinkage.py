@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 
 # The ridges that are compared, in rows.
 RIDGES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
-# A ridge below one row is compared only if there are at least this many rows for each of its inverse: where few rows of two
+# A ridge below one row is compared only if it is at least this much divided by the number of rows: where few rows of two
 # classes are separated, none of them shows what its own absence would change.
 ROWS_FOR_LESS = 100.0
 # Leaving a row out shows the optimism of the weights alone. Conditions are found on the same rows by a long search: each unit
