@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from obliquerules import (
     DRNetClassifier,
@@ -42,6 +44,14 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def expected_to_fail(estimator: Any) -> dict[str, str]:
+    """Return the checks that cannot pass: of two classes, the first scikit-learn makes other ones from each order of rows."""
+    if not isinstance(estimator, DRNetClassifier) or parse_version(sklearn.__version__) >= parse_version("1.7"):
+        return {}
+    kinds = ("dense", "sparse")
+    return {f"check_sample_weight_equivalence_on_{kind}_data": "the two fits get different classes" for kind in kinds}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_to_fail)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -87,8 +87,9 @@ def test_metadata_is_routed():
             .set_score_request(exposure=True, sample_weight=True)
         )
         scaler = StandardScaler().set_fit_request(sample_weight=False)
-        given = {"groups": GROUPS, "exposure": RNG.uniform(0.5, 2.0, 240), "sample_weight": np.ones(240)}
-        result = cross_validate(
-            make_pipeline(scaler, estimator), X, np.floor(np.exp(Y / 2.0)), params=given, cv=GroupKFold(2), error_score="raise"
-        )
-    assert np.isfinite(result["test_score"]).all()
+        counts, scored = np.floor(np.exp(Y / 2.0)), {"exposure": RNG.uniform(0.5, 2.0, 240), "sample_weight": np.ones(240)}
+        given = {"groups": GROUPS} | scored
+        result = cross_validate(estimator, X, counts, params=given, cv=GroupKFold(2), error_score="raise")
+        pipeline = make_pipeline(scaler, estimator).fit(X, counts, **given)
+        in_pipeline = pipeline.score(X, counts, **scored)
+    assert np.isfinite([*result["test_score"], in_pipeline]).all()

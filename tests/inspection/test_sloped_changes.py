@@ -232,7 +232,7 @@ def test_among_whole_numbers_dates_and_levels_enumeration_finds_nothing_closer(e
 
 @given(st.data())
 def test_bounds_enclose_what_a_slope_adds_and_are_exact_beside_its_bends(data):
-    number = st.floats(-9.0, 9.0).map(lambda value: round(value, 2))
+    number = st.floats(-9.0, 9.0).map(lambda value: round(value, 2) + 0.0)  # without -0.0, which is no end below 0.0
     low, high = data.draw(st.sampled_from([(-2.0, 3.0), (-2.0, math.inf), (-math.inf, 3.0), (-math.inf, math.inf)]))
     ensemble = RuleEnsemble([Rule(data.draw(number), factor=Factor(0, data.draw(number), low, high))])
     ends = sorted(data.draw(st.tuples(number, number)))

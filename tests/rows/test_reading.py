@@ -19,8 +19,8 @@ from obliquerules.rows.reading import (
     LARGEST_VALUE,
     SMALLEST_SIZE,
     check_not_infinite,
-    check_not_tiny,
     check_size,
+    check_sizes,
     read,
     read_training,
     read_weights,
@@ -213,9 +213,9 @@ def test_values_too_large_to_be_squared_are_refused() -> None:
 
 @pytest.mark.parametrize("largest", [5e-324, 1e-310, 1e-201])
 def test_columns_and_weights_too_small_to_compute_with_are_refused(largest: float) -> None:
-    check_not_tiny(np.array([[0.0, SMALLEST_SIZE, largest], [0.0, 0.0, -1.0]]), ("a", "b", "c"))
+    check_sizes(np.array([[0.0, SMALLEST_SIZE, largest], [0.0, 0.0, -1.0]]), ("a", "b", "c"))
     with pytest.raises(ValueError, match=r"^Column 'b' of X has no value beyond .* too small"):
-        check_not_tiny(np.array([[0.0, -largest], [1.0, 0.0]]), ("a", "b"))
+        check_sizes(np.array([[0.0, -largest], [1.0, 0.0]]), ("a", "b"))
     assert read_weights([largest, 1.0], 2).tolist() == [largest, 1.0]
     with pytest.raises(ValueError, match=r"^sample_weight has no entry beyond .* too small"):
         read_weights([largest, 0.0], 2)

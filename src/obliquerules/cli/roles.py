@@ -89,8 +89,7 @@ class RoleColumns:
         return self.block.names
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        # NumPy 1 knows no None: there, that means to copy only where it must be done.
-        return np.asarray(self.values, dtype=dtype) if copy is None else np.array(self.values, dtype=dtype, copy=copy)
+        return np.array(self.values, dtype=dtype, copy=copy)
 
     @property
     def values(self) -> NDArray[Any]:

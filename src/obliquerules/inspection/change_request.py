@@ -149,7 +149,8 @@ def _mask(columns: Columns, says: Callable[[Column], bool]) -> Mask:
 
 def _deviations(rows: Block) -> Vector:
     """Return the standard deviation of the values of each column that are not missing, zero if all are."""
-    deviations = np.asarray(rows.matrix.std(axis=0), dtype=np.float64)
+    # In one memory layout: the last bits of a sum are those of its order, whatever frame the rows come from.
+    deviations = np.asarray(np.asfortranarray(rows.matrix).std(axis=0), dtype=np.float64)
     for column in rows.incomplete:
         present = _present(rows, column)
         deviations[column] = present.std() if present.size else 0.0

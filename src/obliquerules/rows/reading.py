@@ -197,11 +197,17 @@ def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
 
 
 def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if a value of X is too large to be learned from, naming the column; in single precision, none is."""
+    """Raise if a value of X is too large to be learned from, or all values of a column are too small to compute with.
+
+    The sentence names the column. In single precision there are no such values.
+    """
     if X.dtype == np.float32:
         return
-    for column in np.flatnonzero(_largest(X) > LARGEST_VALUE)[:1]:
-        check_size(X[:, column], f"Column '{names[column]}' of X")
+    largest = _largest(X)
+    for column in np.flatnonzero(largest > LARGEST_VALUE)[:1]:
+        raise ValueError(too_large(f"Column '{names[column]}' of X"))
+    for column in np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))[:1]:
+        raise ValueError(too_small(names[column], largest[column]))
 
 
 def _largest(X: NDArray[np.float64]) -> Vector:
@@ -218,16 +224,6 @@ def check_size(values: NDArray[np.float64], what: str) -> None:
 def too_large(what: str) -> str:
     """Return the sentence that refuses values that are too large to be learned from."""
     return f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added."
-
-
-def check_not_tiny(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if all values of a column are too small to compute with, naming the column; in single precision, none is."""
-    if X.dtype == np.float32:
-        return
-    largest = _largest(X)
-    small = np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))
-    if len(small):
-        raise ValueError(too_small(names[small[0]], largest[small[0]]))
 
 
 def too_small(name: str, largest: float) -> str:
