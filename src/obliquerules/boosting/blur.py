@@ -73,11 +73,8 @@ class Blur:
         score = np.full(rows.stop, stage.weights[0])
         for weight, condition in zip(stage.weights[1:], stage.conditions, strict=True):
             score += weight * self._kept(condition)
-        y, row_weight = problem.y[rows], problem.row_weight[rows]
-        blurred, sharp = (
-            float(np.add.reduce(row_weight * problem.loss.value(y, each)))
-            for each in (problem.shifted(score, rows), stage.score[rows])
-        )
+        losses = problem.row_weight[rows] * problem.loss.value(problem.y[rows], problem.shifted(score, rows))
+        blurred, sharp = float(np.add.reduce(losses)), float(np.add.reduce(stage.row_losses[rows]))
         # Where some of the rows stand for all, they may have more than their share of the loss.
         judged = max(stage.training_loss + SHARE * self._scale * (blurred - sharp), (1.0 - SHARE) * stage.training_loss)
         return float(f"{judged:.{DIGITS}g}")

@@ -67,7 +67,7 @@ class ClassView:
     def whitened(self, hessian: Vector) -> Vector:
         """Return the design of the rules that speak for the class, in coordinates in which their Hessian is the identity."""
         design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
-        return whitened(design, self.pattern, hessian, self.ridge)
+        return whitened(design, self.stage.patterns.sums(hessian), self.ridge)
 
     @kept
     def objective(self) -> Objective:

@@ -13,6 +13,7 @@ from obliquerules.boosting.kept import kept
 from obliquerules.method import patterns_of
 
 Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
@@ -49,6 +50,14 @@ class FiringPatterns:
     @kept
     def _sizes(self) -> NDArray[np.intp]:
         return np.bincount(self.pattern, minlength=len(self.design))
+
+    def of_rows(self, values: Any) -> Any:
+        """Return for each row what there is for its pattern."""
+        return values[self.pattern]
+
+    def sums(self, values: Vector) -> Vector:
+        """Return for each pattern the sum over its rows."""
+        return np.bincount(self.pattern, values, len(self.design)).astype(np.float64)
 
     def has_rule_on(self, covers: Mask) -> bool:
         """Say whether a rule fires on exactly these rows or exactly on the others."""
@@ -91,6 +100,14 @@ class RowPatterns:
     def met(self) -> RowPatterns:
         """Return the patterns that occur, which are all."""
         return self
+
+    def of_rows(self, values: Any) -> Any:
+        """Return for each row what there is for its pattern: the same."""
+        return values
+
+    def sums(self, values: Vector) -> Vector:
+        """Return for each pattern the sum over its rows, of which there is one."""
+        return values
 
     def has_rule_on(self, covers: Mask) -> bool:
         """Say whether a rule fires on exactly these rows or exactly on the others."""

@@ -220,13 +220,13 @@ class Stage:
     @kept
     def score(self) -> Vector:
         """The score of each row."""
-        return self.problem.shifted((self.design @ self.weights)[self.pattern])
+        return self.problem.shifted(self.patterns.of_rows(self.design @ self.weights))
 
     @kept
     def fires(self) -> Mask:
         """Which rules fire on each row, shape (n_samples, n_rules)."""
-        fires: Mask = self.design[:, 1:] != 0.0
-        return fires[self.pattern]
+        fires: Mask = self.patterns.of_rows(self.design[:, 1:] != 0.0)
+        return fires
 
     @property
     def has_slopes(self) -> bool:
@@ -268,10 +268,15 @@ class Stage:
         return OBJECTIVES[self.problem.objective](self)
 
     @kept
+    def row_losses(self) -> Vector:
+        """The weighted loss of each row."""
+        problem = self.problem
+        return problem.row_weight * problem.loss.value(problem.y, self.score)
+
+    @kept
     def training_loss(self) -> float:
         """The weighted loss over all rows."""
-        problem = self.problem
-        return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, self.score)))
+        return float(np.add.reduce(self.row_losses))
 
     @kept
     def judged_loss(self) -> float:
@@ -288,11 +293,11 @@ class Stage:
         """The gradient g, the hessian h and h e of each row, where e is the whitened design of its pattern; see `whitened`."""
         problem = self.problem
         hessian = problem.row_weight * problem.loss.hessian(self.score)
-        return np.column_stack([self.gradient, hessian, hessian[:, None] * self.whitened(hessian)[self.pattern]])
+        return np.column_stack([self.gradient, hessian, hessian[:, None] * self.patterns.of_rows(self.whitened(hessian))])
 
     def whitened(self, hessian: Vector) -> NDArray[np.float64]:
         """Return the design in coordinates in which the Hessian of the present weights is the identity; see `whitened`."""
-        return whitened(self.design, self.pattern, hessian, self.ridge)
+        return whitened(self.design, self.patterns.sums(hessian), self.ridge)
 
     def gain(self, covers: Mask) -> float:
         """Return by how much a rule on these rows would lower the penalised loss to second order.
@@ -331,17 +336,18 @@ class Stage:
     def _fitted(self, patterns: Patterns, row_weight: Vector, start: Vector) -> Vector:
         """Return the best weights for rows with these patterns."""
         problem = self.problem
+        pattern = None if isinstance(patterns, RowPatterns) else patterns.pattern
         targets = (problem.y, row_weight, problem.loss)
-        return weights_of_patterns(patterns.design, patterns.pattern, *targets, problem.ridge, start, offset=problem.offset)
+        return weights_of_patterns(patterns.design, pattern, *targets, problem.ridge, start, offset=problem.offset)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
         patterns = self.patterns.extended(candidate.covers)
-        score = patterns.design @ self._corrected(patterns, problem.learning_weight)
+        score = patterns.of_rows(patterns.design @ self._corrected(patterns, problem.learning_weight))
         rows = problem.held_out
         # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
-        held_out = problem.shifted(score[patterns.pattern[rows]], rows)
+        held_out = problem.shifted(score[rows], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], held_out)))
 
     def with_rule(self, candidate: Candidate) -> Stage:
@@ -413,12 +419,12 @@ def _rule(weight: float, condition: Condition) -> Rule:
     return Rule(weight, condition)
 
 
-def whitened(design: NDArray[np.float64], pattern: NDArray[np.intp], hessian: Vector, ridge: float) -> NDArray[np.float64]:
+def whitened(design: NDArray[np.float64], by_pattern: Vector, ridge: float) -> NDArray[np.float64]:
     """Return the design in coordinates in which the Hessian of its weights, ridge included, is the identity.
 
-    If no row has any curvature, there are no such coordinates, and zeros are returned.
+    The second derivative of the loss in the score is given for each pattern, as a sum over its rows. If there is none, there
+    are no such coordinates, and zeros are returned.
     """
-    by_pattern = np.bincount(pattern, hessian, len(design)).astype(np.float64)
     if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
         return np.zeros_like(design)
     present = np.einsum("pi,p,pj->ij", design, by_pattern, design)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from obliquerules.rows.levels import block_of, column_of_objects, recoded
 from obliquerules.rows.training_columns import training_columns
 from obliquerules.rules import Block, Columns, Model
+from obliquerules.rules.columns import is_finite
 from obliquerules.rules.style import column_names
 
 Vector = NDArray[np.float64]
@@ -188,7 +189,7 @@ def read_numbers(y: Any) -> Vector:
 
 def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     """Raise if X has an infinite value, naming the first such column and row."""
-    infinite = np.isinf(X)
+    infinite = np.empty((0, 0)) if is_finite(X) else np.isinf(X)
     if not infinite.any():
         return
     column = int(np.flatnonzero(infinite.any(axis=0))[0])

@@ -192,7 +192,7 @@ class Block:
     @cached_property
     def incomplete(self) -> frozenset[int]:
         """The columns in which a value is missing."""
-        return frozenset(np.flatnonzero(np.isnan(self.matrix).any(axis=0)).tolist())
+        return frozenset() if is_finite(self.matrix) else frozenset(np.flatnonzero(np.isnan(self.matrix).any(axis=0)).tolist())
 
     def places(self, index: int) -> NDArray[np.intp]:
         """Return the place of each row in a column: its level's, then one for levels it does not have, then one for missing.
@@ -217,6 +217,12 @@ class Block:
     def read_as(self, columns: Columns) -> Block:
         """Return the same numbers as those of other columns."""
         return Block(columns, self.matrix)
+
+
+def is_finite(matrix: NDArray[Any]) -> bool:
+    """Say whether the sum of all numbers shows that each is finite; that takes a third of the time of looking at each."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.add.reduce(matrix, axis=None)))
 
 
 def as_block(X: ArrayLike | Block, n_columns: int, columns: Columns | None = None, *, exactly: bool = False) -> Block:

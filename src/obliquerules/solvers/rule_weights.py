@@ -72,7 +72,7 @@ def _minimised(
 
 def weights_of_patterns(
     design: NDArray[np.float64],
-    pattern: NDArray[np.intp],
+    pattern: NDArray[np.intp] | None,
     y: Vector,
     row_weight: Vector,
     loss: Loss,
@@ -88,8 +88,10 @@ def weights_of_patterns(
     for why this is exact. The weights of ``fixed`` columns keep their start. With many classes, ``start`` and what is returned
     have a column for each class, and a rule has weights for the classes for which its start is not zero; for all, if it is
     zero for all; targets are classes or, with a column for each, their shares. Rows with different offsets have different
-    patterns.
+    patterns. Without a ``pattern``, each row has a row of the design of its own; that is for one score.
     """
+    if pattern is None:
+        return _weights_of_cells(design, row_weight * y, row_weight, loss, float(ridge), start, fixed, offset)
     given = None
     if offset is not None:
         design, pattern, given = patterns_with_offsets(design, pattern, offset)
@@ -99,12 +101,26 @@ def weights_of_patterns(
         shares = y if y.ndim == 2 else (y[:, None] == np.arange(start.shape[1])).astype(np.float64)
         return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free, offset=given)
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
-    target = np.bincount(pattern, row_weight * y, len(design))
+    total = np.bincount(pattern, row_weight * y, len(design)).astype(np.float64)
+    return _weights_of_cells(design, total, weight, loss, float(ridge), start, fixed, given)
+
+
+def _weights_of_cells(
+    design: NDArray[np.float64],
+    total: Vector,
+    weight: Vector,
+    loss: Loss,
+    ridge: float,
+    start: Vector,
+    fixed: NDArray[np.bool_] | None,
+    offset: Vector | None,
+) -> Vector:
+    """Return the best weights for rows of a design, each with the total of its targets and its weight, which may be zero."""
     met = weight > 0.0
     if not met.all():
-        design, target, weight = design[met], target[met], weight[met]
-        given = None if given is None else given[met]
-    return corrective_weights(design, target / weight, weight, loss, float(ridge), start, fixed=fixed, offset=given).weights
+        design, total, weight = design[met], total[met], weight[met]
+        offset = None if offset is None else offset[met]
+    return corrective_weights(design, total / weight, weight, loss, ridge, start, fixed=fixed, offset=offset).weights
 
 
 def patterns_with_offsets(
