@@ -189,6 +189,11 @@ def test_demo_prints_rules_and_explains_a_prediction(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_module_alone_is_the_demo(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "obliquerules"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (run("demo", cwd=tmp_path).stdout, "")
+
+
 def test_without_a_command_all_commands_are_listed(tmp_path):
     done = run(cwd=tmp_path)
     assert done.returncode == 2

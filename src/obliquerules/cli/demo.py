@@ -19,4 +19,5 @@ def main(arguments: Sequence[str]) -> None:
     model = LLTBoostClassifier(max_rules=3, positive="malignant", linear_terms=False, effort=0, random_state=0)
     model.fit(data.data, diagnosis, feature_names=data.feature_names)
     write_result(f"Log-odds that a breast mass is malignant, from {len(diagnosis)} patients:\n\n{model.ensemble_}\n\n")
-    write_result(f"The first patient, whose mass is {diagnosis[0]}:\n\n{model.explain(data.data[:1])[0]}\n")
+    write_result(f"The first patient, whose mass is {diagnosis[0]}:\n\n{model.explain(data.data[:1])[0]}\n\n")
+    write_result("To learn from your own table: obliquerules fit FILE --target COLUMN. All commands: obliquerules --help\n")
