@@ -10,7 +10,6 @@ ALARM = """
 import os, signal, threading
 import numpy as np
 rng = np.random.default_rng(0)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs tests in the background may ignore it
 alarm = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
 alarm.daemon = True
 """
