@@ -162,9 +162,9 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     """Print one line for each data set and how many are as asked for; return how many expectations are not met."""
     options = parse()
-    directories = {options.output / real.fingerprint(): {name: OURS[name] for name in AT_EQUAL_COMPLEXITY}}
+    own = {name: OURS[name] for name in AT_EQUAL_COMPLEXITY} if options.no_rivals else OURS
+    directories = {options.output / real.fingerprint(): own}
     if not options.no_rivals:
-        directories[options.output / real.fingerprint()] = OURS
         directories[options.output / "rivals"] = RIVALS
     results: dict[tuple[str, str], Any] = {}
     for directory, methods in directories.items():

@@ -189,7 +189,9 @@ def read_numbers(y: Any) -> Vector:
 
 def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     """Raise if X has an infinite value, naming the first such column and row."""
-    infinite = np.empty((0, 0)) if is_finite(X) else np.isinf(X)
+    if is_finite(X):
+        return
+    infinite = np.isinf(X)
     if not infinite.any():
         return
     column = int(np.flatnonzero(infinite.any(axis=0))[0])
