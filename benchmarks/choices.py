@@ -2,9 +2,11 @@
 
 Prints, for each variant, the geometric means over the data sets of complexity at the risk target and of risk at the complexity
 target, relative to the paper's LLTBoost; the mean log risk at complexities 4, 6, 8, 10, 15, 20 and 30 (the steadiest of the
-three); and the processor time of all fits, relative to the paper's selection. Needs the data that OBLIQUERULES_DATA names.
+three); and the processor time of all fits, relative to the paper's selection. With ``--each``, also both ratios on every
+data set. Needs the data that OBLIQUERULES_DATA names.
 """
 
+import argparse
 import itertools
 import sys
 from contextlib import ExitStack
@@ -65,6 +67,7 @@ DIRECTIONS = PoolProposer.directions
 VARIANTS = {
     "paper's selection": ({"selection": "validation"}, []),
     "complexity-aware, as it is": ({}, []),
+    "with slopes": ({"linear_terms": "auto"}, []),
     "supports not refitted": ({}, [(PoolProposer, "directions", levels_as_they_are)]),
     "logistic thresholds only": ({}, [(PoolProposer, "objective_threshold", lambda *_: None)]),
     "no axis-parallel splits": ({}, [(PoolProposer, "axis_splits", lambda *_: iter(()))]),
@@ -105,7 +108,7 @@ def method(name):
 
     def make(task, seed):
         kind = LLTBoostRegressor if task == "regression" else LLTBoostClassifier
-        return {name: kind(linear_terms=False, random_state=seed, **VARIANTS[name][0])}
+        return {name: kind(**{"linear_terms": False, "random_state": seed} | VARIANTS[name][0])}
 
     return Contender(name, "LLTB", make)
 
@@ -119,7 +122,7 @@ def measure(data, name, seed):
 
 
 def summary(name, datasets, seeds):
-    """Return both ratios, the mean log risk over sizes, and the time of a variant."""
+    """Return both ratios on each data set, the mean log risk over sizes and data sets, and the time of a variant."""
     ratios, areas, seconds = ([], []), [], 0.0
     for data in datasets:
         done = Parallel(2)(delayed(measure)(data, name, seed) for seed in seeds)
@@ -130,23 +133,34 @@ def summary(name, datasets, seeds):
         risks = [loss_within(r.complexities, r.losses["risk"], size) for r in done for size in SIZES]
         areas.append(np.mean(np.log(np.minimum(risks, 1.0 if data.task == "regression" else np.log(2)))))
         seconds += sum(r.seconds for r in done)
-    return *(np.exp(np.mean(np.log(ratio))) for ratio in ratios), np.mean(areas), seconds
+    return *ratios, np.mean(areas), seconds
+
+
+def parse():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("repetitions", type=int, nargs="?", default=10, help="default: 10")
+    parser.add_argument("first", type=int, nargs="?", default=DEVELOPMENT, help=f"the first seed; default: {DEVELOPMENT}")
+    parser.add_argument("variants", nargs="*", metavar="VARIANT", help="default: all")
+    parser.add_argument("--each", action="store_true", help="also print both ratios on every data set")
+    return parser.parse_args()
 
 
 def main():
-    """Print one line for each variant; arguments are the number of repetitions, the first seed, and names of variants."""
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else DEVELOPMENT
-    wanted = sys.argv[3:] or VARIANTS
+    """Print one line for each variant."""
+    options = parse()
     datasets, left_out = load(tuple(DATASETS))
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
     print(f"{'variant':36s} {'complexity':>10s} {'risk':>6s} {'log risk':>9s} {'time':>6s}")
     unit = None
-    for name in wanted:
-        complexity, risk, area, seconds = summary(name, datasets, range(first, first + repetitions))
+    for name in options.variants or VARIANTS:
+        *ratios, area, seconds = summary(name, datasets, range(options.first, options.first + options.repetitions))
         unit = unit or seconds
+        complexity, risk = (np.exp(np.mean(np.log(ratio))) for ratio in ratios)
         print(f"{name:36s} {complexity:10.3f} {risk:6.3f} {area:9.4f} {seconds / unit:6.2f}", flush=True)
+        for data, *both in zip(datasets, *ratios, strict=True) if options.each else ():
+            print("{:>36s} {:10.3f} {:6.3f}".format(data.name, *both), flush=True)
 
 
 if __name__ == "__main__":

@@ -115,7 +115,8 @@ class Boosting(Method):
     linear_terms: Any = flag_or_word(
         AUTO,
         (AUTO, ONLY),
-        "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age. Where a column has a long tail, its values are "
+        "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age, and the hinge ``+0.31 (max(age, 50) - 50)`` as "
+        "much for each year above 50, and nothing below. Where a column has a long tail, its values are "
         "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
         'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '

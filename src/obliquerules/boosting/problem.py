@@ -28,7 +28,8 @@ Mask = NDArray[np.bool_]
 # What has a weight in an ensemble in training: the condition of a rule, or a slope.
 Condition = Conjunction | Slope
 
-# Added to a Hessian, relative to its size, so that it can be inverted whatever the rules are.
+# Added to a Hessian, relative to its size, so that it can be inverted whatever the rules are; and the share of its size that a
+# rule which is not redundant has beyond the others.
 TINY = 1e-9
 
 
@@ -289,7 +290,7 @@ class Stage:
         return sum(1 + condition.complexity for condition in self.conditions)
 
     @kept
-    def _curvature(self) -> NDArray[np.float64]:
+    def curvature(self) -> NDArray[np.float64]:
         """The gradient g, the hessian h and h e of each row, where e is the whitened design of its pattern; see `whitened`."""
         problem = self.problem
         hessian = problem.row_weight * problem.loss.hessian(self.score)
@@ -305,12 +306,12 @@ class Stage:
         That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, where q_perp is the part of q that is orthogonal (under the hessian) to
         the present rules, as in orthogonal gradient boosting. For the squared loss it is exact.
         """
-        sums = np.einsum("i,ij->j", covers.astype(np.float64), self._curvature)
+        sums = np.einsum("i,ij->j", covers.astype(np.float64), self.curvature)
         if covers.dtype != np.bool_:
-            sums[1] = np.einsum("i,i,i->", covers, covers, self._curvature[:, 1])
+            sums[1] = np.einsum("i,i,i->", covers, covers, self.curvature[:, 1])
         size = sums[1] + self.problem.ridge
         orthogonal = size - float(sums[2:] @ sums[2:])
-        return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > 1e-9 * size else 0.0
+        return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > TINY * size else 0.0
 
     def outlook(self, candidate: Candidate) -> tuple[float, int]:
         """Return the loss to expect with a rule, and the number of its weights."""

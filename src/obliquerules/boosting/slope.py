@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules import Block, Factor
+from obliquerules.method import factor_scale
+from obliquerules.rules import Block, Factor, Rule
+
+Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,17 @@ class Slope:
 
     factor: Factor
     scale: float
-    complexity: ClassVar[int] = 1
     is_upright: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, factor: Factor, X: Block, row_weight: Vector) -> Slope:
+        """Return the slope of a factor on some rows."""
+        return cls(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight))
+
+    @property
+    def complexity(self) -> int:
+        """What is read in the factor; see `Factor`."""
+        return self.factor.complexity
 
     @property
     def propositions(self) -> tuple[Slope, ...]:
@@ -46,6 +58,13 @@ class Slope:
     def __iter__(self) -> Iterator[Slope]:
         return iter(self.propositions)
 
-    def __call__(self, X: Block) -> NDArray[np.float64]:
+    def __call__(self, X: Block) -> Vector:
         """Return the factor of each row, in standard deviations."""
         return self.factor(X) / self.scale
+
+
+def quantiles(values: Vector, weight: Vector, shares: Sequence[float]) -> list[float]:
+    """Return the least values that, with all below, have at least these shares of the weight."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order]) / float(np.add.reduce(weight))
+    return [float(values[order[place]]) for place in np.searchsorted(reached, shares)]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.hinges import Hinges
 from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import Selection
-from obliquerules.boosting.slope import Slope
-from obliquerules.method import factor_scale
-from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Rule, Test
-from obliquerules.rules.numbers import rounded_to
+from obliquerules.boosting.slope import Slope, quantiles
+from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Test
+from obliquerules.rules.numbers import rounded_within
 from obliquerules.rules.votes import in_whole_numbers
 
 Vector = NDArray[np.float64]
@@ -33,35 +34,37 @@ FAR = 0.2
 VERY_FAR = 0.5
 # Values are counted from zero if it is no further from them than this, in the same unit; otherwise from a usual value.
 NEAR = 0.25
-# The digits of limits and origins, in units of the distance between the limits.
-DIGITS = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The slopes and steps that the columns of some rows allow.
+    """The slopes, hinges and steps that the columns of some rows allow.
 
     Attributes
     ----------
     selection : InformationSelection
     slopes : tuple of Candidate
+    hinges : Hinges
     steps : tuple of Candidate
         The conditions on single columns of few values.
     """
 
     selection: InformationSelection
     slopes: tuple[Candidate, ...]
+    hinges: Hinges
     steps: tuple[Candidate, ...]
 
     @classmethod
     def of(cls, X: Block, row_weight: Vector, selection: InformationSelection) -> Lines:
         """Return the slopes of all columns that have enough different numbers, and the steps of the others."""
-        slopes = (slope for column in range(X.n_columns) for slope in slopes_in(column, X, row_weight))
-        return cls(selection, tuple(Candidate(slope, slope(X), 0.0) for slope in slopes), tuple(_steps(X)))
+        by_column = [found for column in range(X.n_columns) if (found := slopes_in(column, X, row_weight))]
+        slopes = tuple(Candidate(slope, slope(X), 0.0) for found in by_column for slope in found)
+        return cls(selection, slopes, Hinges.of(X, row_weight, [found[0] for found in by_column]), tuple(_steps(X)))
 
     def new_slopes(self, stage: Stage) -> list[Candidate]:
         """Return the slopes in columns in which an ensemble has none yet."""
-        known = {one.used_columns for one in stage.conditions if isinstance(one, Slope)}
+        slopes = {one.condition for one in self.slopes}
+        known = {one.used_columns for one in stage.conditions if one in slopes}
         return [one for one in self.slopes if one.condition.used_columns not in known]
 
     def grow(self, stage: Stage, max_rules: int, record: Record) -> Iterator[Stage]:
@@ -85,12 +88,15 @@ class Lines:
     def _longer(self, stage: Stage, max_rules: int) -> Iterator[Stage]:
         """Yield the ensemble with one more slope or step, with two more, and so on, each time the most promising one."""
         for _ in range(max_rules):
-            steps = (one for one in self.steps if one.condition not in stage.conditions)
-            best = min([*self.new_slopes(stage), *steps], key=lambda one: self.selection.expected(stage, one), default=None)
-            if best is None:
+            offered = [*self.new_slopes(stage), *(one for one in self.steps if one.condition not in stage.conditions)]
+            if not offered:
                 return
-            stage = stage.with_rule(best)
+            stage = stage.with_rule(offered[int(np.argmin(self.expected(stage, offered)))])
             yield stage
+
+    def expected(self, stage: Stage, offered: list[Candidate]) -> list[float]:
+        """Return the criterion to expect with each of some candidates."""
+        return stage.problem.workers.each(partial(self.selection.expected, stage), offered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,22 +107,27 @@ class WithSlopes:
     lines: Lines
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
-        """Yield what the other learner does, and the best slope that the ensemble does not have yet."""
+        """Yield what the other learner does, and the best slope and the best hinge that the ensemble does not have yet."""
         yield from self.learner.candidates(stage, selection, record)
+        for offered, share in ((self.lines.new_slopes(stage), SHARE), (self.lines.hinges.best(stage), 1.0)):
+            best = selection.choose(stage, self._worthwhile(stage, offered, share, record), record)
+            if best is not None:
+                yield best
+
+    def _worthwhile(self, stage: Stage, offered: list[Candidate], share: float, record: Record) -> list[Candidate]:
+        """Return the slopes or hinges that are worth a share of their price; if there is none, the best is recorded only.
+
+        Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and useless
+        ones would take their places: they come on the path where they are better than what is there, and no further.
+        """
         criterion = self.lines.selection
-        expected = {criterion.expected(stage, one): one for one in self.lines.new_slopes(stage)}
-        if not expected:
-            return
-        # Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and
-        # useless ones would take their places: they come on the path where they are better than what is there, and no further.
+        expected = dict(zip(self.lines.expected(stage, offered), offered, strict=True))
         now = criterion.criterion_of_training(stage)
-        pays = now + (1.0 - SHARE) * criterion.price(stage, 1 + Slope.complexity)
-        worthwhile = [one for value, one in expected.items() if value < pays]
-        if not worthwhile:
+        prices = {value: criterion.price(stage, 1 + one.condition.complexity) for value, one in expected.items()}
+        worthwhile = [one for value, one in expected.items() if value < now + (1.0 - share) * prices[value]]
+        if expected and not worthwhile:
             record.note_fitted(stage.tried(expected[min(expected)]))
-        best = selection.choose(stage, worthwhile, record)
-        if best is not None:
-            yield best
+        return worthwhile
 
 
 def _steps(X: Block) -> Iterator[Candidate]:
@@ -147,7 +158,7 @@ def slopes_in(column: int, X: Block, row_weight: Vector) -> list[Slope]:
     if len(np.unique(values[present])) < FEWEST_VALUES:
         return []
     factors = _factors(column, values[present], row_weight[present], has_holes=not present.all())
-    return [Slope(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight)) for factor in factors]
+    return [Slope.of(factor, X, row_weight) for factor in factors]
 
 
 def _factors(column: int, values: Vector, weight: Vector, *, has_holes: bool) -> list[Factor]:
@@ -156,16 +167,14 @@ def _factors(column: int, values: Vector, weight: Vector, *, has_holes: bool) ->
     Where values lie far beyond the others, there are limits. Unless they are very far, the line may also go on to the last of
     them, and the loss decides.
     """
-    order = np.argsort(values, kind="stable")
-    shares = np.cumsum(weight[order]) / float(np.add.reduce(weight))
-    low, middle, high = (float(values[order][np.searchsorted(shares, share)]) for share in (BEYOND, 0.5, 1.0 - BEYOND))
+    low, middle, high = quantiles(values, weight, (BEYOND, 0.5, 1.0 - BEYOND))
     width = high - low
     if not 0.0 < width < math.inf:
         return [Factor(column)]
     is_far = not low - NEAR * width <= 0.0 <= high + NEAR * width
     # What is missing counts as the origin, which therefore is a usual value.
-    origin = _short(middle, width) if has_holes or is_far else 0.0
-    least, most = float(values[order[0]]), float(values[order[-1]])
+    origin = rounded_within(middle, width) if has_holes or is_far else 0.0
+    least, most = float(values.min()), float(values.max())
     limits = [
         (_limit(low, least, -width, goes_on=goes_on), _limit(high, most, width, goes_on=goes_on)) for goes_on in (False, True)
     ]
@@ -177,12 +186,4 @@ def _limit(usual: float, last: float, width: float, *, goes_on: bool) -> float:
     beyond = (last - usual) / width
     if beyond <= FAR:
         return math.copysign(math.inf, width)
-    return _short(last if goes_on and beyond <= VERY_FAR else usual, abs(width))
-
-
-def _short(value: float, width: float) -> float:
-    """Return a number with as many digits as tell values within this width apart."""
-    if value == 0.0:
-        return 0.0
-    more = math.floor(math.log10(abs(value))) - math.floor(math.log10(width))
-    return rounded_to(value, max(1, DIGITS + more))
+    return rounded_within(last if goes_on and beyond <= VERY_FAR else usual, abs(width))

@@ -31,6 +31,9 @@ class Factor:
     '(max(age, 20) - 50)'
     >>> Factor(0, origin=50.0, lower=20.0)([[60.0], [10.0], [float("nan")]]).tolist()
     [10.0, -30.0, 0.0]
+    >>> above_50 = Factor(0, origin=50.0, lower=50.0)
+    >>> above_50.is_hinge, above_50.complexity, above_50([[60.0], [10.0]]).tolist()
+    (True, 2, [10.0, 0.0])
     """
 
     column: int
@@ -55,6 +58,16 @@ class Factor:
         return math.isfinite(self.lower) or math.isfinite(self.upper)
 
     @property
+    def is_hinge(self) -> bool:
+        """Whether values count from one of the limits, and so only on one side of it."""
+        return self.origin in (self.lower, self.upper)
+
+    @property
+    def complexity(self) -> int:
+        """One for the column, and one for the knot of a hinge; limits that only keep outliers off are free, like the origin."""
+        return 1 + self.is_hinge
+
+    @property
     def numbers(self) -> tuple[float, ...]:
         """The numbers that are printed: finite limits, and the origin unless it is zero."""
         limits = tuple(limit for limit in (self.lower, self.upper) if math.isfinite(limit))
@@ -62,10 +75,13 @@ class Factor:
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return the factor of each row."""
-        values = as_block(X, self.column + 1).matrix[:, self.column]
-        if self.is_clipped:
-            values = np.clip(values, self.lower, self.upper)
+        values = self.clipped(as_block(X, self.column + 1))
         return np.where(np.isnan(values), 0.0, values - self.origin)
+
+    def clipped(self, X: Block) -> NDArray[np.float64]:
+        """Return the value of each row, clipped to the limits; NaN where it is missing."""
+        values = X.matrix[:, self.column]
+        return np.clip(values, self.lower, self.upper) if self.is_clipped else values
 
     def check(self, columns: Columns) -> None:
         """Raise unless the column holds numbers."""

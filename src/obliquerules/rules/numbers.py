@@ -9,6 +9,8 @@ SIGNIFICANT_DIGITS = 4
 WEIGHT_DIGITS = 3
 # A number with at most this many digits was typed or rounded, and is printed in full; one with more was computed.
 MEANT_DIGITS = 7
+# The digits of a number, in units of the width of the interval in which it lies.
+WITHIN_DIGITS = 2
 # This many significant digits tell any two doubles apart.
 ALL_DIGITS = 17
 
@@ -64,6 +66,18 @@ def rounded_to(number: float, digits: int) -> float:
     (0.3, -1230000.0)
     """
     return float(f"{number:.{min(digits, ALL_DIGITS) - 1}e}")
+
+
+def rounded_within(number: float, width: float) -> float:
+    """Return a number with as many digits as tell values apart that differ by a hundredth of this width.
+
+    >>> rounded_within(37.6294, 30.0), rounded_within(1234.5, 0.8)
+    (38.0, 1234.5)
+    """
+    if number == 0.0:
+        return 0.0
+    more = math.floor(math.log10(abs(number))) - math.floor(math.log10(width))
+    return rounded_to(number, max(1, WITHIN_DIGITS + more))
 
 
 def shortest_decimal(low: float, high: float) -> float:

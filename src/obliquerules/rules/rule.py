@@ -90,13 +90,13 @@ class Rule:
 
     @property
     def complexity(self) -> int:
-        """One for each weight that is not zero, one for a factor, and the complexity of the condition; a constant is free.
+        """One for each weight that is not zero, and the complexity of factor and condition; a constant is free.
 
         With one score, the weight counts whatever it is.
         """
         if self.is_constant:
             return 0
-        return len(self.spoken_for) + (self.factor is not None) + self.condition.complexity
+        return len(self.spoken_for) + (0 if self.factor is None else self.factor.complexity) + self.condition.complexity
 
     @property
     def is_constant(self) -> bool:

@@ -176,6 +176,17 @@ class Style:
             text = json.dumps(text, ensure_ascii=False)
         return self.counted(column, self._clipped(column, text, factor), factor.origin)
 
+    def hinge(self, columns: Columns | None, factor: Factor) -> str | None:
+        """Return in words what a hinge counts from its knot; None if the factor is no hinge on a column of plain numbers."""
+        column = column_at(columns, factor.column)
+        if not factor.is_hinge or column.kind in ("date", "time", "duration"):
+            return None
+        is_above = factor.origin == factor.lower
+        end = factor.upper if is_above else factor.lower
+        side, to = ("above", "up to") if is_above else ("below", "down to")
+        text = f"{self.name(column.name)} {side} {self.write(factor.origin)}"
+        return f"{text}, {to} {self.write(end)}" if math.isfinite(end) else text
+
     def _clipped(self, column: Column, name: str, factor: Factor) -> str:
         lower, upper = (self.value(column, limit) if math.isfinite(limit) else None for limit in (factor.lower, factor.upper))
         if lower is None:

@@ -219,14 +219,19 @@ def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
     starts = enumerate(ensemble.intercepts)
     lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
     for rule in ensemble:
+        when = [f"if {rule.condition.describe(ensemble.columns, style)}"] if rule.condition.propositions else []
         if rule.factor is None:
             change = _joined([_change(rule.weights[output], style, wording.of(output)) for output in rule.spoken_for])
+        elif (reach := style.hinge(ensemble.columns, rule.factor)) is not None:
+            when.append(f"for each unit of {reach}")
+            # Below its knot, a hinge is negative.
+            change = _change(rule.weights[0] if rule.factor.origin == rule.factor.lower else -rule.weights[0], style, wording)
         else:
             change = wording.slope(
                 style.signed(rule.weights[0]), rule.factor.describe(ensemble.columns, style), rule.weights[0]
             )
-        when = f"If {rule.condition.describe(ensemble.columns, style)}" if rule.condition.propositions else "Always"
-        lines.append(f"{when}, {change}.")
+        start = ", ".join(when or ["always"])
+        lines.append(f"{start[0].upper()}{start[1:]}, {change}.")
     if ensemble.outputs is not None:
         lines.append("The class with the highest score is the most probable.")
     return "\n".join([*lines, *(_band_sentence(table, style, wording) for table in band_tables(ensemble))])

@@ -101,6 +101,11 @@ const LINKS = {
 const POWERS = { poisson: 1, gamma: 2, tweedie: data.power };
 const inverseLink = INVERSE_LINKS[data.loss];
 
+/** One for the column, and one for the knot of a hinge, whose origin is one of its limits. */
+function factorComplexity({ stored: { origin = 0, lower = -Infinity, upper = Infinity } }) {
+  return origin === lower || origin === upper ? 2 : 1;
+}
+
 function complexity(ensemble, off = new Set()) {
   return sum(
     ensemble.rules.filter((_, index) => !off.has(index)),
@@ -108,9 +113,9 @@ function complexity(ensemble, off = new Set()) {
   );
 }
 
-/** One for each weight that is not zero, one for a factor, and what is read in the condition; a constant is free. */
+/** One for each weight that is not zero, and what is read in factor and condition; a constant is free. */
 function ruleComplexity({ weight, condition, factor: multiplied }) {
   const withOneWeight = data.complexities[condition];
-  if (multiplied) return Math.max(withOneWeight, 1) + 1;
+  if (multiplied) return Math.max(withOneWeight, 1) + factorComplexity(multiplied);
   return many && withOneWeight ? withOneWeight - 1 + weight.filter((one) => one !== 0).length : withOneWeight;
 }

@@ -1,0 +1,146 @@
+"""Hinges: slopes that begin or end at a knot, of which the most promising are candidates beside slopes and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.boosting.problem import TINY, Candidate, Stage
+from obliquerules.boosting.slope import Slope, quantiles
+from obliquerules.rules import Block, Factor
+from obliquerules.rules.numbers import rounded_within
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# Hinges are compared by at most this many rows, which are in random order: more would say the same.
+MOST_ROWS = 5000
+# The shares of the rows of a column that are below its knots.
+SHARES = tuple(tenths / 10 for tenths in range(1, 10))
+
+
+@dataclass(frozen=True, eq=False)
+class Hinges:
+    """The hinges in some columns: at each knot one for the values above it, and one for those below.
+
+    Between knots a hinge is linear, so that sums of products with its values follow from sums over the rows between knots.
+    Those serve all hinges of a column; the values of all of them would take many times the memory of the rows.
+
+    Attributes
+    ----------
+    X : Block
+    row_weight : array of shape (n_samples,)
+    slopes : sequence of Slope
+        The slope of each column, whose limits hinges have on their open side.
+    knots : array of shape (n_slopes, n_knots)
+        Those of each column, ascending; some may be equal.
+    """
+
+    X: Block
+    row_weight: Vector
+    slopes: Sequence[Slope]
+    knots: Matrix
+
+    @classmethod
+    def of(cls, X: Block, row_weight: Vector, slopes: Sequence[Slope]) -> Hinges:
+        """Return the hinges in the columns of slopes."""
+        return cls(X, row_weight, slopes, np.array([_knots(slope.factor.clipped(X), row_weight) for slope in slopes]))
+
+    def best(self, stage: Stage) -> list[Candidate]:
+        """Return the most promising hinges that an ensemble does not have yet, each in another column."""
+        if not self.slopes:
+            return []
+        gains = self._gains(stage).reshape(len(self.slopes), -1)
+        best, gain = gains.argmax(axis=1), gains.max(axis=1)
+        columns = [column for column in np.argsort(-gain, kind="stable")[: stage.most_tried] if gain[column] > 0.0]
+        factors = [self._factor(column, *divmod(int(best[column]), len(SHARES))) for column in columns]
+        known = {one.factor for one in stage.conditions if isinstance(one, Slope)}
+        hinges = [Slope.of(factor, self.X, self.row_weight) for factor in factors if factor not in known]
+        return [Candidate(hinge, hinge(self.X), 0.0) for hinge in hinges]
+
+    def _factor(self, column: int, side: int, knot: int) -> Factor:
+        """Return the hinge above (side 0) or below (side 1) a knot, which is its origin and one of its limits."""
+        line, at = self.slopes[column].factor, float(self.knots[column, knot])
+        return Factor(line.column, at, line.lower, at) if side else Factor(line.column, at, at, line.upper)
+
+    def _gains(self, stage: Stage) -> NDArray[np.float64]:
+        """Return by how much each hinge would lower the penalised loss; shape (n_slopes, 2, n_knots), see `Stage.gain`."""
+        # Where some of the rows stand for all, each stands for several.
+        scale = stage.problem.size / self._size
+        gradient, hessian, *directions = stage.curvature[self._rows].T
+        spread = self._spread
+        size = scale * self._squares(hessian) / spread**2 + stage.ridge
+        left = size.copy()
+        for direction in directions:
+            left -= (scale * self._products(direction) / spread) ** 2
+        possible = np.isfinite(spread) & (left > TINY * size)
+        return np.where(possible, (scale * self._products(gradient) / spread) ** 2 / (2.0 * np.where(possible, left, 1.0)), 0.0)
+
+    @cached_property
+    def _rows(self) -> slice:
+        """The rows by which hinges are compared."""
+        return slice(min(len(self.row_weight), MOST_ROWS))
+
+    @cached_property
+    def _size(self) -> float:
+        return float(np.add.reduce(self.row_weight[self._rows]))
+
+    @cached_property
+    def _values(self) -> Matrix:
+        """The values of each slope, in its unit; shape (n_slopes, n_rows)."""
+        return np.array([slope(self.X)[self._rows] for slope in self.slopes])
+
+    @cached_property
+    def _standardised_knots(self) -> NDArray[np.float64]:
+        """The knots in the units of the slopes, for both sides; shape (n_slopes, 1, n_knots)."""
+        origin = np.array([[slope.factor.origin] for slope in self.slopes])
+        scale = np.array([[slope.scale] for slope in self.slopes])
+        return np.asarray((self.knots - origin) / scale)[:, None, :]
+
+    @cached_property
+    def _place(self) -> NDArray[np.intp]:
+        """Between which knots each value lies, numbered through all columns; the last of a column is for missing ones."""
+        places = []
+        for slope, knots in zip(self.slopes, self.knots, strict=True):
+            values = slope.factor.clipped(self.X)[self._rows]
+            places.append(np.where(np.isnan(values), len(knots) + 1, np.searchsorted(knots, values, side="right")))
+        return np.array(places, dtype=np.intp) + (len(SHARES) + 2) * np.arange(len(places), dtype=np.intp)[:, None]
+
+    @cached_property
+    def _spread(self) -> NDArray[np.float64]:
+        """The standard deviation of each hinge; infinite if it has no row beyond its knot, or no row before it."""
+        weight = self.row_weight[self._rows]
+        present = np.maximum(self._sums(weight).sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        mean = self._products(weight) / present
+        variance = self._squares(weight) / present - mean**2
+        usable = (variance > TINY) & (variance > TINY).all(axis=1, keepdims=True)
+        return np.where(usable, np.sqrt(np.where(usable, variance, 1.0)), np.inf)
+
+    def _sums(self, numbers: Matrix) -> NDArray[np.float64]:
+        """Return sums over the rows above and below each knot of numbers for each row, or for each slope and row."""
+        everywhere = np.broadcast_to(numbers, self._place.shape)
+        n_places = len(SHARES) + 2
+        sums = np.bincount(self._place.ravel(), everywhere.ravel(), len(self.slopes) * n_places).reshape(-1, n_places)[:, :-1]
+        below = np.cumsum(sums, axis=1)[:, :-1]
+        above = np.cumsum(sums[:, ::-1], axis=1)[:, -2::-1]
+        return np.stack([above, below], axis=1)
+
+    def _products(self, numbers: Vector) -> NDArray[np.float64]:
+        """Return for each hinge the sum over rows of its values times a number, in the units of the slopes."""
+        return self._sums(self._values * numbers) - self._standardised_knots * self._sums(numbers)
+
+    def _squares(self, numbers: Vector) -> NDArray[np.float64]:
+        """Return for each hinge the sum over rows of its squared values times a number."""
+        knots, once = self._standardised_knots, self._values * numbers
+        return self._sums(self._values * once) - 2.0 * knots * self._sums(once) + knots**2 * self._sums(numbers)
+
+
+def _knots(values: Vector, row_weight: Vector) -> list[float]:
+    """Return short numbers near the quantiles of a column."""
+    present = ~np.isnan(values)
+    width = float(np.ptp(values[present]))
+    return [rounded_within(one, width) for one in quantiles(values[present], row_weight[present], SHARES)]
