@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.losses import Loss
 from obliquerules.method import Growth, Method, Task, factor_scales
 from obliquerules.pareto import pareto
@@ -260,13 +261,13 @@ class Descent:
 
     def sums(self, values: Matrix, part: Part, loss: Loss) -> tuple[float, Vector, Matrix]:
         """Return value, gradient and second derivatives of the loss of a block."""
-        design = np.column_stack([np.ones(len(part.y)), values[:, self.columns]])
-        score = design @ self.weights
-        if part.offset is not None:
-            score += part.offset
-        pull = part.weight * loss.gradient(part.y, score)
-        curved = design * (part.weight * loss.hessian(score, part.y))[:, None]
-        return _above_zero(loss, part.y, part.weight, score), pull @ design, curved.T @ design
+        n = len(part.y)
+        design = np.empty((n, 1 + len(self.columns)))
+        design[:, 0] = 1.0
+        for place, column in enumerate(self.columns, start=1):
+            design[:, place] = values[:, column]
+        offset = np.zeros(n) if part.offset is None else np.ascontiguousarray(part.offset, dtype=np.float64)
+        return WeightFinder(design, part.y, part.weight, offset, loss.family, 0.0, loss.power).sums(self.weights)
 
     def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
         """Take a step, given the sums at the present weights; a step that does not lower the objective is halved."""
@@ -310,4 +311,5 @@ def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Lo
     values = terms.values(part.X, sorted({column for descent in descents for column in descent.columns}))
     sums = [descent.sums(values, part, loss) for descent in descents]
     value, gradient, hessian = zip(*sums, strict=True)
-    return NewtonSums(np.array(value), gradient, hessian)
+    at_zero = float(np.add.reduce(part.weight * loss.value(part.y, np.zeros(len(part.y)))))
+    return NewtonSums(np.array(value) - at_zero, gradient, hessian)

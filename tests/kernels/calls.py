@@ -39,6 +39,11 @@ def find_weights(start, **arguments):
     return weights.tolist(), before, after
 
 
+def sums_of_weights(start, **arguments):
+    value, gradient, hessian = WeightFinder(**arguments).sums(start)
+    return value, gradient.tolist(), hessian.tolist()
+
+
 def tweedie_weights_arguments():
     return {**weights_arguments(), "family": FAMILIES["tweedie"], "power": 1.5}
 
@@ -151,6 +156,7 @@ CALLS = {
     "PathFollower": (follow, path_arguments),
     "WeightFinder": (find_weights, weights_arguments),
     "WeightFinder, Tweedie": (find_weights, tweedie_weights_arguments),
+    "WeightFinder, sums": (sums_of_weights, weights_arguments),
     "ClassWeightFinder": (find_class_weights, class_weights_arguments),
     "SoftRules": (soften, soft_arguments),
     "DirectedObjective": (judge, objective_arguments),

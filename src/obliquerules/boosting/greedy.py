@@ -81,12 +81,16 @@ def longer_conditions(
     classes, propositions follow the gradient of each of those that the condition may speak for, or of those in ``views``.
     """
     rows = np.flatnonzero(current.covers)
-    proposed = (found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows))
-    for proposition, covers in proposed:
+    objective = stage.objective
+
+    def longer(found: tuple[Test, NDArray[np.bool_]]) -> list[Candidate]:
+        proposition, covers = found
         sides = [(proposition, covers)]
         if len(signs) == 2 and len(current.condition):
             sides.append((stage.problem.complement(proposition), ~covers))
-        for side, side_covers in sides:
-            longer = current.extended(side, side_covers, stage.objective)
-            if 0 < np.count_nonzero(longer.covers) < len(rows) and not stage.has_rule_on(longer.covers):
-                yield longer
+        both = (current.extended(*side, objective) for side in sides)
+        return [one for one in both if 0 < np.count_nonzero(one.covers) < len(rows) and not stage.has_rule_on(one.covers)]
+
+    proposed = [found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows)]
+    for each in stage.problem.workers.each(longer, proposed):
+        yield from each

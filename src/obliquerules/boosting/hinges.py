@@ -59,8 +59,11 @@ class Hinges:
         columns = [column for column in np.argsort(-gain, kind="stable")[: stage.most_tried] if gain[column] > 0.0]
         factors = [self._factor(column, *divmod(int(best[column]), len(SHARES))) for column in columns]
         known = {one.factor for one in stage.conditions if isinstance(one, Slope)}
-        hinges = [Slope.of(factor, self.X, self.row_weight) for factor in factors if factor not in known]
-        return [Candidate(hinge, hinge(self.X), 0.0) for hinge in hinges]
+        return stage.problem.workers.each(self._candidate, [factor for factor in factors if factor not in known])
+
+    def _candidate(self, factor: Factor) -> Candidate:
+        hinge = Slope.of(factor, self.X, self.row_weight)
+        return Candidate(hinge, hinge(self.X), 0.0)
 
     def _factor(self, column: int, side: int, knot: int) -> Factor:
         """Return the hinge above (side 0) or below (side 1) a knot, which is its origin and one of its limits."""

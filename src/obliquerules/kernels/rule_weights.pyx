@@ -267,14 +267,33 @@ cdef class WeightFinder:
         self.present_ridge = self.ridge
         return self.objective(self.weights)
 
-    def run(self, const double[::1] start not None):
-        """Return the minimising weights, and the objective at the start and there."""
-        cdef double before, after
-        if start.shape[0] != self.m:
-            raise ValueError(f"start must have one weight for each of the {self.m} columns; got {start.shape[0]}.")
+    def sums(self, const double[::1] weights not None):
+        """Return the loss at some weights, without the ridge, its gradient and its second derivatives."""
+        cdef double value
+        self.begin(weights)
+        try:
+            with nogil:
+                self.weights[:] = weights
+                self.present_ridge = 0.0
+                value = self.objective(self.weights)
+                self.differentiate()
+            hessian = np.tril(self.hessian)
+            return value, np.array(self.gradient), hessian + np.tril(hessian, -1).T
+        finally:
+            self.is_running = False
+
+    cdef int begin(self, const double[::1] weights) except -1:
+        if weights.shape[0] != self.m:
+            raise ValueError(f"There must be one weight for each of the {self.m} columns; got {weights.shape[0]}.")
         if self.is_running:
             raise RuntimeError("These weights are being sought already, in another thread.")
         self.is_running = True
+        return 0
+
+    def run(self, const double[::1] start not None):
+        """Return the minimising weights, and the objective at the start and there."""
+        cdef double before, after
+        self.begin(start)
         try:
             with nogil:
                 self.weights[:] = start
