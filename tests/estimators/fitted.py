@@ -20,15 +20,16 @@ def data():
     return X, np.where(score > 0.5, "yes", "no"), rng.poisson(np.exp(score)).astype(float)
 
 
+# Rules alone: where a rule with a factor differs from others is tested elsewhere.
+LARGE = {"max_rules": 4, "complexity_penalty": 1.0, "linear_terms": False, "random_state": 0}
+SMALL = {**LARGE, "max_rules": 3, "effort": 0, "cv": 2}
 MAKERS = {
-    "classifier": lambda: LLTBoostClassifier(max_rules=4, complexity_penalty=1.0, random_state=0),
-    "classifier cv": lambda: LLTBoostClassifierCV(max_rules=3, complexity_penalty=1.0, effort=0, cv=2, random_state=0),
-    "squared": lambda: LLTBoostRegressor(max_rules=4, complexity_penalty=1.0, random_state=0),
-    "poisson": lambda: LLTBoostRegressor(loss="poisson", max_rules=4, complexity_penalty=1.0, random_state=0),
-    "squared cv": lambda: LLTBoostRegressorCV(max_rules=3, complexity_penalty=1.0, effort=0, cv=2, random_state=0),
-    "poisson cv": lambda: LLTBoostRegressorCV(
-        loss="poisson", max_rules=3, complexity_penalty=1.0, effort=0, cv=2, random_state=0
-    ),
+    "classifier": lambda: LLTBoostClassifier(**LARGE),
+    "classifier cv": lambda: LLTBoostClassifierCV(**SMALL),
+    "squared": lambda: LLTBoostRegressor(**LARGE),
+    "poisson": lambda: LLTBoostRegressor(loss="poisson", **LARGE),
+    "squared cv": lambda: LLTBoostRegressorCV(**SMALL),
+    "poisson cv": lambda: LLTBoostRegressorCV(loss="poisson", **SMALL),
 }
 every_kind = pytest.mark.parametrize("kind", MAKERS)
 

@@ -85,7 +85,7 @@ def test_every_setting_gives_plain_thresholds_within_the_limits(
     model: Any, objective: str, search: str, selection: str
 ) -> None:
     X, y, weight = little()
-    fitted = small(model, objective=objective, search=search, selection=selection).fit(X, y, weight)
+    fitted = small(model, objective=objective, search=search, selection=selection, linear_terms=False).fit(X, y, weight)
     assert fitted.search_complete_
     assert 1 <= len(fitted.ensemble_) <= 3
     for rule in fitted.ensemble_:
