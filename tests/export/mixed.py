@@ -87,6 +87,8 @@ SLOPED = RuleEnsemble(
             (1.0, [Membership(1, ["red"], negated=True, missing=True)], Factor(8)),
             (0.25, [Membership(9, [], missing=True)], Factor(0, 1e-3)),
             (0.0, [], Factor(9, 1e6)),
+            (1.1, [], Factor(0, 39.0, upper=39.0)),
+            (-0.3, [Membership(1, ["red"])], Factor(9, 25.5, 25.5, 40.25)),
         ]
     ],
     0.5,

@@ -39,6 +39,8 @@ SLOPES = RuleEnsemble(
         Rule(-1.0, FIRST, Factor(2, 1.0 / 3.0)),
         Rule(-3.85, FIRST),
         Rule(1.0, factor=Factor(1, 0.1, lower=-0.7)),
+        Rule(0.7, factor=Factor(0, 0.3, lower=0.3)),
+        Rule(-0.2, FIRST, Factor(1, 50.0, 20.0, 50.0)),
     ],
     1.79,
     HOSTILE,

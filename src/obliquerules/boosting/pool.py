@@ -43,12 +43,15 @@ class PoolProposer(ObliqueProposer):
         pull = sign * stage.gradient
         pull_here = np.zeros(len(pull))
         pull_here[rows] = pull[rows]
-        yield from self.axis_splits(pull_here, stage.problem.workers)
+        workers = stage.problem.workers
+        splits, directions = workers.beside(
+            lambda: list(self.axis_splits(pull_here, workers)), lambda: self.directions(pull, rows, workers)
+        )
+        yield from splits
         for membership in best_level_sets(self.inputs.levels, pull, rows):
             yield membership, membership(self.X)
-        seen, each = set(), stage.problem.workers.each
-        directions = self.directions(pull, rows, stage.problem.workers)
-        placed = each(lambda condition: self._placed(condition, pull, rows), directions)
+        seen = set()
+        placed = workers.each(lambda condition: self._placed(condition, pull, rows), directions)
         for condition, (projections, thresholds) in zip(directions, placed, strict=True):
             for threshold in thresholds:
                 if threshold is not None and (condition.columns, condition.weights, threshold) not in seen:

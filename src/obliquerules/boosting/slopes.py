@@ -108,20 +108,28 @@ class WithSlopes:
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield what the other learner does, and the best slope and the best hinge that the ensemble does not have yet."""
-        yield from self.learner.candidates(stage, selection, record)
-        for offered, share in ((self.lines.new_slopes(stage), SHARE), (self.lines.hinges.best(stage), 1.0)):
-            best = selection.choose(stage, self._worthwhile(stage, offered, share, record), record)
+        _ = stage.curvature  # asked for by both of what follows
+        lines, rules = stage.problem.workers.beside(
+            partial(self._lines, stage), lambda: list(self.learner.candidates(stage, selection, record))
+        )
+        yield from rules
+        for expected, share in zip(lines, (SHARE, 1.0), strict=True):
+            best = selection.choose(stage, self._worthwhile(stage, expected, share, record), record)
             if best is not None:
                 yield best
 
-    def _worthwhile(self, stage: Stage, offered: list[Candidate], share: float, record: Record) -> list[Candidate]:
+    def _lines(self, stage: Stage) -> list[dict[float, Candidate]]:
+        """Return new slopes and new hinges by the criterion to expect with each of them."""
+        offered = (self.lines.new_slopes(stage), self.lines.hinges.best(stage))
+        return [dict(zip(self.lines.expected(stage, some), some, strict=True)) for some in offered]
+
+    def _worthwhile(self, stage: Stage, expected: dict[float, Candidate], share: float, record: Record) -> list[Candidate]:
         """Return the slopes or hinges that are worth a share of their price; if there is none, the best is recorded only.
 
         Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and useless
         ones would take their places: they come on the path where they are better than what is there, and no further.
         """
         criterion = self.lines.selection
-        expected = dict(zip(self.lines.expected(stage, offered), offered, strict=True))
         now = criterion.criterion_of_training(stage)
         prices = {value: criterion.price(stage, 1 + one.condition.complexity) for value, one in expected.items()}
         worthwhile = [one for value, one in expected.items() if value < now + (1.0 - share) * prices[value]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -55,6 +55,21 @@ class Workers:
             raise error
         return share.results
 
+    def beside(self, aside: Callable[[], Item], work: Callable[[], Result]) -> tuple[Item, Result]:
+        """Return the results of two pieces of work; the first is done aside, by another thread, if one is free meanwhile.
+
+        Unlike with `each`, the thread that asks is the one that does the second, which may consist of further work for others.
+        """
+        if self.pool is None:
+            return aside(), work()
+        helper = self.pool.submit(copy_context().run, aside)
+        try:
+            done = work()
+        except BaseException:
+            _ended([helper])
+            raise
+        return aside() if helper.cancel() else helper.result(), done
+
     def shares(self, n: int) -> list[slice]:
         """Return a share of n things for each thread."""
         ends = [n * place // (self.n_helpers + 1) for place in range(self.n_helpers + 2)]
@@ -77,7 +92,7 @@ class _Share:
             self.results[place] = self.work(item)
 
 
-def _ended(helpers: list[Future[None]]) -> list[BaseException]:
+def _ended(helpers: Sequence[Future[Any]]) -> list[BaseException]:
     """Wait until no thread helps any more, and return what was raised; one that has not begun never will."""
     raised = (helper.exception() for helper in helpers if not helper.cancel())
     return [error for error in raised if error is not None]
