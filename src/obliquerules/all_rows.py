@@ -259,15 +259,13 @@ class Descent:
     done: bool = False
     halvings: int = 0
 
-    def sums(self, values: Matrix, part: Part, loss: Loss) -> tuple[float, Vector, Matrix]:
+    def sums(self, values: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss) -> tuple[float, Vector, Matrix]:
         """Return value, gradient and second derivatives of the loss of a block."""
-        n = len(part.y)
-        design = np.empty((n, 1 + len(self.columns)))
+        design = np.empty((len(values), 1 + len(self.columns)))
         design[:, 0] = 1.0
         for place, column in enumerate(self.columns, start=1):
             design[:, place] = values[:, column]
-        offset = np.zeros(n) if part.offset is None else np.ascontiguousarray(part.offset, dtype=np.float64)
-        return WeightFinder(design, part.y, part.weight, offset, loss.family, 0.0, loss.power).sums(self.weights)
+        return WeightFinder(design, y, row_weight, offset, loss.family, 0.0, loss.power).sums(self.weights)
 
     def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
         """Take a step, given the sums at the present weights; a step that does not lower the objective is halved."""
@@ -309,7 +307,10 @@ def _by_newton(
 
 def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Loss) -> NewtonSums:
     values = terms.values(part.X, sorted({column for descent in descents for column in descent.columns}))
-    sums = [descent.sums(values, part, loss) for descent in descents]
+    offset = np.zeros(len(part.y)) if part.offset is None else part.offset
+    # In a partition of a table, a column may lie between others.
+    known = [np.ascontiguousarray(one, dtype=np.float64) for one in (part.y, part.weight, offset)]
+    sums = [descent.sums(values, *known, loss=loss) for descent in descents]
     value, gradient, hessian = zip(*sums, strict=True)
     at_zero = float(np.add.reduce(part.weight * loss.value(part.y, np.zeros(len(part.y)))))
     return NewtonSums(np.array(value) - at_zero, gradient, hessian)
