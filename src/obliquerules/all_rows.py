@@ -309,8 +309,8 @@ def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Lo
     values = terms.values(part.X, sorted({column for descent in descents for column in descent.columns}))
     offset = np.zeros(len(part.y)) if part.offset is None else part.offset
     # In a partition of a table, a column may lie between others.
-    known = [np.ascontiguousarray(one, dtype=np.float64) for one in (part.y, part.weight, offset)]
-    sums = [descent.sums(values, *known, loss=loss) for descent in descents]
+    y, weight, offset = (np.ascontiguousarray(one, dtype=np.float64) for one in (part.y, part.weight, offset))
+    sums = [descent.sums(values, y, weight, offset, loss) for descent in descents]
     value, gradient, hessian = zip(*sums, strict=True)
     at_zero = float(np.add.reduce(part.weight * loss.value(part.y, np.zeros(len(part.y)))))
     return NewtonSums(np.array(value) - at_zero, gradient, hessian)
