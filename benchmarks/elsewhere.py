@@ -2,8 +2,8 @@
 
 For each data set, over ten bootstrap splits as in the paper's protocol: the median complexity at a risk target, which is the
 mean test risk along the path of the paper's selection (as the paper derives its targets from a rival's path), and the median
-risk at complexity 20, for the paper's selection and for complexity-aware growth, both with default parameters; and for the
-latter the mean log risk over complexities from 4 to 40, by which versions can be compared.
+risk at complexity 20, for the paper's selection and for complexity-aware growth of rules alone; and for the latter, and for its
+default, with slopes, the mean log risk over complexities from 4 to 40, by which versions can be compared.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.datasets import (
 )
 from sklearn.utils import Bunch
 
-from obliquerules.benchmark.contenders import lltboost
+from obliquerules.benchmark.contenders import lltboost, lltboost_with_slopes
 from obliquerules.benchmark.protocol import loss_within, smallest_complexity
 from obliquerules.benchmark.runner import run
 from obliquerules.benchmark.trials import plan
@@ -64,19 +64,23 @@ def problems():
 
 def main():
     """Print one line for each data set, and the geometric means of the ratios."""
-    print(f"{'data set':28s} {'target':>7s} {'complexity':>16s} {f'risk at {SIZE}':>16s} {'log risk':>9s}   (paper's, ours)")
+    print(f"{'':36s} {'paper, rules':>16s} {'paper, rules':>16s} {'rules, slopes':>16s}")
+    print(f"{'data set':28s} {'target':>7s} {'complexity':>16s} {f'risk at {SIZE}':>16s} {'log risk':>16s}")
     ratios = []
     for data in problems():
-        paper, ours = (
+        paper, ours, slopes = (
             run(plan([data], [method], 10, 0), [data], [method], jobs=2)
-            for method in (lltboost("validation"), lltboost("information"))
+            for method in (lltboost("validation"), lltboost("information"), lltboost_with_slopes())
         )
         target = np.mean([np.mean(outcome.losses["risk"]) for outcome in paper])
         size = [np.median([smallest_complexity(r.complexities, r.losses["risk"], target) for r in m]) for m in (paper, ours)]
         risk = [np.median([loss_within(r.complexities, r.losses["risk"], SIZE) for r in m]) for m in (paper, ours)]
         ratios.append((size[1] / size[0], risk[1] / risk[0]))
-        area = np.mean([np.log(loss_within(r.complexities, r.losses["risk"], most)) for r in ours for most in SIZES])
-        figures = f"{size[0]:8.1f} {size[1]:7.1f} {risk[0]:8.3f} {risk[1]:7.3f} {area:9.3f}"
+        areas = [
+            np.mean([np.log(loss_within(r.complexities, r.losses["risk"], most)) for r in m for most in SIZES])
+            for m in (ours, slopes)
+        ]
+        figures = f"{size[0]:8.1f} {size[1]:7.1f} {risk[0]:8.3f} {risk[1]:7.3f} {areas[0]:8.3f} {areas[1]:7.3f}"
         print(f"{data.name:28s} {target:7.3f} {figures}", flush=True)
     means = [
         np.exp(np.mean([np.log(ratio) for ratio in column if 0.0 < ratio < np.inf])) for column in zip(*ratios, strict=True)

@@ -1,8 +1,9 @@
 """Where LLTBoost stands beside TGB and LTRNet on the same splits, each with one setting for all data sets and measures.
 
-Reads the outcomes of ``obliquerules benchmark --methods "LLTBoost (information)" "TGB (default)" LTRNet -o DIRECTORY`` in the
-directory that it is given. Prints for each setting of a rival in how many cases LLTBoost is not worse, by medians; then those
-in which the best setting of TGB or that of LTRNet does better, and whether that is inside the interval of LLTBoost.
+Reads the outcomes of ``obliquerules benchmark --methods "LLTBoost (slopes)" "LLTBoost (information)" "TGB (default)" LTRNet -o
+DIRECTORY`` in the directory that it is given. For LLTBoost at its defaults (slopes) and with rules alone, prints for each
+setting of a rival in how many cases it is not worse, by medians; then those in which the best setting of TGB or that of LTRNet
+does better, and whether that is inside the interval of LLTBoost.
 """
 
 import sys
@@ -12,7 +13,7 @@ from obliquerules.benchmark.interval import order_interval
 from obliquerules.benchmark.ledger import open_ledger
 from obliquerules.benchmark.measures import MEASURES
 
-OURS = "LLTBoost (information)"
+OURS = ("LLTBoost (slopes)", "LLTBoost (information)")
 
 
 def intervals(outcomes):
@@ -38,26 +39,32 @@ def worse(ours, rival):
     ]
 
 
-def main():
+def stand(name, ours, rivals):
     """Print one line for each setting of a rival, and the cases in which the best of either method does better."""
-    with open_ledger(Path(sys.argv[1]) / "results.jsonl") as ledger:
-        found = intervals(list(ledger.outcomes.values()))
-    (ours,) = (cases for (method, _), cases in found.items() if method == OURS)
     best = {}
-    for (method, setting), cases in found.items():
-        if method != OURS:
-            lost = worse(ours, cases)
-            print(f"{method:16s} {setting:28s} LLTBoost is not worse in {len(ours) - len(lost)} of {len(ours)}")
-            if method not in best or len(lost) > len(worse(ours, found[method, best[method]])):
-                best[method] = setting
-    lost = [(case, name) for name, setting in best.items() for case in worse(ours, found[name, setting])]
+    for (method, setting), cases in rivals.items():
+        lost = worse(ours, cases)
+        print(f"{method:16s} {setting:28s} {name} is not worse in {len(ours) - len(lost)} of {len(ours)}")
+        if method not in best or len(lost) > len(worse(ours, rivals[method, best[method]])):
+            best[method] = setting
+    lost = [(case, rival) for rival, setting in best.items() for case in worse(ours, rivals[rival, setting])]
     print(f"beside both, each at its best single setting: not worse in {len(ours) - len(dict(lost))} of {len(ours)}")
-    for case, name in lost:
-        own, other = ours[case][0], found[name, best[name]][case][0]
+    for case, rival in lost:
+        own, other = ours[case][0], rivals[rival, best[rival]][case][0]
         inside = "inside the interval" if own.lower <= other.median else "outside the interval"
         print(
-            f"  {case[0]}, {case[1]}: {own.median:.4g} [{own.lower:.4g}, {own.upper:.4g}], {name} {other.median:.4g}, {inside}"
+            f"  {case[0]}, {case[1]}: {own.median:.4g} [{own.lower:.4g}, {own.upper:.4g}], {rival} {other.median:.4g}, {inside}"
         )
+
+
+def main():
+    """Say where each kind of LLTBoost stands."""
+    with open_ledger(Path(sys.argv[1]) / "results.jsonl") as ledger:
+        found = intervals(list(ledger.outcomes.values()))
+    rivals = {key: cases for key, cases in found.items() if key[0] not in OURS}
+    for (method, _), cases in found.items():
+        if method in OURS:
+            stand(method, cases, rivals)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A model with slopes on columns of every kind of number, some of them missing, clipped or under a condition."""
+"""A model with slopes on columns of every kind of number, some of them missing, clipped, hinged or under a condition."""
 
 from obliquerules import RuleEnsemble
 
@@ -13,6 +13,7 @@ RULES = """
 -1 if bmi >= 30 or missing
 +2 if age >= 60
 -0.5 (age + 7) if age >= 55
++0.04 (bmi clipped to [25, 40] - 25)
 """
 
 
