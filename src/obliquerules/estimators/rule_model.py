@@ -632,7 +632,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> from sklearn.datasets import load_diabetes
         >>> from obliquerules import LLTBoostRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(6)
+        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(4)
         >>> print(model.variable_importance(X))
         importance  rules  variable
              35.29      1  bmi
