@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -56,25 +55,20 @@ class GreedyLearner:
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield the condition grown for each entry of ``signs``."""
-        everything = stage.everything()
-        # With what a condition may begin depends on no choice of the selection, so that threads look for all of it at once.
-        beginnings = stage.problem.workers.each(partial(self._longer, stage, everything), self.signs)
-        for signs, offered in zip(self.signs, beginnings, strict=True):
-            first = selection.choose(stage, offered, record)
-            if first is not None and selection.accepts(everything, first):
-                yield self._grown(stage, first, signs, selection, record)
+        for signs in self.signs:
+            grown = self.grow(stage, signs, selection, record)
+            if len(grown.condition):
+                yield grown
 
-    def _grown(self, stage: Stage, current: Candidate, signs: Signs, selection: Selection, record: Record) -> Candidate:
-        """Return the longest condition that the selection accepts, from one of a single proposition on."""
-        for _ in range(1, self.max_propositions):
-            chosen = selection.choose(stage, self._longer(stage, current, signs), record)
+    def grow(self, stage: Stage, signs: Signs, selection: Selection, record: Record) -> Candidate:
+        """Grow one condition; it stays empty if there is nothing to add."""
+        current = stage.everything()
+        for _ in range(self.max_propositions):
+            chosen = selection.choose(stage, longer_conditions(stage, current, signs, self.proposer), record)
             if chosen is None or not selection.accepts(current, chosen):
                 break
             current = chosen
         return current
-
-    def _longer(self, stage: Stage, current: Candidate, signs: Signs) -> list[Candidate]:
-        return list(longer_conditions(stage, current, signs, self.proposer))
 
 
 def longer_conditions(
@@ -97,6 +91,6 @@ def longer_conditions(
         both = (current.extended(*side, objective) for side in sides)
         return [one for one in both if 0 < np.count_nonzero(one.covers) < len(rows) and not stage.has_rule_on(one.covers)]
 
-    proposed = [found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows)]
-    for each in stage.problem.workers.each(longer, proposed):
+    proposed = (found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows))
+    for each in stage.problem.workers.in_turn(longer, proposed):
         yield from each
