@@ -1,9 +1,12 @@
-"""What all tests share: hypothesis without a clock (the machine may be busy), with few examples or many (`make laws`)."""
+"""What tests share: hypothesis without a clock (the machine may be busy), with few examples or many, and few folds."""
 
 import os
 import signal
 
+import pytest
 from hypothesis import settings
+
+from obliquerules.boosting import cross_validated
 
 # The commands that tests run would otherwise compile all that they import, each time anew, if the user keeps no bytecode.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -13,3 +16,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="module")
+def few_repetitions():
+    """Assign rows to folds at most three times, not ten: enough for a test of anything but the size that is chosen."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cross_validated, "REPETITIONS", 3)
+        yield

@@ -12,10 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from obliquerules import LLTBoostClassifierCV, LLTBoostRegressorCV
+from obliquerules.boosting import cross_validated
 from obliquerules.boosting.cross_validated import REPETITIONS, RIDGES, RIDGES_OF_LINES, TGBCV, Family, LLTBoostCV, fold_losses
 from obliquerules.boosting.lltboost import LLTBoost
 
 from .tasks import LOSS_NAMES, data, estimator_of, task_of
+
+pytestmark = pytest.mark.usefixtures("few_repetitions")
 
 SMALL = {"max_rules": 2, "max_propositions": 2, "max_variables": 2, "effort": 0, "cv": 2, "random_state": 0}
 every_kind = pytest.mark.parametrize("kind", LOSS_NAMES)
@@ -172,7 +175,8 @@ def test_a_noisy_target_gets_a_larger_ridge_and_a_clear_signal_does_not():
 # Repetitions
 
 
-def test_folds_are_repeated_until_the_choice_is_stable():
+def test_folds_are_repeated_until_the_choice_is_stable(monkeypatch):
+    monkeypatch.setattr(cross_validated, "REPETITIONS", REPETITIONS)
     X, y, _ = data("numbers")
     clear, close = (TGBCV(cv=3, max_rules=r).grow(task_of("numbers", X, y)).notes for r in (1, 4))
     assert 2 <= clear["n_repetitions_"] < close["n_repetitions_"] <= REPETITIONS

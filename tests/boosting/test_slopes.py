@@ -24,6 +24,8 @@ from obliquerules.rules.columns import UNSEEN
 
 from .growing import problem, search_of
 
+pytestmark = pytest.mark.usefixtures("few_repetitions")
+
 
 def straight(n=300, seed=0, loss="squared"):
     """Return rows whose scores are a straight line and one step, and their targets."""

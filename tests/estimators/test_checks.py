@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
@@ -20,6 +21,8 @@ from obliquerules import (
     TGBRegressorCV,
 )
 
+pytestmark = pytest.mark.usefixtures("few_repetitions")
+
 # So that a fit takes a hundredth of a second.
 SMALL: dict[str, Any] = {"max_rules": 2, "effort": 0}
 SMALL_CV: dict[str, Any] = {"max_rules": 2, "max_propositions": 1, "cv": 2}
@@ -30,7 +33,7 @@ ESTIMATORS = [
     LLTBoostClassifier(**SMALL),
     LLTBoostRegressor(max_rules=1, effort=1),
     LLTBoostRegressor(loss="poisson", **SMALL),
-    LLTBoostClassifierCV(effort=0, **SMALL_CV),
+    LLTBoostClassifierCV(effort=0, **SMALL_CV | {"max_rules": 4}),
     LLTBoostRegressorCV(effort=0, **SMALL_CV),
     TGBClassifier(),
     TGBRegressor(),

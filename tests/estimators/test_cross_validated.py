@@ -17,6 +17,8 @@ from obliquerules.losses import LOSSES
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block
 
+pytestmark = pytest.mark.usefixtures("few_repetitions")
+
 SMALL = {"max_rules": 2, "max_variables": 2, "effort": 0, "cv": 2, "random_state": 0}
 CLASSIFIER = LLTBoostClassifierCV(**SMALL)
 REGRESSOR = LLTBoostRegressorCV(**SMALL)

@@ -13,6 +13,8 @@ from obliquerules.losses import LOSSES
 from obliquerules.method import Task
 from obliquerules.rules import Block
 
+pytestmark = pytest.mark.usefixtures("few_repetitions")
+
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat(np.arange(30), 8)
 X = RNG.normal(size=(240, 3)) + 0.3 * RNG.normal(size=(30, 3))[GROUPS]
