@@ -23,7 +23,7 @@ ABOUT_TIMES = (
     "one of a peer all of its sizes. The paper's are for one value of each parameter, on another machine."
 )
 NOTHING = "-"
-LEADER = "LLTBoost (information)"
+LEADERS = ("LLTBoost (information)", "LLTBoost (slopes)")
 AT_LEAST_AS_GOOD, INSIDE, WORSE = "at least as good", "inside the interval", "worse"
 
 
@@ -94,7 +94,7 @@ def summary(comparisons: Sequence[Comparison]) -> str:
 def tables(contenders: Sequence[Contender], outcomes: Sequence[Outcome], left_out: Mapping[str, str]) -> list[ReportTable]:
     """Return the paper's tables with all methods, each of ours beside its own column, failures, and what was left out."""
     found = [overview(measure, contenders, outcomes) for measure in MEASURES]
-    found.append(standing(contenders, outcomes))
+    found += [standing(leader, contenders, outcomes) for leader in LEADERS]
     found.append(times(contenders, outcomes))
     found += [table for contender in contenders for table in _beside_the_paper(contender, outcomes)]
     failures = [(_described(outcome.trial), outcome.failure) for outcome in outcomes if outcome.failure is not None]
@@ -122,14 +122,14 @@ def overview(measure: Measure, contenders: Sequence[Contender], outcomes: Sequen
     return ReportTable(f"{measure.title}, all methods", ("method", *datasets), shown if datasets else ())
 
 
-def standing(contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> ReportTable:
+def standing(leader: str, contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> ReportTable:
     """Return for each measure and data set which rule learners, ours of other selections aside, do better than LLTBoost."""
     rivals = [contender for contender in contenders if contender.rules and contender.column != "LLTB"]
     peers = [contender.name for contender in rivals if contender.column is None]
     rows, beaten_by_peers = [], 0
     for measure in MEASURES if rivals else ():
         for dataset, row in measure.paper.items():
-            ours = _own(outcomes, OURS[LEADER], dataset)
+            ours = _own(outcomes, OURS[leader], dataset)
             others = {contender.name: own for contender in rivals if (own := _own(outcomes, contender, dataset))}
             if ours and others:
                 reached = best_setting(measure, ours, row.target)[0].median
@@ -144,7 +144,7 @@ def standing(contenders: Sequence[Contender], outcomes: Sequence[Outcome]) -> Re
         "LLTBoost has one setting; TGB is at the best of seven and LTRNet at the better of two for each measure."
     )
     return ReportTable(
-        f"Where {LEADER} stands among rule learners", ("measure", "data set", "it reaches", "better"), rows, remark
+        f"Where {leader} stands among rule learners", ("measure", "data set", "it reaches", "better"), rows, remark
     )
 
 
