@@ -27,7 +27,7 @@ SHOWN = {
     ("LTRNet", "default"): 33,
     ("LLTBoost (paper)", "default"): 4,
 }
-# The palette of Okabe and Ito without its yellow, which is lost on white. Methods of the paper are drawn in full and peers
+# The palette of Okabe and Ito without its yellow, which is lost on white. Our own methods are drawn in full and peers
 # hollow, so that the same colours serve both.
 COLOURS = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#000000")
 MARKERS = "os^vDPX*<>ph8d"
@@ -68,7 +68,7 @@ def trends(name: str, title: str, contenders: Sequence[Contender], outcomes: Seq
         for place, contender in enumerate(contenders):
             complexity, risk = trend([one for one in outcomes if one.trial.method == contender.name], target)
             if len(risk):
-                ax.plot(complexity, risk, label=contender.name, **_line(place, peer=contender.column is None))
+                ax.plot(complexity, risk, label=contender.name, **_line(place, peer=contender.name not in OURS))
         ax.axhline(target, color="black", ls=":", lw=1, label="the paper's target")
         ax.set(xscale="log", xlabel=SIZE, ylabel=LOSSES[_kind(outcomes)])
         # What is twice as bad as the target would only press the rest together.
