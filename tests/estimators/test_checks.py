@@ -33,7 +33,7 @@ ESTIMATORS = [
     LLTBoostClassifier(**SMALL),
     LLTBoostRegressor(max_rules=1, effort=1),
     LLTBoostRegressor(loss="poisson", **SMALL),
-    LLTBoostClassifierCV(effort=0, **SMALL_CV | {"max_rules": 4}),
+    LLTBoostClassifierCV(effort=0, one_standard_error=False, **SMALL_CV),
     LLTBoostRegressorCV(effort=0, **SMALL_CV),
     TGBClassifier(),
     TGBRegressor(),

@@ -110,7 +110,7 @@ class TGBClassifierCV(RuleClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from obliquerules import TGBClassifierCV
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = TGBClassifierCV().fit(X, y)
+    >>> model = TGBClassifierCV(max_rules=4, cv=3).fit(X, y)
     >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
     True
     """
@@ -143,7 +143,7 @@ class TGBRegressorCV(RuleRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from obliquerules import TGBRegressorCV
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TGBRegressorCV().fit(X, y)
+    >>> model = TGBRegressorCV(max_rules=4, cv=3).fit(X, y)
     >>> model.complexity_ == model.ensemble_.complexity <= model.best_complexity_
     True
     """
