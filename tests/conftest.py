@@ -1,4 +1,4 @@
-"""What tests share: hypothesis without a clock (the machine may be busy), with few examples or many, and few folds."""
+"""What tests share: hypothesis without a clock, with few examples or many (`make laws`), and few repetitions of folds."""
 
 import os
 import signal
@@ -13,6 +13,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell makes what it starts in the background ignore Ctrl-C, and the commands that tests interrupt would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Without a deadline, since the machine may be busy.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("steady")
