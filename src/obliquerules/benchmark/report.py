@@ -23,6 +23,7 @@ ABOUT_TIMES = (
     "one of a peer all of its sizes. The paper's are for one value of each parameter, on another machine."
 )
 NOTHING = "-"
+# Rules alone, as in the paper, and what is learned by default.
 LEADERS = ("LLTBoost (information)", "LLTBoost (slopes)")
 AT_LEAST_AS_GOOD, INSIDE, WORSE = "at least as good", "inside the interval", "worse"
 
