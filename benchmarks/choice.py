@@ -50,7 +50,7 @@ def measure(model: Any, loss: str, X: NDArray[np.float64], y: NDArray[np.float64
     of the best among those of at most two thirds of the largest complexity, below which no choice from this path can come.
     """
     train, test = split(len(y), seed)
-    model.fit(X[train], y[train])
+    model.fit(X[train], y[train], groups=train)
     losses = np.array([LOSSES[loss].value(y[test], ensemble(X[test])) for ensemble in model.path_])
     complexity = [ensemble.complexity for ensemble in model.path_]
     best = int(losses.mean(axis=1).argmin())

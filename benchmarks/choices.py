@@ -22,11 +22,10 @@ from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import Trial
-from obliquerules.boosting import blur, information, loop, record, simplification
+from obliquerules.boosting import blur, boosting, information, loop, record, simplification
 from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
 from obliquerules.boosting.problem import Stage
 from obliquerules.datasets import DATASETS
-from obliquerules.solvers import shrinkage
 from obliquerules.solvers.l1_logistic import follow_path
 
 # The first of the seeds on whose splits choices are made; those of the reports are others.
@@ -98,8 +97,8 @@ VARIANTS = {
     "ridge=1": ({"ridge": 1.0}, []),
     "ridge=4": ({"ridge": 4.0}, []),
     "ridge=16": ({"ridge": 16.0}, []),
-    "a unit counts as one weight": ({}, [(shrinkage, "WEIGHTS_PER_UNIT", 1.0)]),
-    "a unit counts as six weights": ({}, [(shrinkage, "WEIGHTS_PER_UNIT", 6.0)]),
+    "a unit counts as one weight": ({}, [(boosting, "weights_per_unit", lambda _: 1.0)]),
+    "a unit counts as six weights": ({}, [(boosting, "weights_per_unit", lambda _: 6.0)]),
 }
 
 

@@ -29,7 +29,7 @@ def mean_risk(data: Any, objective: str, seed: int) -> float:
     """Return the mean over complexities of the risk on the test rows of one split."""
     split = bootstrap_split(data, seed)
     kind = TGBRegressor if data.task == "regression" else TGBClassifier
-    path = kind(max_rules=MAX_RULES, objective=objective).fit(split.X_train, split.y_train).path_
+    path = kind(max_rules=MAX_RULES, objective=objective).fit(split.X_train, split.y_train, groups=split.copies_of).path_
     risks = [mean_losses(data.task, split.y_test, ensemble(split.X_test))["risk"] for ensemble in path]
     sizes = np.searchsorted([ensemble.complexity for ensemble in path], np.arange(1, MOST_COMPLEX + 1), side="right") - 1
     return float(np.mean(np.array(risks)[sizes]))

@@ -81,7 +81,7 @@ def split_of(name: str, number: int) -> tuple[str, Any]:
     X, y = real.DATA[name].read()
     seed, fold = divmod(number, SEEDS_APART)
     train = np.random.default_rng(seed).permutation(len(y)) % real.N_FOLDS != fold
-    split = Split(X[train], y[train], X[~train], y[~train])
+    split = Split(X[train], y[train], X[~train], y[~train], np.arange(int(train.sum())))
     return real.DATA[name].loss, split
 
 
@@ -91,7 +91,8 @@ def on_split(name: str, method: str, number: int) -> dict[str, Any]:
     loss = LOSSES[loss_name]
     start = process_time()
     y = split.y_train.astype(int) if loss_name == "logistic" else split.y_train
-    model = real.fitted(partial((OURS | RIVALS)[method], loss_name, split.X_train), split.X_train, y)
+    given = {"groups": split.copies_of} if method in OURS else {}
+    model = real.fitted(partial((OURS | RIVALS)[method], loss_name, split.X_train), split.X_train, y, **given)
     seconds = process_time() - start
     if method in OURS:
         most = model.complexity_ if method == "chosen" else np.inf

@@ -20,17 +20,22 @@ from obliquerules.rows.ends import EndsOfColumns
 from obliquerules.rows.sketch import some_rows
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
+from obliquerules.rules.numbers import rounded_to
 from obliquerules.solvers.rule_weights import weights_of_patterns
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-# Ensembles of at most this many rules are fitted to a table of their firing patterns, of which there may be 2 to this power.
+# Larger ensembles are not fitted to a table of firing patterns: it has two to the power of the number of rules.
 MOST_IN_TABLE = 12
 MAX_STEPS, MAX_HALVINGS = 30, 30
 # Newton's method ends when the next step would lower the objective by no more than this share of it.
 TOLERANCE = 1e-13
-# Of the diagonal of second derivatives.
+# Sums over rows in another order change digits beyond these.
+DIGITS = 9
+# Smaller weights, in the unit of scores, may be rounding errors.
+NEXT_TO_NOTHING = 1e-4
+# Relative jitter of second derivatives.
 JITTER = 1e-12
 
 
@@ -38,7 +43,9 @@ def grown(method: Method, task: Task) -> Growth:
     """Return what a method learns: from all rows or, if there are many, conditions from some rows and weights from all."""
     if method.search_rows is None or len(task.y) <= method.search_rows or not method.can_learn_from_some(task):
         return grown_from_all(method, task)
-    rows = RowsInMemory(task.X, task.y, at_least_one(task.weight), task.offset, method.n_jobs)
+    frequency = task.weight if task.frequency is None else task.frequency
+    unit = weight_unit(float(np.add.reduce(frequency)), int(np.count_nonzero(frequency)))
+    rows = RowsInMemory(task.X, task.y, task.weight * unit, task.offset, frequency * unit, method.n_jobs)
     with ON_ONE_PROCESSOR:  # once for all that follows: to look for libraries takes longer than some passes
         return grown_on(rows, len(task.y), method, task)
 
@@ -50,15 +57,9 @@ def grown_from_all(method: Method, task: Task) -> Growth:
     return replace(growth, ranges=task.sample.ranges(used_columns(growth.path)))
 
 
-def at_least_one(weight: Vector) -> Vector:
-    """Return row weights of a mean of at least one."""
-    unit = weight_unit(float(np.add.reduce(weight)), int(np.count_nonzero(weight)))
-    return weight if unit == 1.0 else weight * unit
-
-
 def weight_unit(total: float, counted: int) -> float:
     """Return by what weights are multiplied so that they count rows: smaller ones, such as shares, must be relative."""
-    return max(1.0, counted / total)
+    return max(1.0, rounded_to(counted / total, DIGITS))
 
 
 def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
@@ -67,9 +68,9 @@ def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
     The task is about all rows, but it need not have them.
     """
     loss, most = about.loss, n_rows if method.search_rows is None else method.search_rows
-    some = some_rows(rows, loss.strata, 1 if about.labels is None else len(about.labels), most)
-    task = replace(about, X=some.X, y=some.y, weight=some.weight, offset=some.offset, groups=None)
-    if n_rows <= most:
+    some, every = some_rows(rows, loss.strata, 1 if about.labels is None else len(about.labels), most)
+    task = replace(about, X=some.X, y=some.y, weight=some.weight, offset=some.offset, frequency=some.frequency, groups=None)
+    if every:
         return grown_from_all(method, task)
     growth = method.grow(task)
     if method.free_weights:
@@ -85,10 +86,29 @@ def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, ridge: Any) -> 
     fitted = fitted_path(growth.path, some, rows, loss, ridge)
     chosen = range(len(fitted))[growth.chosen]
     # The first member is the constant, the reference of all losses; the chosen one stays whatever it costs.
-    kept = pareto(range(len(fitted)), lambda index: (fitted[index][0].complexity, fitted[index][1]))
+    kept = pareto(range(len(fitted)), lambda index: (fitted[index][0].complexity, rounded_to(fitted[index][1], DIGITS)))
     kept = sorted({*kept, 0, chosen})
-    path = tuple(fitted[index][0] for index in kept)
+    unit = math.sqrt(float(np.average(some.y**2, weights=some.weight))) if loss.link_name == "identity" else 1.0
+    path = tuple(_rounded(fitted[index][0], unit) for index in kept)
     return replace(growth, path=path, chosen=kept.index(chosen))
+
+
+def _rounded(ensemble: RuleEnsemble, unit: float) -> RuleEnsemble:
+    """Round weights, so that the order of summation does not count.
+
+    Of many classes, the largest weight of a rule decides on the digits of all. A weight next to nothing, in the unit of scores,
+    gets no further digits; that of a slope has another unit.
+    """
+    table = ensemble.weight_table
+    largest = np.abs(table.reshape(len(table), -1)).max(axis=1)
+    sloped = np.array([False, *(rule.factor is not None for rule in ensemble)])
+    least = np.where(sloped, largest, np.maximum(largest, unit * NEXT_TO_NOTHING))
+    decimals = [DIGITS - 1 - math.floor(math.log10(most)) if most > 0.0 else 0 for most in least.tolist()]
+    # Adding zero makes a negative zero positive.
+    rounded = [
+        [round(one, places) + 0.0 for one in np.ravel(row).tolist()] for row, places in zip(table, decimals, strict=True)
+    ]
+    return ensemble.with_weight_table(np.reshape(rounded, table.shape))
 
 
 def fitted_path(
@@ -202,9 +222,13 @@ def _fitted_to_table(ensemble: RuleEnsemble, table: Matrix, loss: Loss, ridge: A
     digits = np.arange(len(ensemble) - 1, -1, -1)
     design = np.column_stack([np.ones(len(met)), (met[:, None] >> digits) & 1]).astype(np.float64)
     cells = table[met]
-    weight = cells.sum(axis=1) if loss.by_class else cells[:, 0]
+    weight = cells.sum(axis=1) if loss.by_class else cells[:, 0].copy()
     target = cells / weight[:, None] if loss.by_class else cells[:, 1] / weight
     weights = weights_of_patterns(design, np.arange(len(met)), target, weight, loss, ridge, ensemble.weight_table)
+    if not loss.by_class:
+        descent = Descent(list(range(len(ensemble))), np.append(0.0, np.full(len(ensemble), float(ridge))), weights, weights)
+        descent.step(*descent.sums(design[:, 1:], target, weight, np.zeros(len(met)), loss))
+        weights = descent.best
     score = np.einsum("ij,j...->i...", design, weights)
     return ensemble.with_weight_table(weights), _above_zero(loss, target, weight, score)
 

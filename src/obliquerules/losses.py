@@ -14,7 +14,7 @@ from obliquerules.kernels import losses as formulas
 
 Vector = NDArray[np.float64]
 
-# Above it a log link has no larger prediction, as in kernels/losses.h: exp of this is a finite double, with room for sums.
+# Scores beyond it predict no more, or no less: exp of this is a finite double, with room for sums, as in kernels/losses.h.
 LARGEST_EXPONENT = 600.0
 # Log-odds or log-rate of a constant model whose best constant is infinite: a mean this close to its bound is as good as there.
 SMALLEST_MEAN = 1e-12
@@ -76,8 +76,12 @@ class Loss(ABC):
         return self._by_row(formulas.value, y, score)
 
     def inverse_link(self, score: Vector) -> Vector:
-        """Return the prediction mu(f)."""
-        return self._by_row(formulas.inverse_link, score)
+        """Return the prediction mu(f).
+
+        Beyond `LARGEST_EXPONENT`, scores do not change a probability or rate, which is never 0.
+        """
+        bounded = score if self.link_name == "identity" else np.clip(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
+        return self._by_row(formulas.inverse_link, bounded)
 
     def gradient(self, y: Vector, score: Vector) -> Vector:
         """Return the derivative of the loss in the score."""

@@ -31,6 +31,33 @@ SEARCH_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
+class GivenRows:
+    """All given rows, as splitters and given splits count them.
+
+    Those of weight zero are included.
+
+    Attributes
+    ----------
+    place : array of shape (n_given,)
+        The place of each row among those of the task, -1 for rows of weight zero.
+    y : array of shape (n_given,)
+    groups : array of shape (n_given,) or None
+    """
+
+    place: NDArray[np.intp]
+    y: NDArray[Any]
+    groups: NDArray[np.intp] | None
+
+    @classmethod
+    def of(cls, y: Any, weight: Vector, groups: NDArray[np.intp] | None) -> GivenRows | None:
+        """Return the given rows, None if none has weight zero."""
+        counted = weight > 0.0
+        if counted.all():
+            return None
+        return cls(np.where(counted, np.cumsum(counted) - 1, -1), np.asarray(y).ravel(), groups)
+
+
+@dataclass(frozen=True, eq=False)
 class Task:
     """What a method learns from.
 
@@ -47,9 +74,13 @@ class Task:
     offset : array of shape (n_samples,) or (n_samples, n_classes), or None
         What is added to the scores of each row.
     groups : array of shape (n_samples,) or None
-        The number of the group of each row; rows of a group stay together in cross-validation.
+        The number of the group of each row; rows of a group are left out, held out and dealt into folds together.
+    frequency : array of shape (n_samples,) or None
+        How many observations each row stands for; None for the weights.
     stopwatch : Stopwatch
         Started when the fit began.
+    given : GivenRows or None
+        All rows that were given; None if none of them has weight zero.
     """
 
     X: Block
@@ -60,7 +91,9 @@ class Task:
     learner: str = "fit"
     offset: NDArray[np.float64] | None = None
     groups: NDArray[np.intp] | None = None
+    frequency: Vector | None = None
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    given: GivenRows | None = None
 
     @property
     def columns(self) -> Columns:
@@ -70,19 +103,42 @@ class Task:
     @cached_property
     def sample(self) -> Sample:
         """The distinct rows."""
-        return Sample.of(self.X, self.y, self.weight, self.offset)
+        return Sample.of(self.X, self.y, self.weight, self.offset, frequency=self.frequency, groups=self.groups)
+
+    def merged(self) -> Task:
+        """Return the task with equal rows merged, without groups."""
+        sample = self.sample
+        return dataclasses.replace(
+            self,
+            X=sample.X,
+            y=sample.y,
+            weight=sample.weight,
+            offset=sample.offset,
+            groups=None,
+            frequency=sample.frequency,
+            given=None,
+        )
 
     def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
         """Return the scores of an ensemble, with the offset if there is one."""
         return ensemble(self.X, self.offset)
 
-    def on(self, rows: NDArray[Any], weight: Vector | None = None) -> Task:
-        """Return the task of another fit, which begins now, on some of the rows, with new weights if they are given."""
-        kept = self.weight[rows] if weight is None else weight
-        offset = None if self.offset is None else self.offset[rows]
-        groups = None if self.groups is None else self.groups[rows]
-        some = dataclasses.replace(self, X=self.X.rows(rows), y=self.y[rows], weight=kept, offset=offset, groups=groups)
-        return dataclasses.replace(some, stopwatch=self.stopwatch.restarted())
+    def on(self, rows: NDArray[Any], share: Vector | float = 1.0) -> Task:
+        """Return the task of another fit to some rows.
+
+        It begins now, and has a share of the weight of each row.
+        """
+        return dataclasses.replace(
+            self,
+            X=self.X.rows(rows),
+            y=self.y[rows],
+            weight=self.weight[rows] * share,
+            offset=None if self.offset is None else self.offset[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            frequency=None if self.frequency is None else self.frequency[rows] * share,
+            stopwatch=self.stopwatch.restarted(),
+            given=None,
+        )
 
     def report(self, progress: str) -> None:
         """Report progress on standard error."""
@@ -132,6 +188,8 @@ class Method(ABC):
     many_classes: ClassVar[bool] = False
     # Whether it learns classes with an offset; numbers with an offset are other numbers without.
     class_offsets: ClassVar[bool] = False
+    # Whether it leaves rows out, so that it matters which of them belong together.
+    takes_groups: ClassVar[bool] = False
     # Whether the weights of rules are those of the least loss, and may be fitted to other rows.
     free_weights: ClassVar[bool] = True
     # The parameters that files leave out where they are None, so that releases that do not know them read these.
@@ -141,7 +199,8 @@ class Method(ABC):
     search_rows: int | None = whole_or_none(
         SEARCH_ROWS,
         "Conditions are learned from at most this many different rows, chosen by their content, equally many of each class "
-        "if there are; the weights of all rules are then fitted to all rows. None: conditions are learned from all rows, too.",
+        "if there are; the weights of all rules are then fitted to all rows. None, or with ``groups`` in `fit`: conditions are "
+        "learned from all rows, too.",
     )
     n_jobs: int | None = jobs(
         "The number of threads that look at blocks of rows, as joblib understands it. The model does not depend on it."
@@ -200,6 +259,17 @@ class Method(ABC):
         """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
         ridge = self.penalty(loss, sample.y, sample.weight)
         return fitted_weights(ensemble, sample, loss, ridge, start, fixed=fixed)
+
+    def penalised_loss(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss) -> float:
+        """Return what `refitted` minimises, the penalised mean loss.
+
+        It is the mean loss plus the ridge on rule weights, spread over the rows.
+        """
+        scale, ridge = factor_scales(ensemble, sample.X, sample.weight), self.penalty(loss, sample.y, sample.weight)
+        weights = ensemble.weight_table if scale is None else ensemble.weight_table * scale
+        with np.errstate(over="ignore", invalid="ignore"):  # weights typed by hand may be of any size
+            penalty = 0.5 * float(np.sum(ridge * np.sum(weights[1:] ** 2, axis=0))) / float(np.add.reduce(sample.weight))
+            return loss.risk(sample.y, sample.scores(ensemble), sample.weight) + penalty
 
 
 def fitted_weights(

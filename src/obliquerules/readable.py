@@ -1,138 +1,320 @@
-"""Readable numbers: the path of a fit, in conditions with as many digits as the training rows support."""
+"""Readable conditions: as short as the training rows support."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.method import Task, factor_scales, firing_patterns, scaled_weights
+from obliquerules.method import Task, factor_scale, firing_patterns, scaled_weights
 from obliquerules.parameters import option
 from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
 from obliquerules.rules.decimals.coarsening import Targets, coarsened
+from obliquerules.rules.dropping import Dropping, Placed, size
 from obliquerules.rules.simplify import strictest
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Positions = NDArray[np.intp]
+Patterns = tuple[Matrix, Positions]
 
 # Shorter conditions may raise the mean loss on the training rows by this share of its standard error,
 SHARE_OF_ERROR = 0.1
 # but by no more than this share of itself, and of what the rules gain over a constant: outliers make the standard error large.
 SHARE_OF_LOSS = 0.01
 
+# Parts that cost up to this many budgets with the present weights may be within one once weights are refitted.
+BUDGETS_TRIED = 8.0
+
 EXACT = ("loss", "rows")
+
+# The rows on which a rule fires, or does not, and its factor.
+_Place = tuple[bytes, Factor | None]
 
 
 def exactness(exception: str) -> Any:
-    """Declare how exact the numbers in conditions are; ``exception`` says when that is ``"rows"``, whatever is given."""
+    """Declare how short conditions are.
+
+    ``exception`` says when they stay as they are learned.
+    """
     return option(
         "loss",
         EXACT,
-        'How many digits the numbers in conditions have. ``"loss"``: as few as the training rows support: with them, and rule '
-        "weights fitted anew, the mean training loss of each model of the path is higher by at most a tenth of its standard "
-        "error, and by at most 1 % of itself and of what the rules gain over a constant; thresholds next to each other become "
-        "one. "
-        f'``"rows"``: as few as possible such that no training row changes side. {exception}',
+        'How short conditions are. ``"loss"``: their numbers have as few digits as the training rows support: with them, and '
+        "rule weights fitted anew, the mean training loss of each model of the path is higher by at most a tenth of its "
+        "standard error, and by at most 1 % of itself and of what the rules gain over a constant; thresholds next to each "
+        "other become one. What costs no more than that to leave out goes, one thing after the other: a test, a variable of a "
+        "sum, a level, ``or missing``. Limits of slopes stay: they guard against values beyond those of the training rows. "
+        '``"rows"``: as few digits as possible such that no training row changes side, and only what changes the side of no '
+        f"training row goes. {exception}",
     )
 
 
 def readable_path(
     path: Sequence[RuleEnsemble], task: Task, ridge: float, exact: str, each: Callable[..., Iterable[Any]] = map
 ) -> tuple[RuleEnsemble, ...]:
-    """Return the ensembles of a path with shorter numbers in their conditions; see `exactness`.
+    """Return the Pareto front of a path in shorter conditions.
 
-    In the end, weights are fitted to each ensemble independently of the others: ``each`` is called like `map`.
+    See `exactness`. Ensembles are independent of each other, but for the digits of numbers: ``each`` is called like `map`.
     """
+    rows = _Rows(task, ridge)
+    members = list(each(rows.tidied, [rows.shortening.ensemble(ensemble) for ensemble in path]))
+    if exact == "loss":
+        # The first member of a path is the constant.
+        highest = members[0].loss
+        needed = list(each(lambda member: rows.within_budget(member, highest, 1.0), members))
+        coarse = rows.in_fewer_digits(needed, each)
+        members = list(each(lambda member: rows.within_budget(rows.tidied(member.ensemble), highest, BUDGETS_TRIED), coarse))
+    front = pareto(members, lambda member: (member.ensemble.complexity, member.loss))
+    return tuple(member.ensemble for member in front)
+
+
+def shortened_path(path: Sequence[RuleEnsemble], task: Task) -> tuple[RuleEnsemble, ...]:
+    """Return a path in the fewest digits that move no row."""
     shortening = Shortening(task.sample.X)
-    # In "rows", no row changes side, so the weights fitted to the exact conditions are right for the shortened ones.
-    shorter = map(shortening.ensemble, path) if exact == "rows" else _Coarse(task, ridge).path(path, shortening, each)
-    return tuple(ensemble.with_propositions(shortening.of_presence) for ensemble in shorter)
+    return tuple(shortening.ensemble(ensemble).with_propositions(shortening.of_presence) for ensemble in path)
+
+
+def without_idle_parts(path: Sequence[RuleEnsemble], task: Task) -> list[RuleEnsemble]:
+    """Return a path without idle parts of conditions; weights stay."""
+    rows = _Rows(task, 0.0)
+    return [ensemble.with_rules(map(rows.without_idle_parts, ensemble)) for ensemble in path]
 
 
 @dataclass(frozen=True, eq=False)
-class _Coarse:
+class _Member:
+    """An ensemble with its training scores and mean loss."""
+
+    ensemble: RuleEnsemble
+    score: Vector
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """A rule of an ensemble with one part less.
+
+    Attributes
+    ----------
+    index : int
+        The place of the rule.
+    rule : Rule
+        The rule as it was.
+    complexity : int
+        By how much its complexity changes.
+    rise : float
+        By how much the mean loss of the ensemble rises if all weights stay.
+    placed : Placed
+        The shorter condition, and where it holds.
+    """
+
+    index: int
+    rule: Rule
+    complexity: int
+    rise: float
+    placed: Placed
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
     """The training rows with their targets, and which of them meet each condition."""
 
     task: Task
     ridge: float
     met: dict[Conjunction, Mask] = field(default_factory=dict)
+    scales: dict[tuple[Conjunction, Factor | None], float] = field(default_factory=dict)
 
     @cached_property
     def targets(self) -> Targets:
         sample = self.task.sample
         return Targets(sample.y, sample.weight, self.task.loss, sample.offset)
 
-    def path(
-        self, path: Sequence[RuleEnsemble], shortening: Shortening, each: Callable[..., Iterable[Any]]
-    ) -> tuple[RuleEnsemble, ...]:
-        """Return the Pareto front of the ensembles in shorter numbers."""
-        scores = [self.score(ensemble) for ensemble in path]
-        losses = [self.targets.mean(score) for score in scores]
-        # The first member of a path is the constant.
-        budgets = [self.budget(score, loss, losses[0] - loss) for score, loss in zip(scores, losses, strict=True)]
-        coarse = coarsened(path, scores, self.task.sample.X, self.targets, budgets, shortening)
-        fitted = each(self.fitted, coarse)
-        # A ridge does not minimise the loss itself: where that exceeds the budget after all, no row changes side.
-        members = [
-            after if after[1] <= loss + budget else (shortening.ensemble(before), loss)
-            for before, after, loss, budget in zip(path, fitted, losses, budgets, strict=True)
-        ]
-        return tuple(ensemble for ensemble, _ in pareto(members, lambda member: (member[0].complexity, member[1])))
+    @cached_property
+    def shortening(self) -> Shortening:
+        return Shortening(self.task.sample.X)
 
-    def budget(self, score: Vector, loss: float, gain: float) -> float:
-        """Return by how much the mean loss of an ensemble may rise, given what it gains over a constant."""
-        return min(SHARE_OF_ERROR * self.targets.standard_error(score), SHARE_OF_LOSS * min(loss, max(gain, 0.0)))
+    @cached_property
+    def dropping(self) -> Dropping:
+        return Dropping(self.shortening)
 
-    def fitted(self, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, float]:
-        """Return the ensemble without redundant rules and with refitted weights, and its mean loss."""
-        sample, tidy = self.task.sample, without_redundant(ensemble, self.fires(ensemble))
-        design, pattern = firing_patterns(tidy, sample.X, self.fires(tidy))
-        scale = factor_scales(tidy, sample.X, sample.weight)
+    # ---- no row changes side
+
+    def tidied(self, ensemble: RuleEnsemble) -> _Member:
+        """Return an ensemble without idle parts and redundant rules.
+
+        Weights are refitted where rules merge.
+        """
+        rules = [self.without_idle_parts(rule) for rule in ensemble]
+        shorter = ensemble if rules == list(ensemble) else ensemble.with_rules(rules)
+        merged = without_redundant(shorter, self.fires(shorter))
+        return self.fitted(merged) if len(merged) < len(shorter) else self.scored(merged)
+
+    def without_idle_parts(self, rule: Rule) -> Rule:
+        """Return a rule without parts that move no row."""
+        condition = self.dropping.condition(rule.condition)
+        if any(self.shortening.of_presence(test) is not test for test in condition):
+            condition = Conjunction(map(self.shortening.of_presence, condition))
+        return rule if condition == rule.condition else replace(rule, condition=condition)
+
+    # ---- the loss rises within a budget
+
+    def budget(self, member: _Member, highest: float) -> float:
+        """Return by how much the mean loss may rise.
+
+        ``highest`` is that of a constant.
+        """
+        gain = max(highest - member.loss, 0.0)
+        return min(SHARE_OF_ERROR * self.targets.standard_error(member.score), SHARE_OF_LOSS * min(member.loss, gain))
+
+    def in_fewer_digits(self, members: Sequence[_Member], each: Callable[..., Iterable[Any]]) -> list[_Member]:
+        """Return ensembles in fewer digits, if within the budget."""
+        ensembles, scores = [one.ensemble for one in members], [one.score for one in members]
+        budgets = [self.budget(one, members[0].loss) for one in members]
+        coarse = coarsened(ensembles, scores, self.task.sample.X, self.targets, budgets, self.shortening)
+        # A ridge does not minimise the loss itself, which may exceed the budget after all.
+        fitted = zip(members, each(self.fitted, coarse), budgets, strict=True)
+        return [after if after.loss <= before.loss + budget else before for before, after, budget in fitted]
+
+    def within_budget(self, member: _Member, highest: float, tried: float) -> _Member:
+        """Return an ensemble without what the budget can spare.
+
+        Parts that cost up to ``tried`` budgets are tried with refitted weights.
+        """
+        while (shorter := self._one_less(member, self.budget(member, highest), tried)) is not None:
+            member = shorter
+        return member
+
+    def _one_less(self, member: _Member, budget: float, tried: float) -> _Member | None:
+        """Return an ensemble with one part less, if possible."""
+        ways = [way for index in range(len(member.ensemble)) for way in self._ways(member, index)]
+        patterns: Patterns | None = None
+        for way in sorted(ways, key=lambda one: (one.complexity, one.rise, one.index)):
+            if not way.rise <= tried * budget:
+                continue
+            if way.rise > budget and patterns is None:
+                patterns = firing_patterns(member.ensemble, self.task.sample.X, self.fires(member.ensemble))
+            if way.rise <= budget or (patterns and self._refitted_loss(member, way, patterns) <= member.loss + budget):
+                shorter = replace(way.rule, condition=way.placed.condition)
+                if size(shorter.condition) < size(way.rule.condition):
+                    rules = member.ensemble.rules
+                    return self.fitted(member.ensemble.with_rules((*rules[: way.index], shorter, *rules[way.index + 1 :])))
+        return None
+
+    def _ways(self, member: _Member, index: int) -> Iterator[_Way]:
+        """Yield a rule with one part less, and its best threshold."""
+        X, rule = self.task.sample.X, member.ensemble[index]
+        fires, candidates = self._met(rule.condition), self.dropping.shorter(rule.condition)
+        if not candidates:
+            return
+        without = member.score - rule.where(fires, X)
+        gain = self.targets.values(without) - self.targets.values(without + rule.where(np.ones_like(fires), X))
+        now = float(np.add.reduce(gain[fires]))
+        for shorter in candidates:
+            placed = shorter.best(gain)
+            if placed is not None:
+                rise = (now - float(np.add.reduce(gain[placed.holds]))) / self.targets.size
+                yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
+
+    # ---- weights and scores
+
+    def fitted(self, ensemble: RuleEnsemble) -> _Member:
+        """Return an ensemble without redundant rules and with refitted weights."""
+        tidy = without_redundant(ensemble, self.fires(ensemble))
+        design, pattern = firing_patterns(tidy, self.task.sample.X, self.fires(tidy))
+        return self.scored(tidy.with_weight_table(self._weights(tidy, design, pattern)))
+
+    def _refitted_loss(self, member: _Member, way: _Way, patterns: Patterns) -> float:
+        """Return the refitted mean loss with one part less."""
+        design, pattern = _with_column(*patterns, 1 + way.index, self._column(way))
+        weights = self._weights(member.ensemble, design, pattern)
+        return self.targets.mean(np.einsum("ij,j...->i...", design, weights)[pattern])
+
+    def _column(self, way: _Way) -> Vector:
+        """Return the column of a rule with one part less."""
+        factor = way.rule.factor
+        holds = way.placed.holds
+        return holds.astype(np.float64) if factor is None else np.where(holds, factor(self.task.sample.X), 0.0)
+
+    def _weights(self, ensemble: RuleEnsemble, design: Matrix, pattern: Positions) -> Vector:
+        """Return the best weights of rules for firing patterns."""
+        sample, start = self.task.sample, ensemble.weight_table
+        sloped = any(rule.factor is not None for rule in ensemble)
+        scale = np.array([1.0, *map(self._scale, ensemble)]) if sloped else None
         targets = (sample.y, sample.weight, self.task.loss)
-        weights = scaled_weights(design, pattern, scale, *targets, self.ridge, tidy.weight_table, offset=sample.offset)
-        refitted = tidy.with_weight_table(weights)
-        return refitted, self.targets.mean(self.score(refitted))
+        return scaled_weights(design, pattern, scale, *targets, self.ridge, start, offset=sample.offset)
 
-    def score(self, ensemble: RuleEnsemble) -> Vector:
-        """Return the scores of the training rows."""
+    def _scale(self, rule: Rule) -> float:
+        place = rule.condition, rule.factor
+        if place not in self.scales:
+            self.scales[place] = factor_scale(rule, self.task.sample.X, self.task.sample.weight)
+        return self.scales[place]
+
+    def scored(self, ensemble: RuleEnsemble) -> _Member:
+        """Return an ensemble with its scores and its loss."""
         score = np.repeat(np.array([ensemble.intercept]), len(self.task.sample.y), axis=0)
         for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
             score += rule.where(fires, self.task.sample.X)
-        return score
+        return _Member(ensemble, score, self.targets.mean(score))
 
     def fires(self, ensemble: RuleEnsemble) -> list[Mask]:
         """Return the training rows on which each rule fires."""
-        for rule in ensemble:
-            if rule.condition not in self.met:
-                self.met[rule.condition] = rule.condition(self.task.sample.X)
-        return [self.met[rule.condition] for rule in ensemble]
+        return [self._met(rule.condition) for rule in ensemble]
+
+    def _met(self, condition: Conjunction) -> Mask:
+        if condition not in self.met:
+            self.met[condition] = condition(self.task.sample.X)
+        return self.met[condition]
+
+
+def _with_column(design: Matrix, pattern: Positions, place: int, column: Vector) -> Patterns:
+    """Return firing patterns with one column replaced."""
+    if len(design) == len(pattern):  # each row has a pattern of its own
+        changed = design[pattern]
+        changed[:, place] = column
+        return changed, np.arange(len(pattern), dtype=np.intp)
+    finer = 2 * pattern + (column != 0.0)
+    occurs = np.bincount(finer, minlength=2 * len(design)) > 0
+    changed = np.repeat(design, 2, axis=0)
+    changed[:, place] = np.tile([0.0, 1.0], len(design))
+    return np.ascontiguousarray(changed[occurs]), (np.cumsum(occurs) - 1)[finer]
 
 
 def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:
-    """Return the ensemble without rules that fire on all of the rows, on none, or where another does or does not.
+    """Return an ensemble without redundant rules, with the same scores.
 
-    The scores of the rows stay the same. Within a rule, of conditions in the same direction only the strictest stays. A rule
-    with a factor is redundant only to one with the same factor that fires on the same rows; one that fires on all of them is a
-    slope.
+    These fire on all of the rows, on none, or where another does or does not; of those that fire on the same rows the shortest
+    stays. Within a rule, of conditions in the same direction only the strictest stays. A rule with a factor is redundant only
+    to one with the same factor that fires on the same rows; one that fires on all of them is a slope.
     """
-    intercept, weights = np.array(ensemble.intercept), dict[tuple[bytes, Factor | None], Vector]()
-    conditions = dict[tuple[bytes, Factor | None], tuple[Conjunction, bool]]()
+    kept = dict[_Place, tuple[Conjunction, bool]]()
+    places: list[tuple[_Place | None, bool]] = []
     for rule, fired in zip(ensemble, fires, strict=True):
-        weight, condition, everywhere = np.array(rule.weight), strictest(rule.condition), bool(fired.all())
+        condition, everywhere = strictest(rule.condition), bool(fired.all())
         # The complement of a rule with a factor is no constant less.
         turned = rule.factor is None and bool(fired[0])
         if condition is None or not fired.any() or (everywhere and rule.factor is None):
-            intercept = intercept + weight * turned
+            places.append((None, turned))
             continue
         place = np.packbits(fired ^ turned).tobytes(), rule.factor
-        opposite = conditions.setdefault(place, (Conjunction() if everywhere else condition, turned))[1] != turned
+        found = Conjunction() if everywhere else condition
+        if place not in kept or found.complexity < kept[place][0].complexity:
+            kept[place] = found, turned
+        places.append((place, turned))
+    if [condition for condition, _ in kept.values()] == [rule.condition for rule in ensemble]:
+        return ensemble
+    intercept, weights = np.array(ensemble.intercept), dict[_Place, Vector]()
+    for rule, (at, turned) in zip(ensemble, places, strict=True):
+        weight = np.array(rule.weight)
+        opposite = turned if at is None else kept[at][1] != turned
         # Where the other rule does not fire, w (1 - q) = w - w q.
         intercept = intercept + weight * opposite
-        weights[place] = weights.get(place, np.zeros(())) + (-weight if opposite else weight)
-    rules = (Rule(weights[place], condition, place[1]) for place, (condition, _) in conditions.items())
+        if at is not None:
+            weights[at] = weights.get(at, np.zeros(())) + (-weight if opposite else weight)
+    rules = (Rule(weights[place], condition, place[1]) for place, (condition, _) in kept.items())
     return ensemble.with_rules(rules, intercept)

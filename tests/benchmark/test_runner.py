@@ -264,7 +264,7 @@ def test_an_attempt_follows_the_path_from_one_rule_upwards():
     data, method = load_breast_cancer(), lltboost("validation")
     outcome = attempt(data, method, Trial(data.name, method.name, "default", 0))
     split = bootstrap_split(data, 0)
-    model = method.make("classification", 0)["default"].fit(split.X_train, split.y_train)
+    model = method.make("classification", 0)["default"].fit(split.X_train, split.y_train, groups=split.copies_of)
     assert outcome.complexities == tuple(ensemble.complexity for ensemble in model.path_[1:])
     assert outcome.complexities[0] >= 3
     assert outcome.losses["0/1 loss"][-1] == pytest.approx(1.0 - model.score(split.X_test, split.y_test))

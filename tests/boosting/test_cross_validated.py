@@ -1,5 +1,6 @@
 """Cross-validation as a method: the path and the choice of the estimators, around any method that boosts."""
 
+import dataclasses
 import pickle
 import warnings
 
@@ -14,7 +15,9 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from obliquerules import LLTBoostClassifierCV, LLTBoostRegressorCV
 from obliquerules.boosting import cross_validated
 from obliquerules.boosting.cross_validated import REPETITIONS, RIDGES, RIDGES_OF_LINES, TGBCV, Family, LLTBoostCV, fold_losses
+from obliquerules.boosting.folds import Split
 from obliquerules.boosting.lltboost import LLTBoost
+from obliquerules.method import GivenRows
 
 from .tasks import LOSS_NAMES, data, estimator_of, task_of
 
@@ -29,7 +32,11 @@ def estimator(kind, **parameters):
 
 
 def assert_grows_the_same(parameters, kind, X, y, weight=None):
-    growth = LLTBoostCV(**SMALL | parameters).grow(task_of(kind, X, y, weight))
+    task = task_of(kind, X, y, weight)
+    counted = task.weight > 0.0
+    all_rows = GivenRows(np.where(counted, np.cumsum(counted) - 1, -1), task.y, None)
+    task = dataclasses.replace(task.on(np.flatnonzero(counted)), given=all_rows)
+    growth = LLTBoostCV(**SMALL | parameters).grow(task)
     fitted = estimator(kind, **parameters).fit(X, y, weight)
     assert growth.path == fitted.path_
     assert growth.path[growth.chosen] == fitted.ensemble_
@@ -96,7 +103,7 @@ def test_workers_in_other_processes_find_the_same_losses():
     train, test = np.arange(80), np.arange(80, 120)
     task, sizes = task_of("classes", X, y, weight), np.array([0, 3, 5])
     methods = (LLTBoost(max_rules=2, max_variables=2, effort=0, linear_terms=terms) for terms in (True, "only"))
-    here = ([(Family.of(method, "auto"), sizes) for method in methods], task, train, test, 0)
+    here = ([(Family.of(method, "auto"), sizes) for method in methods], task, Split(train, test), 0)
     there = pickle.loads(pickle.dumps(here))
     assert len(fold_losses(*here).loss) == len(RIDGES) + len(RIDGES_OF_LINES)
     np.testing.assert_array_equal(fold_losses(*there).loss, fold_losses(*here).loss)
@@ -108,7 +115,7 @@ def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity():
     train, test = np.arange(80), np.arange(80, 120)
     path = method.grow(task.on(train)).path
     sizes = np.arange(path[-1].complexity + 3)
-    (found,) = fold_losses([(Family.of(method, method.ridge), sizes)], task, train, test, 0).loss
+    (found,) = fold_losses([(Family.of(method, method.ridge), sizes)], task, Split(train, test), 0).loss
     for complexity, losses in zip(sizes, found, strict=True):
         member = [ensemble for ensemble in path if ensemble.complexity <= complexity][-1]
         np.testing.assert_array_equal(losses, task.loss.value(y[test], member(X[test])))
@@ -154,9 +161,8 @@ def test_the_path_is_refitted_with_the_ridge_that_was_chosen(kind):
     X, y, weight = data(kind)
     task = task_of(kind, X, y, weight)
     growth = LLTBoostCV(**SMALL | {"max_rules": 3, "ridge": "auto"}).grow(task)
-    assert growth.parameters["ridge"] == growth.notes["ridge_"]
-    assert growth.notes["ridge_"] in RIDGES_OF_LINES
-    plain = LLTBoost(max_rules=3, max_propositions=2, max_variables=2, ridge=growth.notes["ridge_"])
+    assert growth.parameters["ridge"] in RIDGES_OF_LINES
+    plain = LLTBoost(max_rules=3, max_propositions=2, max_variables=2, ridge=growth.parameters["ridge"])
     for ensemble in growth.path:
         start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
         again = plain.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=bool))
@@ -168,7 +174,7 @@ def test_a_noisy_target_gets_a_larger_ridge_and_a_clear_signal_does_not():
     X = rng.normal(size=(120, 6))
     clear = np.where(X[:, 2] > 0.0, 1.0, -1.0)
     noisy = 0.5 * X[:, :4].sum(axis=1) + rng.normal(size=120)
-    ridges = [TGBCV(max_rules=5, cv=3, ridge="auto").grow(task_of("numbers", X, y)).notes["ridge_"] for y in (clear, noisy)]
+    ridges = [TGBCV(max_rules=5, cv=3, ridge="auto").grow(task_of("numbers", X, y)).parameters["ridge"] for y in (clear, noisy)]
     assert ridges[0] == 4.0 < ridges[1]
 
 
@@ -236,8 +242,8 @@ def test_bad_parameters_are_named(name, value):
 @pytest.mark.parametrize(
     ("kind", "cv", "targets", "weights", "sentence"),
     [
-        ("classes", 3, lambda i: i == 0, None, "cv needs at least 2 different rows with weight in each class; got 1 sample."),
-        ("numbers", 3, None, lambda i: i == 0, "cv needs at least 2 different rows with weight in all; got 1 sample."),
+        ("classes", 3, lambda i: i == 0, None, "cv needs at least 2 rows with weight in each class; got 1 sample."),
+        ("numbers", 3, None, lambda i: i == 0, "cv needs at least 2 rows with weight in all; got 1 sample."),
         ("numbers", KFold(3), None, lambda i: i > 60, "cv gives a fold that has no test row with weight."),
         ("counts", 3, lambda i: i == 0, None, "y has nothing but zeros, so there is no rate to learn (loss='poisson')."),
         ("classes", KFold(2), lambda i: i < 60, None, "y holds one class only ('no') among the rows that have weight; "),

@@ -103,7 +103,7 @@ def test_the_unit_of_a_column_does_not_matter(unit):
     for scaled in (X, X * [unit, 1.0, 1.0]):
         stage = stage_of("squared", scaled, y, np.ones(len(y)))
         knots.append(hinges_of(stage.problem).best(stage)[0].condition.factor.origin)
-    assert knots[1] == pytest.approx(unit * knots[0], rel=0.01)
+    assert knots[1] == pytest.approx(unit * knots[0], rel=1e-12)
 
 
 def test_quantiles_count_rows_by_weight():

@@ -38,7 +38,8 @@ def rows(name, inputs="normal", seed=0, n=200):
 def problem_of(X, y, weight, name, ridge=1.0, held_out=0.2):
     sample = Sample.of(Block.of_matrix(X), y, weight)
     groups = np.zeros(len(sample.y), dtype=np.intp)
-    return Problem(sample.X, sample.y, sample.weight, LOSSES[name], ridge, sample.hold_out(groups, held_out, 0))
+    sample, drawn = sample.hold_out(groups, held_out, 0)
+    return Problem(sample.X, sample.y, sample.weight, LOSSES[name], ridge, drawn)
 
 
 def boosted(problem, max_rules=6, max_propositions=3, max_variables=3):
@@ -48,7 +49,7 @@ def boosted(problem, max_rules=6, max_propositions=3, max_variables=3):
 
 def objective(problem, ensemble):
     weights = np.array([rule.weight for rule in ensemble])
-    risk = problem.row_weight @ problem.loss.value(problem.y, ensemble(problem.X))
+    risk = problem.learning_weight @ problem.loss.value(problem.y, ensemble(problem.X))
     return risk + 0.5 * problem.ridge * (weights**2).sum()
 
 
@@ -69,7 +70,7 @@ def test_gradients_sum_to_zero_over_every_rule_up_to_the_ridge(name, ridge):
     problem = problem_of(*rows(name), name, ridge)
     for stage in boosted(problem):
         ensemble = stage.ensemble
-        gradient = problem.row_weight * problem.loss.gradient(problem.y, ensemble(problem.X))
+        gradient = problem.learning_weight * problem.loss.gradient(problem.y, ensemble(problem.X))
         scale = np.abs(gradient).sum()
         assert abs(gradient.sum()) <= 1e-5 * scale
         pull = gradient @ ensemble.fires(problem.X) + ridge * np.array([rule.weight for rule in ensemble])
@@ -217,7 +218,7 @@ def test_of_both_directions_the_one_with_the_larger_objective_becomes_a_rule():
     learner = GreedyLearner(ObliqueProposer(problem.X, problem.row_weight, 3), 3)
     directions = list(learner.candidates(constant, SELECTION, Record()))
     assert len({candidate.condition for candidate in directions}) == 2
-    assert max(directions, key=lambda candidate: candidate.objective).condition == grown.conditions[0]
+    assert max(directions, key=lambda candidate: candidate.objective).upright(problem).condition == grown.conditions[0]
 
 
 def test_the_objective_of_a_candidate_is_the_absolute_gradient_sum_of_its_rows():

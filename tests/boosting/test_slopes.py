@@ -1,5 +1,6 @@
 """Slopes: found where the truth is a straight line, robust, in any units, and paid for like rules."""
 
+import itertools
 import warnings
 from dataclasses import replace
 
@@ -14,13 +15,15 @@ from sklearn.model_selection import KFold
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, TGBRegressor
 from obliquerules.boosting.boosting import GROWTH_RIDGE
-from obliquerules.boosting.problem import Problem
+from obliquerules.boosting.information import InformationSelection
+from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.record import Record
-from obliquerules.boosting.slope import Slope
-from obliquerules.boosting.slopes import Lines, WithSlopes, slopes_in
+from obliquerules.boosting.slope import Slope, short_factor
+from obliquerules.boosting.slopes import Lines, Steps, WithSlopes, slopes_in
 from obliquerules.losses import LOSSES
+from obliquerules.rows.reading import read_table
+from obliquerules.rows.training_columns import training_columns
 from obliquerules.rules import Block, Column, Factor
-from obliquerules.rules.columns import UNSEEN
 
 from .growing import problem, search_of
 
@@ -156,10 +159,14 @@ def test_what_has_no_slope():
 @pytest.mark.parametrize(("end", "limits"), [(10.0, [np.inf]), (13.0, [9.9, 13.0]), (30.0, [9.9])])
 def test_a_tail_may_belong_to_the_line_unless_it_is_very_long(end, limits):
     values = np.append(np.linspace(0.0, 10.0, 999), end)
-    slopes = slopes_in(0, Block.of_matrix(values[:, None]), np.ones(1000))
-    assert [slope.factor for slope in slopes] == [Factor(0, 0.0, -np.inf, limit) for limit in limits]
-    mirrored = slopes_in(0, Block.of_matrix(-values[:, None]), np.ones(1000))
-    assert [slope.factor for slope in mirrored] == [Factor(0, 0.0, -limit, np.inf) for limit in limits]
+    assert factors_of(values) == [Factor(0, 0.0, -np.inf, limit) for limit in limits]
+    assert factors_of(-values) == [Factor(0, 0.0, -limit, np.inf) for limit in limits]
+
+
+def factors_of(values):
+    """Return the factors of the slopes in a column, as they are printed."""
+    block = Block.of_matrix(values[:, None])
+    return [short_factor(slope.factor, block) for slope in slopes_in(0, block, np.ones(len(values)))]
 
 
 @pytest.mark.parametrize(("bend", "limit"), [(100.0, 130.0), (100.0 / 1.3, 100.0)])
@@ -185,23 +192,48 @@ def test_lines_alone_are_known_even_if_an_oblique_rule_would_come_first():
     assert [len(stage.conditions) for stage in noise.record.front] == [0]
 
 
-def test_steps_are_the_conditions_on_columns_of_few_values():
-    columns = [Column("number"), Column("few"), Column("flag", kind="flag"), Column("levels", ("a", "b", "c")), Column("holes")]
-    rows = np.column_stack([np.arange(12.0), np.arange(12) % 3, np.arange(12) % 2, np.arange(12) % 3, np.arange(12) % 2])
-    rows[0, 4] = np.nan
-    rows[1, 3] = UNSEEN
-    block = Block.of_matrix(rows, columns)
-    search = search_of(problem("squared"))
-    steps = Lines.of(block, np.ones(12), search.selection).steps
-    assert [step.condition.describe(block.columns) for step in steps] == [
-        "few >= 0.5",
-        "few >= 1.5",
-        "flag = 1",
-        "levels = a",
-        "levels = b",
-        "levels = c",
+def steps_of(block, weight=None):
+    """Return the steps of each column of some rows."""
+    weight = np.ones(len(block)) if weight is None else weight
+    return [
+        [one.condition.describe(block.columns) for one in Steps.of(column, block, weight).candidates]
+        for column in range(block.n_columns)
     ]
-    assert all((step.covers == step.condition(block)).all() for step in steps)
+
+
+def test_steps_are_the_conditions_on_columns_of_levels_or_few_values():
+    columns = [Column("number"), Column("few"), Column("flag", kind="flag"), Column("levels", ("a", "b", "c"))]
+    rows = np.column_stack([np.arange(12.0), np.arange(12) % 3, np.arange(12) % 2, np.arange(12) % 3])
+    block = Block.of_matrix(rows, columns)
+    of_levels = ["levels = a", "levels = b", "levels = c"]
+    assert steps_of(block) == [[], ["few >= 0.5", "few >= 1.5"], ["flag = 1"], of_levels]
+    ordered = Block.of_matrix(rows[:, 3:], [Column("size", ("s", "m", "l"), ordered=True)])
+    assert steps_of(ordered) == [["size at least m", "size at least l"]]
+    many = Block.of_matrix(np.arange(40.0)[:, None] % 8, [Column("many", tuple("abcdefgh"))])
+    assert len(steps_of(many)[0]) == 8
+
+
+def test_a_missing_value_is_one_more_step():
+    columns = [Column("number"), Column("few"), Column("flag", kind="flag"), Column("levels", ("a", "b"))]
+    rows = np.column_stack([np.arange(12.0), np.arange(12) % 3, np.arange(12) % 2, np.arange(12) % 2])
+    rows[0] = np.nan
+    assert steps_of(Block.of_matrix(rows, columns)) == [
+        ["number is missing"],
+        ["few >= 0.5", "few >= 1.5", "few is missing"],
+        ["flag = 1", "flag is missing"],
+        ["levels = a", "levels = b", "levels is missing"],
+    ]
+
+
+def test_the_most_frequent_level_of_the_last_two_is_the_reference():
+    levels = Block.of_matrix(np.repeat([0.0, 1.0, 2.0], [6, 4, 3])[:, None], [Column("c", ("a", "b", "c"))])
+    steps = Steps.of(0, levels, np.ones(13))
+    stage = Stage.constant(Problem(levels, np.arange(13.0), np.ones(13), LOSSES["squared"], 1.0, np.zeros(13, dtype=bool)))
+    a, b, c = steps.candidates
+    assert steps.left(stage) == [a, b, c]
+    assert steps.left(stage.with_rule(b)) == [c]
+    assert steps.left(stage.with_rule(a)) == [c]
+    assert steps.left(stage.with_rule(c).with_rule(b)) == []
 
 
 # Lines alone
@@ -218,6 +250,82 @@ def test_a_linear_model_is_least_squares_with_the_best_columns_first(n_columns):
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-6)
     assert [rule.factor.column for rule in model.at(4).ensemble_] == [2, 0]
     assert model.n_iter_ == n_columns
+
+
+def mixed(n=240, seed=0):
+    """Return rows with text, few numbers and holes, and a score to which each column contributes."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50.0, 10.0, n).round(1),
+            "pressure": rng.normal(120.0, 15.0, n).round(),
+            "vessels": rng.integers(0, 4, n).astype(float),
+            "gender": rng.choice(["female", "male"], n, p=[0.4, 0.6]),
+            "pain": rng.choice(["none", "mild", "severe"], n, p=[0.5, 0.3, 0.2]),
+            "town": rng.choice(list("abcdefgh"), n),
+        }
+    )
+    score = (
+        0.02 * frame["age"]
+        + 0.9 * frame["vessels"]
+        + 0.7 * (frame["gender"] == "male")
+        + 1.2 * (frame["pain"] == "severe")
+        + (frame["town"] == "c")
+    ).to_numpy()
+    for column in ("vessels", "pain", "pressure"):
+        frame.loc[rng.choice(n, 12, replace=False), column] = None
+    score = score + 1.5 * frame["pressure"].isna().to_numpy()
+    return frame, score, rng
+
+
+def test_a_linear_model_of_levels_is_least_squares_without_a_redundant_term():
+    X, score, rng = mixed()
+    y = score + rng.normal(scale=0.5, size=len(score))
+    model = LLTBoostRegressor(linear_terms="only", max_rules=50, ridge=0.0, exact="rows").fit(X, y)
+    # Dummies for all levels and for missing values, and cuts between few numbers: what the model can say.
+    dummies = pd.get_dummies(X[["gender", "pain", "town"]], dummy_na=True).astype(float)
+    numbers = X[["age", "pressure"]].fillna({"pressure": X["pressure"].median()})
+    cuts = pd.DataFrame({f"vessels {cut}": (X["vessels"] >= cut).astype(float) for cut in (1, 2, 3)})
+    absent = X[["vessels", "pressure"]].isna().astype(float).add_suffix(" missing")
+    design = np.column_stack([dummies, numbers, cuts, absent])
+    rank = np.linalg.matrix_rank(np.column_stack([np.ones(len(X)), design - design.mean(axis=0)]))
+    assert len(model.ensemble_) == rank - 1 == 18
+    assert "gender = male" not in model.to_text()
+    np.testing.assert_allclose(model.predict(X), LinearRegression().fit(design, y).predict(design), atol=1e-6)
+
+
+def test_columns_with_holes_in_the_same_rows_have_one_term_for_them():
+    X, score, rng = mixed()
+    X["weight"] = rng.normal(size=len(X))
+    X.loc[X["pressure"].isna(), "weight"] = np.nan
+    model = LLTBoostRegressor(linear_terms="only", max_rules=50).fit(X, score + rng.normal(scale=0.5, size=len(score)))
+    text = model.to_text()
+    assert ("pressure is missing" in text) + ("weight is missing" in text) == 1
+
+
+def test_one_missing_cell_does_not_leave_a_column_out():
+    X, score, rng = mixed()
+    y = rng.random(len(score)) < 1.0 / (1.0 + np.exp(3.0 - score))
+    full = X.fillna({"vessels": 1.0, "pain": "none", "pressure": 120.0})
+    full.loc[0, ["vessels", "pain"]] = None
+    model = LLTBoostClassifier(linear_terms="only", max_rules=6).fit(full, y)
+    assert {"vessels", "pain"} <= {full.columns[column] for rule in model.ensemble_ for column in rule.used_columns}
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+def test_what_lowers_the_loss_most_comes_first(loss):
+    X, score, rng = mixed()
+    targets = {
+        "squared": score + rng.normal(size=len(score)),
+        "logistic": np.where(rng.random(len(score)) < 1.0 / (1.0 + np.exp(3.0 - score)), 1.0, 0.0),
+        "poisson": rng.poisson(np.exp(0.5 * score - 1.0)).astype(float),
+    }
+    block, ones = training_columns(read_table(X, None, "fit")), np.ones(len(X))
+    data = Problem(block, targets[loss], ones, LOSSES[loss], GROWTH_RIDGE, np.zeros(len(X), dtype=bool))
+    lines, record = Lines.of(block, ones, InformationSelection(4.0)), Record()
+    for stage, longer in itertools.pairwise(lines.grow(Stage.constant(data), 8, record)):
+        offered = [*lines.new_slopes(stage), *(one for steps in lines.steps for one in steps.left(stage))]
+        assert longer.training_loss == min(stage.with_rule(one).training_loss for one in offered)
 
 
 def test_a_linear_model_of_classes_is_logistic_regression():

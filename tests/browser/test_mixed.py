@@ -33,7 +33,7 @@ RULES = """
 +512 if sex_M = 1
 +1024 if any of {sex_M, drug}
 +2048 if ward in {1, 3}
-+4096 if drinks, or not
++4096 if "drinks, or not"
 +8192 if not smoker
 +16384 if sex = male
 """
@@ -280,8 +280,7 @@ def test_axe_finds_nothing(look, workbench, axe):
     page = open_all(workbench)
     page.run(axe)
     for width in (1280, 400):
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        page.resize(width)
         page.type_case({place("age"): None, place("ward"): "another level"})
         found = page.driver.execute_async_script("axe.run().then(arguments[0])")
         assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found["violations"]] == []
@@ -289,8 +288,7 @@ def test_axe_finds_nothing(look, workbench, axe):
 
 @pytest.mark.parametrize("width", [320, 400, 700, 1280])
 def test_nothing_is_wider_than_the_window(width, workbench):
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    workbench.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    workbench.resize(width)
     page = open_all(workbench)
     page.choose_entry(place("colour"), LONG)
     assert page.run("return document.documentElement.scrollWidth") <= width

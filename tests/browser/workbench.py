@@ -13,6 +13,13 @@ arguments[0].value = arguments[1];
 arguments[0].dispatchEvent(new Event("input"));
 """
 
+# The browser applies a new width after the command has returned; a painted frame has it.
+RESIZED = """
+const [width, done] = arguments;
+const wait = () => requestAnimationFrame(() => window.innerWidth === width ? requestAnimationFrame(() => done()) : wait());
+wait();
+"""
+
 
 class Workbench:
     """A report that is open in the browser."""
@@ -38,6 +45,12 @@ class Workbench:
         """Run a script in the page."""
         return self.driver.execute_script(script, *arguments)
 
+    def resize(self, width):
+        """Give the window a width and wait until the page is laid out for it."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.driver.execute_async_script(RESIZED, width)
+
     def find(self, identity):
         return self.driver.find_element("id", identity)
 
@@ -47,6 +60,18 @@ class Workbench:
     @property
     def payload(self):
         return self.run("return JSON.parse(document.getElementById('payload').textContent)")
+
+    def within(self, measure):
+        """Return how far a measure of the present size may be from what the file says."""
+        return self.run("return figures.measures[position()][arguments[0]][1]", measure)
+
+    def predicted_within(self):
+        """Return how far the sum of predictions may be from what the file says."""
+        return self.run(
+            "const given = figures.predicted[state.size], weights = figures.groups.weight.slice(-given.length || Infinity);"
+            "const reach = (figure) => Math.max(...(many ? figure.map(([, within]) => within) : [figure[1]]));"
+            "return sum(given.map((figure, index) => weights[index] * reach(figure)), Number)"
+        )
 
     def choose(self, index):
         """Move the slider to one of its sizes, by the keyboard."""

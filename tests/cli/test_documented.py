@@ -6,22 +6,23 @@ import shlex
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from .executable import COMMAND, ENVIRONMENT, run
 
 ROOT = Path(__file__).parents[2]
 
 
 def sessions(text):
-    """Yield each command of the console blocks of a page, with the lines that follow it."""
+    """Return the console blocks of a page of the documentation."""
     blocks = re.findall(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", text, flags=re.MULTILINE)
-    blocks += re.findall(r"^```console\n(.*?)```", text, flags=re.MULTILINE | re.DOTALL)
-    for block in blocks:
-        lines = [line.removeprefix("   ") for line in block.strip("\n").split("\n")]
-        starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
-        for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-            yield lines[start][2:], "\n".join(lines[start + 1 : end]).strip("\n")
+    return [re.sub("^   ", "", block, flags=re.MULTILINE) for block in blocks]
+
+
+def commands(session):
+    """Yield each command of a console block, with the lines that follow it."""
+    lines = session.strip("\n").split("\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        yield lines[start][2:], "\n".join(lines[start + 1 : end]).strip("\n")
 
 
 def printed(command, directory):
@@ -33,11 +34,16 @@ def printed(command, directory):
     return subprocess.run(command, shell=True, cwd=directory, env=environment, **merged).stdout
 
 
-@pytest.mark.parametrize("page", ["docs/cli.rst", "README.md"])
-def test_the_output_is_what_the_page_shows(page, tmp_path):
-    commands = list(sessions((ROOT / page).read_text(encoding="utf-8")))
-    assert commands
-    for command, shown in commands:
-        said = printed(command, tmp_path).strip()
+def check_session(session, directory):
+    """Run the commands of a console block, and compare what they say with what it shows."""
+    for command, shown in commands(session):
+        said = printed(command, directory).strip()
         # As in the other pages, three dots stand for digits that another machine may round otherwise.
         assert doctest.OutputChecker().check_output(shown, said, doctest.ELLIPSIS), (command, said)
+
+
+def test_the_output_is_what_the_page_shows(tmp_path):
+    found = sessions((ROOT / "docs" / "cli.rst").read_text(encoding="utf-8"))
+    assert found
+    for session in found:
+        check_session(session, tmp_path)

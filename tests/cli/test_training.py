@@ -60,6 +60,29 @@ def test_the_values_tell_the_task(tmp_path, values, task):
     assert data.target.task == task
 
 
+@pytest.mark.parametrize("name", range(14))
+def test_weights_count_rows_and_rows_of_weight_zero_are_not_there(tmp_path, name):
+    rng = np.random.default_rng(name)
+    top = [2, 3, 8, 12, 40, 1200][name % 6]
+    values = rng.permutation(np.minimum(rng.poisson(top / 4.0, 30), top) + name // 6)
+    weight = rng.integers(0, 4, 30)
+    code, text = rng.permutation(30), [f"t{one}" for one in rng.permutation(30)]
+    rows = list(zip(code, text, values, weight, strict=True))
+    weighted = chosen(tmp_path, "code text y w", rows, weight="w", task=None)
+    repeated = chosen(tmp_path, "code text y w", [row for row in rows for _ in range(row[-1])], drop=["w"])
+    assert (weighted.target.task, weighted.target.why) == (repeated.target.task, repeated.target.why)
+    assert weighted.X.columns == repeated.X.columns
+    assert weighted.remarks == repeated.remarks
+    assert len(weighted.y) == np.count_nonzero(weight)
+
+
+def test_rows_of_weight_zero_are_said_to_be_left_out(tmp_path):
+    rows = [(row % 7, "secret" if row == 5 else "ab"[row % 2], row % 3 / 2.0, float(row != 5)) for row in range(24)]
+    data = chosen(tmp_path, "a c y w", rows, weight="w")
+    assert "Rows: 23 (1 of weight 0 left out)" in data.sentences()
+    assert data.X.column(1).levels == ("a", "b")
+
+
 def test_the_user_has_the_last_word_on_the_task(tmp_path):
     data = chosen(tmp_path, "a y", zip(range(3), [0, 1, 2], strict=True), task="regression")
     assert (data.target.task, data.target.why) == ("regression", "you said so")

@@ -50,7 +50,9 @@ def test_amounts_are_learned(name, loss):
     found, power = fitted(name, loss).predict(X), POWERS[loss]
     constant = mean_tweedie_deviance(expected, np.full(len(y), y.mean()), power=power)
     # How far predictions are from what is expected of a row, not from what happened to it.
-    assert mean_tweedie_deviance(expected, found, power=power) < 0.25 * constant
+    # The paper's mode learns from four fifths of the rows, without a ridge.
+    share = 0.3 if "validation" in name else 0.25
+    assert mean_tweedie_deviance(expected, found, power=power) < share * constant
     assert found.mean() == pytest.approx(y.mean(), rel=0.05)
 
 
@@ -66,7 +68,8 @@ def test_the_size_is_chosen_by_cross_validation(loss):
     assert deviance[0] < 0.25 * deviance[1]
 
 
-@pytest.mark.parametrize("name", MODELS)
+# As in the paper, weights are not fitted to held-out rows.
+@pytest.mark.parametrize("name", [name for name in MODELS if "validation" not in name])
 @every_loss
 def test_the_path_has_the_best_weights_for_its_rules(name, loss):
     X, y, _ = amounts(loss)

@@ -147,7 +147,7 @@ def test_bad_columns_are_refused_on_predicting_too(bad: str) -> None:
     X, y = good()
     model = clone(CLASSIFIER).fit(pd.DataFrame({"age": X[:, 0], "odd": X[:, 1]}), y)
     odd = {"text": ["a"], "date": [datetime.datetime(2020, 1, 1)]}[bad]
-    for method in (model.predict, model.predict_proba, model.decision_function, model.staged_predict):
+    for method in (model.predict, model.predict_proba, model.decision_function, model.score_samples, model.staged_predict):
         with pytest.raises(ValueError, match="'odd'"):
             method(pd.DataFrame({"age": [1.0], "odd": odd}))
 
@@ -174,6 +174,7 @@ def test_numeric_targets(model: Any) -> None:
     X, y = good()
     refuses(model, "y contains NaN", X, np.where(y == 1.0, np.nan, 0.0))
     refuses(model, "y contains inf", X, np.where(y == 1.0, np.inf, 0.0))
+    refuses(model, "y contains inf", X, np.where(y == 1.0, np.inf, -np.inf))
     refuses(model, "y must hold numbers", X, np.where(y == 1.0, "many", "few"))
     refuses(model, "y must hold numbers", X, np.where(y == 1.0, "many", "few").astype(object))
 
@@ -382,3 +383,11 @@ def test_a_target_of_another_length_is_named():
 def test_a_value_that_is_too_large_names_its_column():
     with pytest.raises(ValueError, match=r"Column 'x1' of X has values beyond 1e\+75"):
         LLTBoostRegressor().fit([[0.0, 1e80], [1.0, 2.0]], [0.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", [LLTBoostClassifier, LLTBoostRegressor])
+def test_one_level_may_have_nearly_all_weight(kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"c": np.array(["a", "b", "c"])[rng.integers(0, 3, 40)], "x": rng.normal(size=40)})
+    weight = np.where(X["c"] == "a", 1e20, 100.0 * rng.random(40))
+    kind(max_rules=2, effort=0, linear_terms=False).fit(X, rng.integers(0, 2, 40), sample_weight=weight)

@@ -22,7 +22,8 @@ def test_every_classifier_declares_it(kind):
 
 def test_a_dict_is_the_same_as_row_weights():
     one = TGBClassifier(max_rules=3, class_weight={"ill": 5.0}).fit(X, RARE)
-    other = TGBClassifier(max_rules=3).fit(X, RARE, np.where(RARE == "ill", 5.0, 1.0))
+    # A row that counts five times for its class is one observation, where a row of weight 5 is five.
+    other = TGBClassifier(max_rules=3).fit(X, RARE, np.where(RARE == "ill", 5.0, 1.0), groups=range(len(X)))
     assert one.path_ == other.path_
 
 

@@ -10,10 +10,20 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 
-from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV, load_model
+from obliquerules import (
+    LLTBoostClassifier,
+    LLTBoostClassifierCV,
+    LLTBoostRegressor,
+    LLTBoostRegressorCV,
+    TGBClassifierCV,
+    load_model,
+)
+from obliquerules.boosting.folds import distinct_rows, splits_by_content
 from obliquerules.losses import LOSSES
+from obliquerules.method import Task
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block
 
@@ -101,7 +111,7 @@ def test_risks_are_those_of_plain_fits_to_the_training_rows(model: Any, weighted
     np.testing.assert_allclose(results["mean_test_risk"], mean, rtol=1e-12)
     best = mean.argmin()
     excess = losses - losses[best]
-    spread = (weight * (excess - (mean - mean[best])[:, None])) ** 2
+    spread = weight * (excess - (mean - mean[best])[:, None]) ** 2  # a row of weight 2 is two
     np.testing.assert_allclose(results["difference"], mean - mean[best], atol=1e-12)
     np.testing.assert_allclose(results["difference_standard_error"], np.sqrt(spread.sum(axis=1)) / weight.sum(), atol=1e-12)
 
@@ -133,11 +143,11 @@ def _risk_of_first_rows(split: Any, X: np.ndarray, y: np.ndarray, fitted: Any) -
 def test_folds_are_even_in_every_class() -> None:
     X, y = data(n_rows=103)
     sample = Sample.of(Block.of_matrix(X), y, np.ones(103))
-    fold = sample.folds(sample.y.astype(np.intp), 5, seed=7)
+    fold = sample.units.folds(sample.y.astype(np.intp), 5, seed=7)
     assert np.ptp(np.bincount(fold, minlength=5)) <= 1
     for label in (0.0, 1.0):
         assert np.ptp(np.bincount(fold[sample.y == label], minlength=5)) <= 1
-    assert (fold != sample.folds(sample.y.astype(np.intp), 5, seed=8)).any()
+    assert (fold != sample.units.folds(sample.y.astype(np.intp), 5, seed=8)).any()
 
 
 @ALL
@@ -163,11 +173,49 @@ def test_same_model_for_any_number_of_workers(model: Any, selection: str, tmp_pa
         assert saved(alone, tmp_path / "a.json") == saved(helped, tmp_path / "b.json")
 
 
-def test_few_different_rows_are_a_fold_each() -> None:
+def test_few_rows_are_a_fold_each() -> None:
     X, y = data(n_rows=4)
     fitted = LLTBoostRegressorCV(max_rules=1).fit(X, y)
     assert "split3_test_risk" in fitted.cv_results_
     assert "split4_test_risk" not in fitted.cv_results_
+
+
+def passengers(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of few different kinds, and classes that depend on them."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(0, 2, n), rng.integers(0, 3, n), rng.integers(0, 8, n)]).astype(float)
+    score = 2.0 * X[:, 0] - 0.8 * X[:, 1] + 1.5 * (X[:, 2] < 2.0) - 0.5
+    return X, (score + rng.logistic(size=n) > 0.0).astype(int)
+
+
+def test_the_risk_of_rows_of_few_kinds_is_that_of_new_rows() -> None:
+    risks, losses = [], []
+    for seed in range(3):
+        X, y = passengers(600, seed)
+        new_X, new_y = passengers(20_000, 100 + seed)
+        fitted = TGBClassifierCV(max_rules=6, effort=0, cv=5).fit(X, y)
+        risks.append(fitted.risk_)
+        losses.append(log_loss(new_y, fitted.predict_proba(new_X)))
+    assert np.mean(risks) == pytest.approx(np.mean(losses), rel=0.05)
+
+
+def test_rows_of_few_kinds_are_dealt_by_chance_and_not_in_equal_parts() -> None:
+    X, y = passengers(600, 0)
+    task = distinct_rows(Task(Block.of_matrix(X), y * 1.0, np.ones(600), LOSSES["logistic"]))
+    assert len(task.y) < 97
+    splits = next(splits_by_content(task, 5, iter([3])))
+    assert len(splits) == 5
+    total = np.zeros(len(task.y))
+    for split in splits:
+        tested = task.weight[split.test] * split.test_share
+        total[split.test] += tested
+        assert tested.sum() == pytest.approx(120.0, abs=1.0)
+        learned = np.bincount(split.train, task.weight[split.train] * split.train_share, len(task.y))
+        np.testing.assert_allclose(learned + np.bincount(split.test, tested, len(task.y)), task.weight)
+    np.testing.assert_allclose(total, task.weight)
+    shares = splits[0].test_share[task.weight[splits[0].test] >= 10.0]
+    # The share of a fifth of k rows varies by about 0.4 / sqrt(k).
+    assert 0.05 < np.std(shares) < 0.2
 
 
 def test_splits_may_be_given_as_pairs() -> None:
@@ -245,9 +293,9 @@ def test_splits_that_will_not_do(cv: Any, named: str) -> None:
 
 def test_too_few_rows() -> None:
     X, y = data()
-    with pytest.raises(ValueError, match=r"^cv needs at least 2 different rows with weight in each class; got 1"):
+    with pytest.raises(ValueError, match=r"^cv needs at least 2 rows with weight in each class; got 1"):
         clone(CLASSIFIER).fit(X, np.arange(len(y)) == 0)
-    with pytest.raises(ValueError, match=r"^cv needs at least 2 different rows with weight in all; got 1"):
+    with pytest.raises(ValueError, match=r"^cv needs at least 2 rows with weight in all; got 1"):
         clone(REGRESSOR).fit(X, y, np.arange(len(y)) == 0)
     with pytest.raises(ValueError, match=r"^cv gives a fold on whose training rows no model can be fitted: y holds one class"):
         clone(CLASSIFIER).set_params(cv=KFold(2)).fit(X, np.arange(len(y)) < len(y) // 2)

@@ -163,7 +163,7 @@ def test_predictions_are_lazy_and_those_of_rows_in_memory():
         found = [
             (predict(lazy[inputs]), predict(frame[inputs]))
             for predict in (
-                *(two.predict, two.decision_function, two.predict_proba, number.predict),
+                *(two.predict, two.decision_function, two.score_samples, two.predict_proba, number.predict),
                 *(many.predict, many.decision_function, many.predict_proba),
             )
         ]
@@ -174,6 +174,16 @@ def test_predictions_are_lazy_and_those_of_rows_in_memory():
     assert found[0][0].compute().index.equals(lazy.index.compute())
     assert lazy.assign(p=number.predict(lazy[inputs])).compute().p.tolist() == number.predict(frame[inputs]).tolist()
     assert lazy[lazy.cost > 1e9].pipe(lambda none: number.predict(none[inputs])).compute().shape == (0,)
+
+
+def test_each_partition_tells_of_levels_never_seen():
+    frame = patients()[["ward", "cost"]]
+    model = TGBRegressor(max_rules=1).fit(frame[["ward"]], frame.cost)
+    new = frame[["ward"]].assign(ward=np.where(np.arange(len(frame)) % 70 == 0, "west", frame.ward))
+    later = model.predict(dd.from_pandas(new, npartitions=2))
+    with pytest.warns(UserWarning, match=r"not seen in fit occur in 'ward' \(5 rows\)") as caught:
+        later.compute(scheduler="synchronous")
+    assert len(caught) == 2
 
 
 def test_predictions_for_dask_arrays():

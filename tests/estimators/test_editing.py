@@ -164,6 +164,34 @@ def test_refit_of_a_fitted_model_changes_next_to_nothing(kind):
     np.testing.assert_allclose(editing.refit().ensemble(X), model.ensemble_(X), atol=1e-5)
 
 
+@every_kind
+def test_a_refit_never_raises_the_penalised_mean_loss_that_the_log_shows(kind):
+    model, _, X, y = started(kind)
+    some = np.arange(0, len(X), 5)
+    editing = model.edit(X.iloc[some], y[some]).add("+0.1 (age - 0.5)").add("body mass >= 0.4").lock(0)
+    for step in (editing.refit(), editing.drop(0).refit()):
+        before, after = shown_penalised(step)
+        assert after < before
+        assert shown_penalised(step.refit()) == [after]
+
+
+def shown_penalised(editing):
+    """Return the penalised mean losses that the last step of a log shows."""
+    return [float(figure) for figure in editing.log[-1].description.partition("penalised mean loss ")[2].split(" -> ")]
+
+
+def test_rows_that_weigh_less_than_those_of_the_fit_may_raise_the_mean_loss_only():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = (X[:, 0] + 0.5 * X[:, 1] + rng.logistic(size=500) > 0.0).astype(int)
+    step = LLTBoostClassifier(max_rules=4, effort=0, ridge=64.0).fit(X, y).edit(X, y, np.full(500, 0.2)).refit()
+    light = LLTBoostClassifier(max_rules=4, effort=0, ridge=64.0).fit(X, y).edit(X[::5], y[::5]).refit()
+    assert len(shown_penalised(step)) == 1  # weights below one are shares of the rows, not of those of the fit
+    assert light.log[-1].loss_after > light.log[-1].loss_before
+    before, after = shown_penalised(light)
+    assert after < before
+
+
 def test_the_order_of_rows_and_rows_given_twice_do_not_matter():
     model, editing, X, y = started("classifier")
     expected = edited(editing)
@@ -397,10 +425,8 @@ def test_rules_on_levels_are_typed_logged_saved_and_replayed(tmp_path):
         .round(2)
     )
     n = len(model.ensemble_)
-    # Levels are listed in the order of the column: the most frequent first.
-    listed = ", ".join(level for level in model.ensemble_.columns[1].levels if level in {"red", "blue"})
     assert [step.description.split(" (")[0] for step in editing.log.steps[:2]] == [
-        f"add rule {n}: +1 if colour in {{{listed}}} & age >= 50",
+        f"add rule {n}: +1 if colour in {{red, blue}} & age >= 50",
         f"add rule {n + 1}: +0 if day >= 2020-03-02 & not smoker",
     ]
     assert editing.log.steps[3].description.endswith("or missing on these rows)")
@@ -420,7 +446,7 @@ def test_rules_on_levels_are_typed_logged_saved_and_replayed(tmp_path):
         ("colour = Red", "^Column 'colour' has no level Red; its levels are .*red.*[.]$"),
         ("age + 3 (colour = mauve) >= 5", "^Column 'colour' has no level mauve"),
         ("smoker = yes", "^Column 'smoker' has no level yes; its levels are False, True[.]$"),
-        ("grade at least best", "^Column 'grade' has no level 'best'; its levels are 'low', 'mid', 'high'[.]$"),
+        ("grade at least best", "^Column 'grade' has no level best; its levels are low, mid, high[.]$"),
         ("colour at least red", "^Column 'colour' has no ordered levels for 'at least'[.]$"),
         ("age = old", "^Column 'age' holds numbers, and has no levels for a condition[.]$"),
         ("colour >= 3", "^Column 'colour' has levels, and no numbers for a sum[.]$"),

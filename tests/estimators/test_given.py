@@ -32,7 +32,8 @@ def same(one, other):
 def test_an_exposure_is_the_same_as_rates_with_weights(kind):
     relative = EXPOSURE / EXPOSURE.mean()
     model = kind(loss="poisson", max_rules=3).fit(X, COUNTS, exposure=EXPOSURE)
-    rates = kind(loss="poisson", max_rules=3).fit(X, COUNTS / relative, relative)
+    # A row of twice the exposure is one observation, where a row of twice the weight is two.
+    rates = kind(loss="poisson", max_rules=3).fit(X, COUNTS / relative, relative, groups=range(len(X)))
     assert [rule.condition for rule in model.ensemble_] == [rule.condition for rule in rates.ensemble_]
     np.testing.assert_allclose(model.predict(X, exposure=EXPOSURE), relative * rates.predict(X), rtol=1e-10)
     np.testing.assert_allclose(model.predict(X), rates.predict(X) / EXPOSURE.mean(), rtol=1e-10)

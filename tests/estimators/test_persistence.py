@@ -22,10 +22,13 @@ from obliquerules import (
     Conjunction,
     LLTBoostClassifier,
     LLTBoostRegressor,
+    LLTBoostRegressorCV,
     ModelFileError,
     Proposition,
     Rule,
     RuleEnsemble,
+    TGBRegressor,
+    TGBRegressorCV,
     load_model,
 )
 from obliquerules.estimators.loading import ESTIMATORS
@@ -236,6 +239,7 @@ def drop(*steps: Any) -> Callable[[dict[str, Any]], None]:
 
 TEST_OF_MIXED = ("ensemble", "rules", 0, "condition")
 TWO_HUGE_WEIGHTS = [{"weight": 1e308, "condition": []}, {"weight": -1e308, "condition": []}]
+TWO_RANGES = [{"column": 0, "low": 0.0, "high": high} for high in (1.0, 2.0)]
 HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     # what is wrong, which document, how it is made so, what the message names, whether the schema sees it too
     ("no format", "classifier", drop("format"), "format", True),
@@ -347,6 +351,8 @@ HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     ("columns as an object", "mixed", put("columns", {}), "columns", True),
     ("column without a position", "mixed", drop("columns", 0, "position"), "position", True),
     ("column that is not there", "mixed", put("columns", 0, "position", 7), "position", False),
+    ("two columns in one position", "mixed", put("columns", 0, "position", 1), "columns[1].position", False),
+    ("two ranges of one column", "classifier", put("ranges", TWO_RANGES), "ranges", False),
     ("unknown kind of column", "mixed", put("columns", 0, "kind", "colour"), "columns[0]", True),
     ("order without levels", "mixed", put("columns", 0, "ordered", True), "columns[0]", True),
     ("levels as a text", "mixed", put("columns", 1, "levels", "red"), "levels", True),
@@ -689,6 +695,21 @@ def test_the_number_of_rounds_survives_where_the_path_has_more_members(tmp_path)
     assert len(model.path_) > model.n_iter_ + 1
     model.save(tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").n_iter_ == model.n_iter_ == 3
+
+
+@pytest.mark.parametrize("ridge", ["auto", 2.5])
+@pytest.mark.parametrize("kind", [LLTBoostRegressor, LLTBoostRegressorCV, TGBRegressor, TGBRegressorCV])
+def test_the_ridge_survives(kind, ridge, tmp_path):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model = kind(max_rules=2, ridge=ridge).fit(X, X[:, 0] > 0.3)
+    model.save(tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").ridge_ == model.ridge_
+    assert isinstance(model.ridge_, float)
+    assert ridge == "auto" or model.ridge_ == ridge
+
+
+def test_without_a_fit_there_is_no_ridge():
+    assert not hasattr(LLTBoostRegressor(), "ridge_")
 
 
 def test_names_given_beside_an_array_are_kept(tmp_path):

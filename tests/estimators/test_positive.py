@@ -4,7 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from obliquerules import TGBClassifier, load_model
 from obliquerules.estimators.loading import ESTIMATORS
@@ -64,6 +66,34 @@ def test_what_scikit_learn_asks_for_is_in_the_order_of_the_classes():
     np.testing.assert_array_equal(last, model.decision_function(X))
     assert get_scorer("roc_auc")(model, X, LABELS) > 0.8
     assert get_scorer("neg_log_loss")(model, X, LABELS) > -0.6
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_an_offset_and_the_scores_of_samples_are_about_the_positive_class(positive):
+    first, second = small(positive), TGBClassifier(max_rules=3, positive=positive)
+    given = first.score_samples(X)
+    np.testing.assert_array_equal(given, first.ensemble_(X))
+    second.fit(X, LABELS, offset=given)
+    np.testing.assert_allclose(second.score_samples(X, offset=given), given + second.ensemble_(X), atol=1e-12)
+    assert get_scorer("neg_log_loss")(first, X, LABELS) < -log_loss(LABELS, second.predict_proba(X, offset=given)) < 0.0
+
+
+def test_an_offset_about_the_other_class_is_warned_of():
+    first = small("no")
+    sentence = "It must be log-odds of 'no', the positive class, as score_samples returns them; decision_function"
+    with pytest.warns(UserWarning, match=sentence) as found:
+        TGBClassifier(max_rules=1, positive="no").fit(X, LABELS, offset=first.decision_function(X))
+    assert [warning.filename for warning in found] == [__file__]
+    noise = np.random.default_rng(0).normal(size=len(LABELS))
+    for offset in (first.score_samples(X), np.zeros(len(LABELS)), noise, -noise):
+        TGBClassifier(max_rules=1, positive="no").fit(X, LABELS, offset=offset)
+
+
+def test_meta_estimators_pass_the_scores_of_samples_on():
+    numbers = X.select_dtypes("number")
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), TGBClassifier(max_rules=2, positive="no"))
+    pipeline.fit(numbers, LABELS)
+    np.testing.assert_array_equal(pipeline.score_samples(numbers), -pipeline.decision_function(numbers))
 
 
 @pytest.mark.parametrize("positive", ["no", "yes"])

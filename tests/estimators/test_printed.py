@@ -66,6 +66,19 @@ def test_names_that_look_like_something_else_survive():
         assert RuleEnsemble.parse(ensemble.to_text(exact=True), list(frame.columns)) == ensemble
 
 
+def test_levels_that_look_like_something_else_survive():
+    random = np.random.default_rng(1)
+    levels = {"ward": ["east", "west", "north and south"], "smoker ": ["no ", "yes, daily"], "sex = m": ["= f", "m or missing"]}
+    X = pd.DataFrame({name: random.choice(names, 400) for name, names in levels.items()})
+    all_of_them = (X["ward"] != "east") & (X["smoker "] == "no ") & (X["sex = m"] == "= f")
+    model = LLTBoostClassifier(max_rules=3).fit(X, random.random(400) < np.where(all_of_them, 0.1, 0.8))
+    assert any("all of {" in str(ensemble) for ensemble in model.path_)
+    for ensemble in model.path_:
+        again = RuleEnsemble.parse(ensemble.to_text(exact=True), ensemble.columns)
+        assert again == ensemble
+        assert again(X).tolist() == ensemble(X).tolist()
+
+
 def between_values(model, X):
     """Return the conditions of a path whose threshold lies between values: on whole numbers alone, it is one of them."""
     found = {p for ensemble in model.path_ for rule in ensemble for p in rule.condition}

@@ -36,6 +36,9 @@ def written(frame, columns, directory, **options):
     return path
 
 
+STAGES = pa.dictionary(pa.int32(), pa.string(), ordered=True)
+
+
 @pytest.mark.parametrize("search_rows", [300, 20000])
 @pytest.mark.parametrize(
     ("estimator", "target"),
@@ -76,6 +79,27 @@ def test_weights_exposures_and_offsets_are_columns(tmp_path):
     assert classifier.model_.offset.names == ("prior",)
 
 
+@pytest.mark.parametrize("search_rows", [100, 20000])
+@pytest.mark.parametrize(("kind", "target"), [(TGBRegressor, "cost"), (TGBClassifier, "place")])
+def test_rows_of_weight_zero_leave_no_trace_and_weights_count_rows(kind, target, search_rows, tmp_path):
+    frame = patients().assign(times=np.random.default_rng(0).integers(0, 4, len(patients())))
+    # Blocks without weight, or without some of the levels, and a class and levels that are nowhere else.
+    frame.loc[100:299, "times"] = 0
+    frame.loc[frame.times == 0, "ward"] = "secret"
+    frame.loc[frame.times == 0, "age"] = np.nan
+    if target == "place":
+        frame.loc[frame.times == 0, "place"] = "secret"
+    repeated = frame.loc[frame.index.repeat(frame.times)].sample(frac=1.0, random_state=0)
+    model = kind(max_rules=2, search_rows=search_rows, **({"class_weight": "balanced"} if target == "place" else {}))
+    files = []
+    for one, weight in ((frame, "times"), (repeated, None)):
+        columns = [*INPUTS, target, *([weight] if weight else [])]
+        model.fit(written(one, columns, tmp_path), target, sample_weight=weight).save(tmp_path / "model.json")
+        files.append((tmp_path / "model.json").read_bytes())
+    assert files[0] == files[1]
+    assert b"secret" not in files[0]
+
+
 def test_folders_and_datasets_and_threads(tmp_path):
     frame = patients()
     folder = tmp_path / "rows"
@@ -99,6 +123,19 @@ def test_a_column_whose_first_rows_are_missing_is_what_later_rows_say(tmp_path):
     memory = LLTBoostRegressor(search_rows=300, **QUICK).fit(frame[columns[:-1]], frame.cost)
     assert stored.model_.columns == memory.model_.columns
     assert stored.model_.columns[2].kind == "time"
+
+
+def test_row_groups_may_list_ordered_categories_differently(tmp_path):
+    parts = [(["low", "high"], [0, 1] * 50), (["high", "mid", "low"], [0, 1, 2, 1] * 25)]
+    with pq.ParquetWriter(tmp_path / "rows.parquet", pa.schema([("stage", STAGES), ("y", pa.float64())])) as writer:
+        for levels, codes in parts:
+            stages = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), levels, ordered=True)
+            writer.write_table(pa.table({"stage": stages, "y": [float(levels[code] == "low") for code in codes]}))
+    model = TGBRegressor(max_rules=1).fit(tmp_path / "rows.parquet", "y")
+    assert model.model_.columns[0].ordered is False
+    assert [rule.condition.describe(["stage"]) for rule in model.ensemble_] in (
+        [f"stage {test}"] for test in ("= low", "!= low")
+    )
 
 
 def test_identifiers_are_not_learned_from(tmp_path):

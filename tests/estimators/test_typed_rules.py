@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from obliquerules import LLTBoostRegressor
 from obliquerules.estimators.typed_rules import read_typed
 from obliquerules.rules import Block, RuleEnsemble
+from obliquerules.rules.style import PLAIN
+
+from ..rules import hostile
 
 NAMES = ["age", "flag"]
 ROWS = np.array([[30.0, 0.0], [40.0, 1.0], [50.0, 0.0], [50.5, 1.0], [61.0, 1.0]])
@@ -40,6 +43,16 @@ def test_what_is_made_of_a_comparison(text, meant):
 def test_what_a_model_would_print_is_taken_as_it_is():
     rule, remark = read("+1.5 if age >= 50.123456789 & flag <= 0.1")
     assert (rule.weight, [one.threshold for one in rule.condition], remark) == (1.5, [50.123456789, -0.1], "")
+
+
+@given(hostile.ensembles())
+def test_a_rule_is_typed_as_it_is_printed(ensemble):
+    rows = Block.of_matrix(np.empty((0, 5)))
+    for rule in ensemble:
+        text = rule.describe(ensemble.columns, PLAIN.in_full(), ensemble.outputs)
+        assert read_typed(text, ensemble, rows, ensemble.intercept) == (rule, "")
+        condition = rule.condition.describe(ensemble.columns, PLAIN.in_full())
+        assert read_typed(condition, ensemble, rows, rule.weight, rule.factor) == (rule, "")
 
 
 @given(

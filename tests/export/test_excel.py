@@ -122,6 +122,24 @@ def test_levels_of_control_characters_are_compared_as_they_are():
     assert export(Model.of(ensemble, LOSS), "excel", office=False).verification.rows > 0
 
 
+@pytest.mark.parametrize("text", ["a\r\nb", "a\n\rb", "a\x00b", "\ufffe", "\ud800"])
+def test_texts_that_programs_change_are_refused(text):
+    ensemble = RuleEnsemble([Rule(1.5, Conjunction([Membership(0, ("a",))]))], 0.5, [Column("town", ("a", text)), "age"])
+    with pytest.raises(ValueError, match="of column 'town': a carriage return must not stand beside a newline"):
+        export(Model.of(ensemble, LOSS), "excel", office=False)
+    with pytest.raises(ValueError, match=r"cannot hold the class .*: a carriage return must not stand beside a newline"):
+        export(Model.of(SMALL, LOSSES["logistic"], Labels.of(["a", text])), "excel", office=False)
+
+
+def test_formulas_have_nothing_that_a_program_may_decode():
+    ensemble = RuleEnsemble(
+        [Rule(1.5, Conjunction([Membership(0, ("a\tb\n", "_x0041_"))]))], 0.5, [Column("l", ("a\tb\n", "_x0041_"))]
+    )
+    formulas = [cell.formula for cell in read_cells(workbook(Model.of(ensemble, LOSS)), 1).values() if cell.formula]
+    assert any('OR(EXACT(A2,"a"&CHAR(9)&"b"&CHAR(10)),EXACT(A2,"_"&"x0041_"))' in formula for formula in formulas)
+    assert not any(re.search(r"[\x00-\x1f]|_x[0-9A-F]{4}_", formula) for formula in formulas)
+
+
 def test_a_class_that_does_not_belong_to_the_score_is_refused():
     target = find_target("excel", office=False)
     sources = [Source(Model.of(SMALL, LOSSES["logistic"], Labels.of(pair)), True) for pair in (["a", "b"], ["a", "c"])]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from obliquerules import RuleEnsemble
+from obliquerules.export.frame import LIBRARIES, SUPPORTED
 from obliquerules.export.registry import export
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
@@ -55,3 +56,16 @@ def test_names_of_outputs_are_kept_apart_from_columns():
 def test_a_scorer_is_not_written_to_a_file(tmp_path):
     with pytest.raises(TypeError, match="A FrameScorer is used in Python"):
         export(Model.of(ORDINARY, LOSS), "frame").save(tmp_path / "scorer")
+
+
+def test_a_library_that_is_not_verified_is_refused():
+    ibis = pytest.importorskip("ibis")
+    table = ibis.table({"age": "float64", "bmi": "float64", "weight": "float64"}, name="people")
+    with pytest.raises(
+        TypeError, match=r"A frame of ibis cannot be scored: .* Give a frame of pandas, polars, pyarrow, duckdb, dask"
+    ):
+        export(Model.of(ORDINARY, LOSSES["squared"]), "frame").content(table)
+
+
+def test_every_library_that_is_taken_is_verified():
+    assert {one.value for one in SUPPORTED} == set(LIBRARIES)

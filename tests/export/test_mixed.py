@@ -207,17 +207,16 @@ def fitted():
 
 
 def predictions(model, frame):
-    with contextlib.suppress(UserWarning):
-        return model.ensemble_(model._read(frame))
+    return model.ensemble_(model._read(frame, warned=False))
 
 
-@pytest.mark.filterwarnings("ignore:Values are missing")
+@pytest.mark.filterwarnings("ignore:(Values are missing|Levels that were not seen)")
 def test_what_a_fit_learns_is_about_all_kinds_of_columns(fitted):
     model, frame, _ = fitted
     assert len(model.ensemble_.used_columns) == frame.shape[1]
 
 
-@pytest.mark.filterwarnings("ignore:Values are missing")
+@pytest.mark.filterwarnings("ignore:(Values are missing|Levels that were not seen)")
 @pytest.mark.parametrize("engine", sorted(set(ENGINES) - {"C"}))
 def test_raw_rows_of_the_user_agree(engine, fitted, request):
     model, frame, new = fitted
@@ -226,7 +225,7 @@ def test_raw_rows_of_the_user_agree(engine, fitted, request):
         assert model.export(to, rows, **options).verification.rows > len(frame)
 
 
-@pytest.mark.filterwarnings("ignore:Values are missing")
+@pytest.mark.filterwarnings("ignore:(Values are missing|Levels that were not seen)")
 def test_a_query_runs_on_the_raw_table(fitted):
     import duckdb
 
@@ -240,7 +239,7 @@ def test_a_query_runs_on_the_raw_table(fitted):
     assert [score for (score,) in scores] == predictions(model, new).tolist()
 
 
-@pytest.mark.filterwarnings("ignore:Values are missing")
+@pytest.mark.filterwarnings("ignore:(Values are missing|Levels that were not seen)")
 @pytest.mark.parametrize("library", installed_libraries())
 def test_a_scorer_takes_the_raw_frame(library, fitted):
     model, frame, _ = fitted
@@ -264,7 +263,7 @@ def test_a_scorer_takes_the_raw_frame(library, fitted):
     assert scored.sort_values("row")["score"].tolist() == predictions(model, frame).tolist()
 
 
-@pytest.mark.filterwarnings("ignore:Values are missing")
+@pytest.mark.filterwarnings("ignore:(Values are missing|Levels that were not seen)")
 def test_a_module_takes_rows_of_any_frame(fitted):
     model, _, new = fitted
     functions = {}

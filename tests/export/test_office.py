@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from obliquerules import LLTBoostClassifier, LLTBoostRegressor, RuleEnsemble
+from obliquerules import Column, Conjunction, LLTBoostClassifier, LLTBoostRegressor, Membership, Rule, RuleEnsemble
 from obliquerules.export.office import find_office, recalculated
 from obliquerules.export.registry import find_target
 from obliquerules.export.source import Source
@@ -47,6 +47,28 @@ def test_libreoffice_scores_levels_dates_and_missing_values_as_the_model_does(en
     target, source = find_target("excel"), Source(Model.of(ensemble, LOSSES["logistic"]), contributions=True)
     rows = target.comparable(source, mixed_rows(source, 2000))
     compare(source, rows, target.run(target.write(source), source, rows))
+
+
+def test_libreoffice_compares_levels_as_they_are():
+    levels = (
+        "a\nb",
+        "a\tb",
+        "_x0041_",
+        "A",
+        "a\rb",
+        "_x000A_",
+        "a_x000A_b",
+        'a"\x1f&"\x7f',
+        "_x005F_x0041_",
+        "\n",
+        "a b",
+        "é\u2028",
+    )
+    for listed in ([level] for level in levels):
+        rule = Rule(1.5, Conjunction([Membership(0, listed)]))
+        source = Source(Model.of(RuleEnsemble([rule], 0.5, [Column("town", levels)]), LOSSES["squared"]), contributions=True)
+        rows, target = np.arange(float(len(levels)))[:, None], find_target("excel")
+        compare(source, rows, target.run(target.write(source), source, rows))
 
 
 @pytest.mark.parametrize("model", ["3 classes", "10 classes", "exposure", "offset of log-odds"])

@@ -5,7 +5,7 @@ import json
 import onnx
 import pytest
 
-from obliquerules import load_model
+from obliquerules import Column, Conjunction, Membership, Proposition, Rule, RuleEnsemble, load_model
 from obliquerules.export.registry import export
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
@@ -35,3 +35,14 @@ def test_the_rules_can_be_read_back(model, tmp_path):
 
 def test_the_same_model_gives_the_same_bytes():
     assert export(Model.of(NAMED, LOSS), "onnx").content == export(Model.of(NAMED, LOSS), "onnx").content
+
+
+def test_inputs_of_text_are_called_like_their_columns():
+    names = ["c1", "t0", "rule_7", "a"]
+    columns = [*(Column(name, ("x", "y")) for name in [*names, "X", "score"]), Column("age")]
+    tests = [Membership(column, ("x",)) for column in range(6)]
+    ensemble = RuleEnsemble([Rule(1.0, Conjunction([test, Proposition([6], [1.0], 2.0)])) for test in tests], 0.5, columns)
+    exported = export(Model.of(ensemble, LOSSES["squared"]), "onnx")
+    assert exported.verification.rows > 0
+    inputs = [one.name for one in onnx.load_from_string(exported.content).graph.input]
+    assert inputs == ["X", *names, "X_", "score_"]

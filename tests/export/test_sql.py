@@ -1,20 +1,22 @@
 """Queries quote what they are given, parse in their dialect, and on PostgreSQL neither fail nor differ."""
 
 import contextlib
+import datetime
 import itertools
 
 import numpy as np
 import pytest
 import sqlglot
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from obliquerules import Rule, RuleEnsemble
+from obliquerules import Column, Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.export.dialects import DIALECTS, smallest_factor
 from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Factor, Model
+from obliquerules.rules import Block, Factor, Model
+from obliquerules.rules.moments import EPOCH
 
 from ..rules.strategies import any_finite, ensembles, matrices
 from .models import MODELS, NAMED, ORDINARY
@@ -110,6 +112,44 @@ def test_names_that_a_database_cannot_have_are_refused():
     ]:
         with pytest.raises(ValueError, match=complaint):
             export(Model.of(RuleEnsemble(ORDINARY.rules, 0.0, names), LOSS), "sql", dialect=dialect)
+
+
+@pytest.mark.parametrize("name", ["True", "false"])
+def test_columns_that_sqlite_renames_are_refused(name):
+    ensemble = RuleEnsemble.parse(f"+1 if {name} >= 3", [name, "age"])
+    with pytest.raises(ValueError, match=f"A column of SQLite cannot be called '{name}'; rename it"):
+        export(Model.of(ensemble, LOSSES["squared"]), "sql", dialect="sqlite")
+
+
+MICROSECONDS = st.integers(-(8 * 10**15), 7 * 10**15)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@given(many=st.lists(MICROSECONDS, min_size=1, max_size=20), threshold=MICROSECONDS, written=st.sampled_from([" ", "T"]))
+@example(many=[1614600000000499, 1614600000000500, 1614600000999500, -1, 0], threshold=1614600000000500, written="T")
+def test_times_count_with_their_microseconds(dialect, many, threshold, written):
+    many = [*many, threshold - 1, threshold, threshold + 1]
+    columns = [Column("seen", kind="time")]
+    tests = [Rule(0.7, Conjunction([Proposition([0], [sign], sign * (threshold / 1e6))])) for sign in (1.0, -1.0)]
+    ensemble = RuleEnsemble([*tests, Rule(1e-3, factor=Factor(0, 1e9))], 0.25, columns)
+    target, source = find_target("sql", dialect=dialect, table="visits"), Source(Model.of(ensemble, LOSSES["squared"]))
+    with contextlib.closing(target._language.connect()) as connection:
+        connection.execute(f"CREATE TABLE visits (place INTEGER, seen {'TEXT' if dialect == 'sqlite' else 'TIMESTAMP'})")
+        times = [(EPOCH + datetime.timedelta(microseconds=one)).isoformat(written) for one in many]
+        connection.executemany("INSERT INTO visits VALUES (?, ?)", list(enumerate(times)))
+        rows = connection.execute(f"SELECT score FROM ({target.write(source)}) AS scored ORDER BY place").fetchall()
+    assert [score for (score,) in rows] == ensemble(Block.of_matrix(np.array(many)[:, None] / 1e6, columns)).tolist()
+
+
+def test_sqlite_reads_times_with_a_zone():
+    ensemble = RuleEnsemble([Rule(1.0, factor=Factor(0))], 0.0, [Column("seen", kind="time")])
+    target = find_target("sql", dialect="sqlite", table="visits")
+    with contextlib.closing(target._language.connect()) as connection:
+        connection.execute("CREATE TABLE visits (seen TEXT)")
+        times = ["2021-03-01 12:00:00.5Z", "2021-03-01 14:00:00.25+02:00", "2021-03-01", "2021-03-01 12:00", None]
+        connection.executemany("INSERT INTO visits VALUES (?)", [(time,) for time in times])
+        rows = connection.execute(target.write(Source(Model.of(ensemble, LOSSES["squared"])))).fetchall()
+    assert [row[1] for row in rows] == [1614600000.5, 1614600000.25, 1614556800.0, 1614600000.0, 0.0]
 
 
 def test_an_unknown_dialect_is_named():

@@ -76,6 +76,18 @@ def test_what_is_missing_is_scored_and_what_is_huge_is_not(kind):
     assert np.isnan(computed[3:]).all()
 
 
+@pytest.mark.parametrize("loss", ["logistic", "poisson"])
+@pytest.mark.parametrize("kind", RUNNING)
+def test_tiny_predictions_agree_in_their_digits(kind, loss):
+    to, options = RUNNING[kind]
+    target, source = find_target(to, **options), Source(Model.of(RuleEnsemble.parse("+100 x", ["x"]), LOSSES[loss]))
+    X = np.array([[-20.0], [-7.5], [-6.5], [-5.0], [-1.0], [20.0]])
+    expected = np.exp(np.clip(100.0 * X[:, 0], -600.0, 600.0 if loss == "poisson" else -1e-300))
+    computed = target.run(target.write(source), source, X)[:, 1]
+    np.testing.assert_allclose(source.outputs(X)[:, 1], expected, rtol=1e-12)
+    np.testing.assert_allclose(computed, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kind", sorted(set(RUNNING) - SLOW_TO_START))
 def test_any_model_on_any_rows(kind):
     to, options = RUNNING[kind]

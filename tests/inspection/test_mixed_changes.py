@@ -261,6 +261,7 @@ def test_the_row_that_is_returned_has_the_prediction(make):
         assert (again.changes, again.distance) == ((), 0.0)
 
 
+@pytest.mark.filterwarnings("ignore:Levels that were not seen in fit:UserWarning")
 def test_what_was_never_seen_keeps_its_name():
     model, X, _ = fitted_mixed()
     x = X.iloc[[0]].assign(colour="mauve")

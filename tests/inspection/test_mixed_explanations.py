@@ -109,6 +109,7 @@ def test_text_of_a_row_with_missing_values_and_levels_never_seen():
     assert said([2.0, 1.0, -1.0, NAN, NAN, 4.0])[2].endswith("(it is a level never seen in fit)")
 
 
+@pytest.mark.filterwarnings("ignore:Levels that were not seen in fit:UserWarning")
 def test_an_estimator_knows_what_levels_never_seen_are_called():
     model, X, _ = fitted_mixed()
     row = model.explain(X.iloc[[0]].assign(colour="mauve", bmi=np.nan))[0]

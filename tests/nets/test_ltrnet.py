@@ -5,8 +5,10 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 from obliquerules import LTRNetClassifier, LTRNetRegressor
+from obliquerules.nets.extraction import TrainingRows
 from obliquerules.nets.ltrnet import LTRNet
 
 from .tasks import NAMES, classes, classification_task, many_classes, numbers, ordered, regression_task
@@ -38,7 +40,8 @@ def test_the_path_begins_with_the_constant_and_has_lower_loss_at_higher_complexi
     assert sizes[0] == 0
     assert len(sizes) > 1
     assert sizes == sorted(set(sizes))
-    assert risks == sorted(set(risks), reverse=True)
+    # As in the paper, each penalty has its model.
+    assert discretization == "paper" or risks == sorted(set(risks), reverse=True)
     assert {ensemble.feature_names for ensemble in growth.path} == {NAMES}
     assert (growth.chosen, growth.notes) == (-1, {})
     assert 1 <= growth.n_iter <= 60
@@ -113,3 +116,40 @@ def test_penalties_lie_on_a_geometric_grid():
 def test_a_bad_parameter_is_named(name, value):
     with pytest.raises(ValueError, match=f"^{name} must"):
         LTRNet(**{name: value})
+
+
+def paper_loss(parameters, Z, y, weight, hyperparameters, squared):
+    """Return the penalised loss of the first network of a batch, as the paper defines it."""
+    steepness, penalty, w_penalty = hyperparameters
+    W, t, v, b, constant = (
+        parameters[name][0] for name in ("directions", "thresholds", "memberships", "rule_weights", "constant")
+    )
+    p = expit(np.einsum("rkj,nj->rkn", W, Z) - t[..., None])
+    z = np.einsum("rk,rkn->rn", v, p) - np.abs(v).sum(axis=1)[:, None]
+    f = constant + b @ expit(steepness * (2.0 * z + 1.0))
+    loss = 0.5 * (y - f) ** 2 if squared else np.logaddexp(0.0, f) - y * f
+    sparse, undecided = np.abs(W).sum() + np.abs(b).sum(), np.minimum(np.abs(v), np.abs(1.0 - v)).sum()
+    return np.average(loss, weights=weight) + penalty * sparse + w_penalty * undecided
+
+
+@pytest.mark.parametrize("squared", [True, False], ids=["numbers", "classes"])
+def test_the_network_of_the_paper_has_plain_sigmoids_and_units(squared):
+    X, y, weight = numbers() if squared else classes()
+    task = regression_task(X, 5.0 * y, weight) if squared else classification_task(X, y, weight)
+    rows = TrainingRows(X, task.y, weight, task.loss, 0.0)
+    method = LTRNet(**QUICK, w_penalty=0.3, steepness=3.0, discretization="paper")
+    objective = method.objective(rows, method.units(task), 0.02)
+    parameters = objective.architecture.start(objective.X, np.random.default_rng(0))
+    mean, spread = np.average(X, axis=0, weights=weight), np.sqrt(np.cov(X.T, aweights=weight, ddof=0).diagonal())
+    target = (task.y - np.average(task.y, weights=weight)) / np.sqrt(np.cov(task.y, aweights=weight, ddof=0))
+    expected = paper_loss(parameters, (X - mean) / spread, target if squared else task.y, weight, (3.0, 0.02, 0.3), squared)
+    assert objective(parameters)[0][0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_in_the_paper_each_penalty_has_a_model_however_bad():
+    X, y, weight = numbers()
+    penalties = {"max_penalty": 0.01, "min_penalty": 1e-4, "n_penalties": 3}
+    growth = LTRNet(**QUICK | penalties, discretization="paper").grow(regression_task(X, y, weight))
+    assert len(growth.path) == 4
+    risks = [np.average((y - ensemble(X)) ** 2, weights=weight) for ensemble in growth.path]
+    assert risks[1:] != sorted(risks[1:], reverse=True)  # without new weights, more rules may be worse

@@ -218,3 +218,11 @@ def test_an_encrypted_part_is_refused():
         raw = raw[: start + 8] + bytes([raw[start + 8] | 1]) + raw[start + 9 :]
     with pytest.raises(ValueError, match="is not an Excel file"):
         opened(io.BytesIO(raw))
+
+
+def test_characters_that_excel_writes_by_their_code_are_read():
+    rows = [["a_x000D_b", Inline("c")], ["x_x000D_y", Inline("_x005F_x0041_")], ["z", Inline("_x0041_")]]
+    content = read(rows)
+    assert content.names == ("a\rb", "c")
+    assert as_labels(*content.column("a\rb")).tolist() == ["x\ry", "z"]
+    assert as_labels(*content.column("c")).tolist() == ["_x0041_", "A"]

@@ -57,6 +57,26 @@ def test_the_header_tells_the_separator(separator):
     assert content.choose(["b", "a"]).matrix.tolist() == [[2.0, 1.0]]
 
 
+@pytest.mark.parametrize("encoding", [None, "utf-8"])
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n", "\r\r\n"])
+def test_a_line_may_end_in_a_carriage_return(end, encoding):
+    content = csv_of(f'a,b{end}1,x{end}2,"y\rz"{end}', encoding=encoding)
+    assert content.column("a")[1].tolist() == [1.0, 2.0]
+    assert texts(content, "b") == ["x", "y\rz"]
+
+
+def test_a_header_may_be_long():
+    names = [f"column {number}" for number in range(12_000)]
+    content = csv_of(f"{';'.join(names)}\n{';'.join('1' for _ in names)}\n")
+    assert content.names == tuple(names)
+
+
+def test_separators_in_quotes_do_not_count():
+    content = csv_of('"a;b;c",d\n1,2\n')
+    assert content.names == ("a;b;c", "d")
+    assert csv_of('a;"b,\n,,c"\n1;2\n').names == ("a", "b,\n,,c")
+
+
 def test_the_separator_that_gives_more_columns_counts():
     assert csv_of("a, in kg;b;c\n1;2;3\n").names == ("a, in kg", "b", "c")
     assert csv_of("a;b|c;d\n1;2|3;4\n", separator="|").names == ("a;b", "c;d")

@@ -44,8 +44,8 @@ def test_an_exposure_makes_rates_with_weights_and_an_offset_of_numbers_other_num
 
 
 def test_groups_are_numbered():
-    assert read_groups(["b", "a", "b"], 3).tolist() == [1, 0, 1]
+    assert read_groups(["b", "a", "b"], np.ones(3)).tolist() == [1, 0, 1]
     with pytest.raises(ValueError, match="groups must have one entry for each of the 2 rows"):
-        read_groups([1], 2)
+        read_groups([1], np.ones(2))
     with pytest.raises(ValueError, match="groups holds labels of different types"):
-        read_groups(np.array(["a", 1], dtype=object), 2)
+        read_groups(np.array(["a", 1], dtype=object), np.ones(2))

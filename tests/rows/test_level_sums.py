@@ -73,3 +73,9 @@ def test_two_levels_are_one_input_unless_a_value_is_missing(codes, expected):
     assert len(sums.indicators(5.0)) == expected
     shares = [share for _, share in sums.indicators(5.0)]
     assert shares == pytest.approx([10 / len(codes)] * expected)
+
+
+def test_a_level_with_nearly_all_weight_is_no_input():
+    block = Block(Columns.of([Column("c", ("a", "b"), missing=True)]), np.array([[0.0], [1.0], [np.nan]] * 20))
+    weight = np.array([1e20, 10.0, 1.0] * 20)
+    assert levels_of(block, weight)[0].indicators(5.0) == [(Membership(0, ["b"]), 1e-19)]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from obliquerules import LLTBoostClassifier
+from obliquerules import LLTBoostClassifier, TGBRegressor
 from obliquerules.rows.frames import special_frame
 from obliquerules.rows.reading import (
     LARGEST_VALUE,
@@ -129,10 +129,96 @@ def test_the_order_of_an_enum_counts_on_request() -> None:
     assert read_training(frame, None, "The model", ("c",)).column(0) == Column("c", ("a", "b"), ordered=True)
 
 
+@pytest.mark.parametrize("values", [[datetime.date(2021, 3, 1), datetime.date(2021, 3, 2)], [1, 2], ["u", "v"]], ids=repr)
+def test_objects_are_the_same_after_many_missing_ones(values: list[Any]) -> None:
+    objects = pd.DataFrame({"c": pd.Series([None] * 200 + values * 10, dtype=object)})
+    assert read_training(objects, None, "The model").columns == read_training(objects[::-1], None, "The model").columns
+
+
 def test_an_array_of_objects_has_levels_too() -> None:
     block = read_training(np.array([["u", 1], ["v", None], ["u", 2.5]], dtype=object), None, "The model")
     assert (block.column(0), block.column(1)) == (Column("x0", ("u", "v")), Column("x1", missing=True))
     assert np.array_equal(block.matrix, [[0, 1], [1, NAN], [0, 2.5]], equal_nan=True)
+
+
+ZONES = ["America/New_York", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "Asia/Kolkata", "UTC"]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_times_of_any_zone_are_those_of_the_moment(zone: str) -> None:
+    moments = pd.date_range("2021-03-01 12:30", periods=4, freq="h", tz=zone)
+    seconds = [moment.timestamp() for moment in moments]
+    objects = np.array([[moment, "text"] for moment in moments], dtype=object)
+    for X in (
+        pd.DataFrame({"c": moments}),
+        pd.DataFrame({"c": pd.Series(moments).astype(f"timestamp[us, tz={zone}][pyarrow]")}),
+        pl.DataFrame({"c": pl.Series(moments.tz_convert("UTC")).dt.convert_time_zone(zone)}),
+        pa.table({"c": pa.array(moments)}),
+        objects,
+    ):
+        block = read_training(X, None, "The model")
+        assert block.column(0).kind == "time"
+        assert block.matrix[:, 0].tolist() == seconds
+
+
+@pytest.mark.parametrize("make", [pd.Timestamp, np.datetime64, datetime.datetime.fromisoformat])
+def test_objects_that_are_times_are_those_of_a_column_of_times(make: Any) -> None:
+    texts = ["1969-12-31T23:59:59.999999", "2021-03-01T12:30:00.123457", "2199-01-01T00:00:00.000001"]
+    objects = [make(text) for text in texts]
+    as_objects = read_training(np.array([[one, "a"] for one in (*objects, None)], dtype=object), None, "The model")
+    as_times = read_training(pd.DataFrame({"c": pd.to_datetime(pd.Series([*texts, None]))}), None, "The model")
+    np.testing.assert_array_equal(as_objects.matrix[:, 0], as_times.matrix[:, 0])
+    assert as_objects.column(0).kind == as_times.column(0).kind == "time"
+
+
+@pytest.mark.parametrize("make", [pd.Timedelta, np.timedelta64])
+def test_objects_that_are_durations_are_days(make: Any) -> None:
+    block = read_training(np.array([[make(36, "h"), "a"], [None, "b"]], dtype=object), None, "The model")
+    assert block.column(0).kind == "duration"
+    np.testing.assert_array_equal(block.matrix[:, 0], [1.5, NAN])
+
+
+def test_whole_numbers_beyond_what_doubles_hold_are_rounded() -> None:
+    numbers = [2**53 + 1, 2**62 + 1, None, -(2**60) - 1]
+    expected = [NAN if number is None else float(number) for number in numbers]
+    text = ["a", "b", "a", "b"]
+    for X in (
+        pa.table({"c": numbers, "d": text}),
+        pl.DataFrame({"c": numbers, "d": text}),
+        pl.DataFrame({"c": pl.Series(numbers, dtype=pl.Int128), "d": text}),
+        pd.DataFrame({"c": pd.array(numbers, dtype="Int64"), "d": text}),
+        pd.DataFrame({"c": pd.array(numbers, dtype="int64[pyarrow]"), "d": text}),
+    ):
+        np.testing.assert_array_equal(read_training(X, None, "The model").matrix[:, 0], expected)
+
+
+def in_dictionaries(*chunks: tuple[list[int], list[Any]]) -> pa.ChunkedArray:
+    parts = [pa.DictionaryArray.from_arrays(codes, values, ordered=True) for codes, values in chunks]
+    return pa.chunked_array(parts)
+
+
+@pytest.mark.parametrize("in_pandas", [False, True])
+@pytest.mark.parametrize(
+    "stages",
+    [
+        in_dictionaries(([0, 2, 1, None], ["low", "mid", "high"])),
+        in_dictionaries(([0, 1], ["low", "high"]), ([1, None], ["low", "mid", "high"])),
+        in_dictionaries(([0, 1], ["mid", "high"]), ([0, 1], ["low", "mid"])),
+    ],
+)
+def test_the_order_of_a_dictionary_of_pyarrow_counts(stages: pa.ChunkedArray, in_pandas: bool) -> None:
+    X = pd.DataFrame({"c": pd.arrays.ArrowExtensionArray(stages)}) if in_pandas else pa.table({"c": stages})
+    block = read_training(X, None, "The model")
+    column, places = block.column(0), {"low": 0.0, "mid": 1.0, "high": 2.0, None: NAN}
+    assert column.ordered
+    assert column.levels == ("low", "mid", "high")
+    np.testing.assert_array_equal(block.matrix[:, 0], [places[stage] for stage in stages.to_pylist()])
+
+
+def test_contradictory_orders_in_one_column_are_refused() -> None:
+    stages = in_dictionaries(([0, 1], ["low", "high"]), ([0, 1], ["high", "low"]))
+    with pytest.raises(ValueError, match="parts of column 'c' of X have the same categories in different orders"):
+        read_training(pa.table({"c": stages}), None, "The model")
 
 
 def test_an_identifier_is_left_out_with_a_warning() -> None:
@@ -283,3 +369,32 @@ def test_values_missing_where_none_was_in_fit_are_told_of_once():
     with pytest.warns(UserWarning, match=f"Values are missing in '{used}', which had none in fit") as caught:
         model.predict(Block.of_matrix(np.full((1, 2), NAN), ("a", "b")))
     assert len(caught) == 1
+
+
+def with_towns(n_rows: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
+    row = np.arange(n_rows)
+    X = pd.DataFrame({"town": np.array(["Ulm", "Bonn"])[row % 2], "ward": np.array(["a", "b", "c"])[row % 3], "idle": "x"})
+    return X, 3.0 * (X.town == "Ulm") + (X.ward == "a") + 0.01 * np.sin(row)
+
+
+def test_levels_never_seen_in_fit_are_told_of_once_with_their_rows():
+    X, y = with_towns()
+    model = TGBRegressor(max_rules=3).fit(X, y)
+    assert {X.columns[column] for column in model.ensemble_.used_columns} == {"town", "ward"}
+    new = X.assign(town=X.town.where(np.arange(60) >= 7, "Jena"), ward=X.ward.where(np.arange(60) != 5, "d"), idle="z")
+    for ask in (model.predict, model.score_samples, model.explain, model.rule_table, lambda X: list(model.staged_predict(X))):
+        with pytest.warns(UserWarning, match=r"not seen in fit occur in 'town' \(7 rows\), 'ward' \(1 row\): ") as caught:
+            ask(new)
+        assert len(caught) == 1
+    with pytest.warns(UserWarning, match="'town'") as caught:
+        model.closest_change(new.iloc[0], new, below=1.0)
+    assert len(caught) == 1
+
+
+def test_missing_values_and_levels_in_columns_without_rules_are_not_told_of():
+    X, y = with_towns()
+    gaps = X.assign(town=X.town.where(np.arange(60) >= 7, None))
+    model = TGBRegressor(max_rules=3).fit(gaps, y)
+    model.predict(gaps)
+    constant = model.at(0)
+    constant.predict(X.assign(town="Jena"))

@@ -14,7 +14,7 @@ from obliquerules.rules import Block
 def chosen(X, y, weight=None, offset=None, most=50, n_strata=1):
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)) if weight is None else weight, offset)
     strata = (lambda y: np.zeros(len(y), dtype=np.intp)) if n_strata == 1 else (lambda y: y.astype(np.intp))
-    return some_rows(rows, strata, n_strata, most)
+    return some_rows(rows, strata, n_strata, most)[0]
 
 
 def numbers(n=500, seed=0):

@@ -48,8 +48,6 @@ def test_a_score_is_the_sum_from_left_to_right_of_the_weights_for_its_class(ense
 @given(class_ensembles())
 @few
 def test_text_reads_back_as_the_same_ensemble(ensemble):
-    if any(not rule.condition.propositions for rule in ensemble):
-        return  # a rule that always holds may be taken for the constant
     assert RuleEnsemble.parse(ensemble.to_text(exact=True), ensemble.columns) == ensemble
 
 

@@ -44,9 +44,9 @@ def test_every_kind_of_text_can_be_written(ensemble):
     [
         ([1, 1], 1, "any of {a, b}"),
         ([1, -1], 0, "any of {a, not b}"),
-        ([1, -1], 1, "a and not b"),
+        ([1, -1], 1, "all of {a, not b}"),
         ([1, 1, 1], 2, "at least 2 of {a, b, c}"),
-        ([-1, -1], 0, "not a and not b"),
+        ([-1, -1], 0, "all of {not a, not b}"),
         ([1], 1, "a = 1"),
         ([-1], 0, "a = 0"),
         ([2, 1, 1], 2, "2 a + b + c >= 2"),
@@ -64,7 +64,7 @@ def test_levels_in_sums_print_as_words():
     columns = [Column("hypertension", kind="flag"), Column("smoker", ("no", "yes"))]
     either = Proposition([0, Membership(1, ["yes"])], [1, 1], 1)
     assert either.describe(columns) == "any of {hypertension, smoker = yes}"
-    assert Proposition([0, Membership(1, ["yes"])], [1, -1], 1).describe(columns) == "hypertension and not (smoker = yes)"
+    assert Proposition([0, Membership(1, ["yes"])], [1, -1], 1).describe(columns) == "all of {hypertension, not (smoker = yes)}"
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,20 @@ def test_a_date_can_be_typed():
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("grade at least best", "Column 'grade' has no level 'best'"),
+        ("grade at least best", "Column 'grade' has no level best"),
         ("colour at least red", "Column 'colour' has no ordered levels"),
         ("colour >= 3", "Column 'colour' has levels"),
         ("age = old", "Column 'age' holds numbers"),
-        ("age + 2 (tall) >= 3", "no condition on levels in"),
-        ("smoker & teal in {a}", "'teal in {a}'"),
+        ("age + 2 (tall) >= 3", "no column 'tall'"),
+        ("age + 2 (drug a) >= 3", "In parentheses there should be a condition on levels"),
+        ("smoker & teal in {a}", "no column 'teal'"),
+        ("colour = teal", 'Column \'colour\' has no level teal; its levels are red, green, dark blue, "4", "a, b"'),
+        ("colour in {red, teal}", "Column 'colour' has no level teal"),
+        ("ward in {1, 4}", "Column 'ward' has no level 4; its levels are 3, 1, 2"),
+        ("smoker = 1", "Column 'smoker' has no level 1; its levels are False, True"),
+        ("age", "Column 'age' is no condition by itself"),
+        ("any of {drug a, age >= 3}", "A condition reads like"),
+        ("age >= 2021-03-01", "There should be a number in the place of '2021-03-01'"),
     ],
 )
 def test_what_is_no_condition_is_refused(text, complaint):

@@ -117,7 +117,7 @@ def test_complexity_is_one_and_one_for_each_weight(proposition):
         ([0, 2], [1.0, -1.0], 0.12345, 'age - "pre- op - x" >= 0.12345'),
         ([2, 0], [1.0, -1.0], 0.12345, '"pre- op - x" - age >= 0.12345'),
         ([2, 0], [-3.0, 1.0], 0.12345, '3 "pre- op - x" - age <= -0.12345'),
-        ([0], [1e-300], 1e300, "age >= inf"),
+        ([0], [1e-300], 1e300, "1e-300 age >= 1e+300"),
     ],
 )
 def test_printing(columns, weights, threshold, text):

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obliquerules import Rule, RuleEnsemble
-from obliquerules.rules.whole_files import NotRegularError, write_bytes, write_text
+from obliquerules.rules.whole_files import NotRegularError, give_new_name, write_bytes, write_text
 
 
 def device(path):
@@ -117,3 +117,18 @@ def test_a_disk_that_is_full_leaves_the_old_file_and_nothing_else(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"file": "old"}
+
+
+def without_links(*_):
+    raise PermissionError(1, "Operation not permitted")
+
+
+@pytest.mark.parametrize("link", [os.link, without_links])
+def test_a_new_name_is_given_once(tmp_path, monkeypatch, link):
+    monkeypatch.setattr(os, "link", link)
+    for text in ("first", "second"):
+        (tmp_path / text).write_text(text, encoding="utf-8")
+    give_new_name(tmp_path / "first", tmp_path / "file")
+    with pytest.raises(FileExistsError):
+        give_new_name(tmp_path / "second", tmp_path / "file")
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"file": "first", "second": "second"}

@@ -1,5 +1,6 @@
 """Shrinkage: left-out scores are those of refits without the row, and the ridge is large where there is nothing to learn."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -7,8 +8,11 @@ import pytest
 
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.method import patterns_of
+from obliquerules.rows.sample import Groups
+from obliquerules.rules import Block
+from obliquerules.solvers import shrinkage
 from obliquerules.solvers.rule_weights import weights_of_patterns
-from obliquerules.solvers.shrinkage import RIDGES, Rows, estimated_ridge, expected_loss, left_out_scores, ridges_for
+from obliquerules.solvers.shrinkage import RIDGES, Rows, left_out_scores, ridges_for, weights_per_unit
 
 
 class Fitted(NamedTuple):
@@ -20,6 +24,8 @@ class Fitted(NamedTuple):
     complexity: int
 
 
+estimated_ridge = partial(shrinkage.estimated_ridge, weights_per_unit=3.0)
+expected_loss = partial(shrinkage.expected_loss, weights_per_unit=3.0)
 every_seed = pytest.mark.parametrize("seed", range(3))
 
 
@@ -61,13 +67,25 @@ def approximated(one, rows, ridge):
 
 
 def refitted(one, rows, ridge):
-    """Return the score of each row after a fit without it."""
-    found = np.empty(len(rows.y))
-    for index in range(len(found)):
-        weight = rows.weight.copy()
-        weight[index] = 0.0
-        found[index] = scores_of(one, rows, weights_of(one, rows, ridge, weight))[index]
-    return found
+    """Return the score of each entry after a fit without its observation or group."""
+    entries, found = rows.entries, []
+    group = np.repeat(np.arange(len(entries.sizes)), entries.sizes)
+    for index, row in enumerate(entries.row):
+        weight, mine = rows.weight.copy(), group == group[index]
+        weight[entries.row[mine]] -= entries.part[mine]
+        found.append(scores_of(one, rows, weights_of(one, rows, ridge, np.maximum(weight, 0.0)))[row])
+    return np.array(found)
+
+
+def in_groups(rows, n_groups, seed=0):
+    """Return the rows in random groups, which share some of them."""
+    rng = np.random.default_rng(seed)
+    row, group = np.divmod(np.unique(rng.integers(0, len(rows.y) * n_groups, 2 * len(rows.y))), n_groups)
+    row, group = np.append(row, np.arange(len(rows.y))), np.append(group, rng.integers(0, n_groups, len(rows.y)))
+    part = rng.exponential(size=len(row)) + 0.1
+    key = np.arange(len(rows.y), dtype=np.uint64)
+    groups = Groups.of(group, row, part, key)
+    return Rows(rows.y, np.bincount(groups.row, groups.weight), rows.loss, rows.offset, groups=groups)
 
 
 @every_seed
@@ -97,13 +115,75 @@ def test_a_row_that_is_left_out_fits_worse(name):
     assert (rows.loss.value(rows.y, left_out) >= rows.loss.value(rows.y, score)).all()
 
 
-def test_a_row_of_weight_two_is_left_out_as_a_whole():
+def test_of_a_row_of_weight_two_one_is_left_out_and_of_half_a_row_all():
     one, rows = problem("squared")
-    heavy = Rows(rows.y, np.where(np.arange(60) == 7, 2.0, 1.0), rows.loss)
-    weight = heavy.weight.copy()
-    weight[7] = 0.0
-    without = scores_of(one, heavy, weights_of(one, heavy, 3.0, weight))[7]
-    assert approximated(one, heavy, 3.0)[1][7] == pytest.approx(without, rel=1e-6)
+    for heavy, left in ((2.0, 1.0), (1.5, 0.5), (0.5, 0.0)):
+        weighted = Rows(rows.y, np.where(np.arange(60) == 7, heavy, 1.0), rows.loss)
+        weight = np.where(np.arange(60) == 7, left, 1.0)
+        without = scores_of(one, weighted, weights_of(one, weighted, 3.0, weight))[7]
+        assert approximated(one, weighted, 3.0)[1][7] == pytest.approx(without, rel=1e-6)
+
+
+def test_a_row_that_counts_more_for_its_class_or_exposure_is_left_out_as_a_whole():
+    one, rows = problem("squared")
+    weight, often = np.where(np.arange(60) == 7, 5.0, 1.0), np.ones(60)
+    reweighted = Rows(rows.y, weight, rows.loss, frequency=often)
+    without = scores_of(one, reweighted, weights_of(one, reweighted, 3.0, np.where(np.arange(60) == 7, 0.0, 1.0)))[7]
+    assert approximated(one, reweighted, 3.0)[1][7] == pytest.approx(without, rel=1e-6)
+
+
+@every_seed
+@pytest.mark.parametrize("name", ["squared", "logistic", "poisson"])
+def test_a_row_of_weight_two_is_two_rows_that_are_left_out_in_turn(name, seed):
+    one, rows = problem(name, seed)
+    twice = Rows(np.repeat(rows.y, 2), np.ones(120), rows.loss)
+    repeated = Fitted(one.design, np.repeat(one.pattern, 2), one.weights, one.complexity)
+    merged = Rows(rows.y, np.full(60, 2.0), rows.loss)
+    assert expected_loss(one, merged, 2.0) == pytest.approx(expected_loss(repeated, twice, 2.0), rel=1e-12)
+
+
+@every_seed
+@pytest.mark.parametrize("ridge", [0.5, 20.0])
+@pytest.mark.parametrize("n_groups", [2, 4, 40])
+def test_groups_are_left_out_as_by_refits_for_the_squared_loss(seed, ridge, n_groups):
+    one, rows = problem("squared", seed, offset=True)
+    grouped = in_groups(rows, n_groups, seed)
+    np.testing.assert_allclose(approximated(one, grouped, ridge)[1], refitted(one, grouped, ridge), rtol=1e-4, atol=1e-5)
+
+
+@every_seed
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+def test_groups_are_left_out_nearly_as_by_refits_for_other_losses(seed, name):
+    one, rows = problem(name, seed, n=200)
+    grouped = in_groups(rows, 30, seed)
+    score, left_out = approximated(one, grouped, 5.0)
+    moved = refitted(one, grouped, 5.0) - score[grouped.entries.row]
+    assert np.corrcoef(left_out - score[grouped.entries.row], moved)[0, 1] > 0.98
+
+
+def test_groups_of_one_row_are_the_rows_whatever_their_weight():
+    one, rows = problem("logistic")
+    every = np.arange(60)
+    grouped = Rows(rows.y, rows.weight, rows.loss, groups=Groups.of(every, every, rows.weight, every.astype(np.uint64)))
+    alone = Rows(rows.y, rows.weight, rows.loss, frequency=np.ones(60))
+    assert expected_loss(one, grouped, 2.0) == pytest.approx(expected_loss(one, alone, 2.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["squared", "logistic", "poisson"])
+def test_copies_in_a_group_with_their_original_say_nothing_new(name):
+    one, rows = problem(name)
+    rows = Rows(rows.y, np.ones(60), rows.loss)
+    groups = Groups.of(np.arange(60), np.arange(60), np.full(60, 8.0), np.arange(60, dtype=np.uint64))
+    copied = Rows(rows.y, np.full(60, 8.0), rows.loss, groups=groups)
+    assert expected_loss(one, copied, 8.0 * 3.0) == pytest.approx(8.0 * expected_loss(one, rows, 3.0), rel=1e-9)
+
+
+def test_a_group_that_has_all_rows_of_a_rule_is_finite():
+    y = np.array([0.0, 0.1, -0.1, 5.0, 5.1, 4.9])
+    groups = Groups.of(np.array([0, 1, 2, 3, 3, 3]), np.arange(6), np.ones(6), np.arange(6, dtype=np.uint64))
+    rows = Rows(y, np.ones(6), LOSSES["squared"], groups=groups)
+    _, left_out = approximated(unfitted([y > 1.0], rows), rows, 1e-9)
+    assert np.isfinite(left_out).all()
 
 
 def test_a_row_that_alone_decides_its_score_is_finite():
@@ -186,3 +266,12 @@ def test_an_ensemble_without_rules_changes_no_estimate():
     chosen, rows = noise(0, signal=0.8)
     one = unfitted(chosen, rows)
     assert estimated_ridge([unfitted([], rows), one], rows, float) == estimated_ridge([one], rows, float)
+
+
+def test_a_unit_counts_as_more_weights_where_there_are_more_conditions_to_choose_from():
+    rng = np.random.default_rng(0)
+    coarse, fine = rng.integers(0, 3, (500, 3)).astype(float), rng.normal(size=(500, 3))
+    assert weights_per_unit(Block.of_matrix(np.zeros((5, 2)))) == 0.0
+    assert weights_per_unit(Block.of_matrix(coarse)) == weights_per_unit(Block.of_matrix(coarse[:100]))
+    assert 0.5 < weights_per_unit(Block.of_matrix(coarse)) < 1.0
+    assert 2.5 < weights_per_unit(Block.of_matrix(fine)) < 3.5

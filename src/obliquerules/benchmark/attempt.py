@@ -18,9 +18,10 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from obliquerules.benchmark.contenders import Contender
-from obliquerules.benchmark.protocol import Curves, bootstrap_split, follow
+from obliquerules.benchmark.protocol import Curves, Split, bootstrap_split, follow
 from obliquerules.benchmark.system import ringing_after
 from obliquerules.benchmark.trials import STOPPED, Outcome, Trial
+from obliquerules.estimators.rule_model import RuleModel
 
 
 class TimeIsUpError(BaseException):
@@ -34,7 +35,7 @@ def attempt(data: Any, contender: Contender, trial: Trial, limit: float = math.i
     clock, curves, failure = _Clock(), Curves((), {}), None
     try:
         with threadpool_limits(1), _interrupted_after(limit, clock):
-            model.fit(split.X_train, split.y_train)
+            model.fit(split.X_train, split.y_train, **_groups(model, split))
         if clock.stop() > limit:
             raise TimeIsUpError
         curves = follow(model, data.task, split)
@@ -43,6 +44,12 @@ def attempt(data: Any, contender: Contender, trial: Trial, limit: float = math.i
     except Exception as error:  # whatever a method raises is its result
         failure = f"{type(error).__name__}: {error}"
     return Outcome(trial, curves.complexities, curves.losses, clock.stop(), failure)
+
+
+def _groups(model: Any, split: Split) -> dict[str, Any]:
+    """Return the groups of copies for models that take groups."""
+    kind = model.method_class if isinstance(model, RuleModel) else None
+    return {"groups": split.copies_of} if kind is not None and kind.takes_groups else {}
 
 
 class _Clock:

@@ -20,12 +20,18 @@ MOST_TRAINING_ROWS = 500
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training rows and test rows, standardised by the training rows; a class is 1.0 where it is the positive one."""
+    """Training and test rows, standardised by the training rows.
+
+    The positive class is 1.0.
+
+    ``copies_of`` says of which row of the data set each training row is a copy.
+    """
 
     X_train: NDArray[np.float64]
     y_train: Vector
     X_test: NDArray[np.float64]
     y_test: Vector
+    copies_of: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ def bootstrap_split(data: Any, seed: int) -> Split:
     left = np.setdiff1d(np.arange(n), drawn)
     scaler = StandardScaler().fit(data.data[drawn])
     y = _target(data, drawn)
-    return Split(scaler.transform(data.data[drawn]), y[drawn], scaler.transform(data.data[left]), y[left])
+    return Split(scaler.transform(data.data[drawn]), y[drawn], scaler.transform(data.data[left]), y[left], drawn)
 
 
 def _target(data: Any, drawn: NDArray[np.int64]) -> Vector:

@@ -142,7 +142,8 @@ def standing(leader: str, contenders: Sequence[Contender], outcomes: Sequence[Ou
     lowest = sum(row[-1] == "none" for row in rows)
     remark = (
         f"No other rule learner does better in {lowest} of {len(rows)} cases, and no peer in {len(rows) - beaten_by_peers}. "
-        "LLTBoost has one setting; TGB is at the best of seven and LTRNet at the better of two for each measure."
+        "LLTBoost has one setting; TGB is at the best of seven, LTRNet at the better of two and LTRNet (paper) at the best of "
+        "five for each measure."
     )
     return ReportTable(
         f"Where {leader} stands among rule learners", ("measure", "data set", "it reaches", "better"), rows, remark

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,11 +19,12 @@ from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.inputs import Inputs
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import Search, boost
-from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.problem import Candidate, Mask, Problem, Stage
 from obliquerules.boosting.progress import Progress
 from obliquerules.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.boosting.slope import Slope, short_factor
 from obliquerules.boosting.slopes import Lines, WithSlopes
 from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.boosting.workers import FEWEST_ROWS, Workers, workers_for
@@ -33,14 +33,18 @@ from obliquerules.losses import Loss
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
-from obliquerules.readable import exactness, readable_path
+from obliquerules.readable import exactness, readable_path, shortened_path
 from obliquerules.rows.sample import Sample
-from obliquerules.solvers.shrinkage import WEIGHTS_PER_UNIT, WEIGHTS_PER_UNIT_OF_LINES, Rows, estimated_ridge
+from obliquerules.rows.warned import warn_caller
+from obliquerules.rules import Factor
+from obliquerules.solvers.shrinkage import WEIGHTS_PER_UNIT_OF_LINES, Rows, estimated_ridge, weights_per_unit
 
 Boosted = TypeVar("Boosted", bound="Boosting")
 
 # The ridge with which rules are grown, if that of their final weights is estimated.
 GROWTH_RIDGE = 4.0
+# The paper's corrective step has no ridge; this one only keeps the weights of pure rules finite.
+PAPER_RIDGE = 1e-4
 # The value of ``linear_terms`` for a linear model.
 ONLY = "only"
 # Training losses that agree in this many digits are equal up to rounding: the same rules fire on the same rows.
@@ -80,6 +84,7 @@ class Boosting(Method):
 
     many_classes: ClassVar[bool] = True
     class_offsets: ClassVar[bool] = True
+    takes_groups: ClassVar[bool] = True
     left_out_if_none: ClassVar[frozenset[str]] = frozenset({"max_seconds"})
 
     max_rules: int = whole(10, "Largest number of rules. One fit gives every smaller size too: see `path_` and `at`.")
@@ -92,8 +97,8 @@ class Boosting(Method):
     )
     validation_fraction: float = real(
         0.2,
-        'For ``"validation"``: share of the rows that is held out while rules are grown; the weights are then fitted to all '
-        "rows. Equal rows are held out together.",
+        'For ``"validation"``: share of the rows that is held out. As in the paper, rules and their weights are learned from '
+        "the others. A row of weight 2 is two, of which one may be held out; with ``groups`` in `fit`, whole groups are.",
         below=1.0,
     )
     validation_tolerance: float
@@ -103,8 +108,10 @@ class Boosting(Method):
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. Scaling by "
         "the curvature of the loss at the best constant makes this mean the same for every loss. "
         f'``"auto"``: rules are grown with a ridge of {GROWTH_RIDGE:g}; that of their final weights is estimated from the '
-        "training rows, by leaving out each of them, and kept as ``ridge_``. As in the paper, nothing is estimated with "
-        '``selection="validation"``.',
+        "training rows, by leaving out each of them, and kept as ``ridge_``. Of a row of weight 2, which is two rows, one is "
+        "left out at a time; with ``groups`` in `fit`, a group is. With "
+        f'``selection="validation"`` it is {PAPER_RIDGE:g}: the paper has no ridge, but rules that separate classes would have '
+        "infinite weights without one.",
     )
     effort: int = whole(
         2,
@@ -120,8 +127,8 @@ class Boosting(Method):
         "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
         'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '
-        "model, of slopes and, in columns of levels or few different values, rules with one condition on one column; what "
-        "lowers the loss most comes first on the path.",
+        "model, of slopes and, in columns of levels, few different values or missing values, rules with one condition on one "
+        "column; what lowers the loss most comes first on the path.",
     )
     max_seconds: float | None = real_or_none(
         None,
@@ -140,7 +147,7 @@ class Boosting(Method):
         "The number of threads, as joblib understands it. They look at blocks of rows, and share the search for conditions if "
         f"that has {FEWEST_ROWS} rows or more. The model does not depend on it."
     )
-    exact: str = exactness('With ``selection="validation"``, as in the paper, always.')
+    exact: str = exactness('With ``selection="validation"``, as in the paper, no row changes side and nothing goes.')
     random_state: Any = seed('For ``"validation"``: draws the held-out rows.')
     verbose: int = verbosity(
         "If not zero, report each rule on standard error, and the improvement that ``effort`` asks for, with the share done "
@@ -152,14 +159,16 @@ class Boosting(Method):
     def pair(self) -> Pair[Any]:
         """The learner and the selection that the parameters name."""
 
-    def problem(self, task: Task) -> Problem:
-        """Return the problem to grow rules on."""
-        sample, loss = task.sample, task.loss
+    def held_out(self, task: Task) -> tuple[Sample, Mask]:
+        """Return the rows, and which of them are held out."""
         fraction = self.validation_fraction if self.pair.as_in_the_paper else 0.0
         # Always drawn, so that later draws do not depend on the selection.
         lot = int(check_random_state(self.random_state).randint(2**31 - 1))
-        held_out = sample.hold_out(loss.strata(sample.y), fraction, lot)
-        ridge = self.task_penalty(task)
+        return task.sample.hold_out(task.loss.strata(task.sample.y), fraction, lot)
+
+    def problem(self, task: Task, sample: Sample, held_out: Mask) -> Problem:
+        """Return the problem to grow rules on."""
+        loss, ridge = task.loss, self.task_penalty(task)
         outputs = task.labels.names if task.labels is not None and loss.by_class else None
         # On the scale of the loss, which is half that of -2 log likelihood.
         price = 0.5 * self.pair.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
@@ -184,28 +193,35 @@ class Boosting(Method):
             return self._grow_with(workers, task)
 
     def _grow_with(self, workers: Workers, task: Task) -> Growth:
+        ridge, paper, groups = self.growth_ridge, self.pair.as_in_the_paper, task.sample.groups
+        estimates = self.ridge == AUTO and not paper
+        if estimates and groups is not None and len(groups.key) < 2:
+            raise ValueError("ridge='auto' needs at least 2 groups with weight, of which one can be left out; groups has one.")
         stages, record = self._grown(task, workers)
-        ridge, paper = self.growth_ridge, self.pair.as_in_the_paper
-        if self.ridge == AUTO and not paper:
+        if estimates:
             ridge = self._estimated_ridge(stages, task, workers)
         final = replace(self, ridge=ridge).task_penalty(task)
         if ridge != self.growth_ridge:
             stages = workers.each(lambda stage: stage.with_ridge(final).judged(), stages)
         if not paper:
             stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
-        exact = "rows" if paper else self.exact
-        path = readable_path([stage.ensemble for stage in stages], task, final, exact, workers.each)
+        # Short numbers depend on units, which must not decide what is on the path.
+        short = _shorter_slopes(stages, task.sample)
+        stages = workers.each(lambda stage: stage.with_slopes(short).with_ridge(final), stages) if short else stages
+        learned = [stage.ensemble for stage in stages]
+        path = shortened_path(learned, task) if paper else readable_path(learned, task, final, self.exact, workers.each)
         if record.stopped is not None:
-            warnings.warn(STOPPED[record.stopped], ConvergenceWarning, stacklevel=2)
-        notes = {**self.notes(record), "ridge_": ridge, "stopped_": record.stopped}
+            warn_caller(STOPPED[record.stopped], ConvergenceWarning)
+        notes = {**self.notes(record), "stopped_": record.stopped}
         found = {"ridge": ridge} if self.ridge == AUTO else {}
         unused = {} if record.stopped == MAX_SECONDS else {"max_seconds": None}
         return Growth(path, len(record.grown) - 1, notes=notes, parameters={**found, **unused})
 
     def _estimated_ridge(self, stages: list[Stage], task: Task, workers: Workers) -> float:
         """Return the ridge of the final weights of ensembles."""
-        rows = Rows(task.sample.y, task.sample.weight, task.loss, task.sample.offset)
-        per_unit = WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else WEIGHTS_PER_UNIT
+        sample = task.sample
+        rows = Rows(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
+        per_unit = WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(sample.X)
 
         def each(work: Callable[[Stage], Any], ensembles: list[Stage]) -> list[Any]:
             return workers.each(partial(_once, work), ensembles)
@@ -216,11 +232,12 @@ class Boosting(Method):
         """Return the ensembles of the path, and the record of the fit."""
         limit = math.inf if self.max_seconds is None else float(self.max_seconds)
         pair, record = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit)
-        problem, selection = replace(self.problem(task), workers=workers), pair.selection(self)
+        sample, held_out = self.held_out(task)
+        problem, selection = replace(self.problem(task, sample, held_out), workers=workers), pair.selection(self)
         if isinstance(selection, InformationSelection) and self.learns_slopes(task.loss):
             growth, search = self._longer(problem, selection, task, record)
         elif self.linear_terms in (False, AUTO):
-            growth, search = boost(problem, pair.learner(self, task.sample), selection, self.max_rules, record), None
+            growth, search = boost(problem, pair.learner(self, sample), selection, self.max_rules, record), None
         else:
             raise ValueError(
                 f'linear_terms={self.linear_terms!r} needs selection="information" and numbers, counts or two classes; with '
@@ -276,7 +293,9 @@ class Boosting(Method):
     @property
     def growth_ridge(self) -> float:
         """The ridge with which rules are grown."""
-        return GROWTH_RIDGE if self.ridge == AUTO else float(self.ridge)
+        if self.ridge != AUTO:
+            return float(self.ridge)
+        return PAPER_RIDGE if self.pair.as_in_the_paper else GROWTH_RIDGE
 
     def task_penalty(self, task: Task) -> Any:
         """Return the ridge in units of the loss."""
@@ -307,3 +326,13 @@ def _once(work: Callable[[Stage], Any], stage: Stage) -> Any:
     found = work(stage)
     stage.let_go()
     return found
+
+
+def _shorter_slopes(stages: list[Stage], sample: Sample) -> dict[Slope, Candidate]:
+    """Return each slope with shorter numbers, unless another has them."""
+    short: dict[Factor, Slope] = {}
+    for slope in dict.fromkeys(one for stage in stages for one in stage.conditions if isinstance(one, Slope)):
+        factor = short_factor(slope.factor, sample.X)
+        short[slope.factor if factor in short else factor] = slope
+    others = {slope: Slope.of(factor, sample.X, sample.weight) for factor, slope in short.items()}
+    return {slope: Candidate(other, other(sample.X), 0.0) for slope, other in others.items()}

@@ -54,13 +54,17 @@ def choose(held_out: HeldOut, sizes: Sizes, tolerance: float) -> Choice:
 
 
 def nested_losses(
-    folds: Sequence[FoldLosses], weight: NDArray[np.float64], sizes: Sizes, tolerance: float
+    folds: Sequence[FoldLosses],
+    weight: NDArray[np.float64],
+    observations: NDArray[np.float64] | float,
+    sizes: Sizes,
+    tolerance: float,
 ) -> NDArray[np.float64]:
     """Return the losses of the rows of each fold in the variant and at the size that the other folds choose, summed by row."""
     total = np.zeros(len(weight))
     for place, fold in enumerate(folds):
-        choice = choose(HeldOut.of([*folds[:place], *folds[place + 1 :]], weight), sizes, tolerance)
-        total[fold.rows] += fold.loss[choice.variant][choice.chosen]
+        choice = choose(HeldOut.of([*folds[:place], *folds[place + 1 :]], weight, observations), sizes, tolerance)
+        total[fold.rows] += fold.share * fold.loss[choice.variant][choice.chosen]
     return total
 
 

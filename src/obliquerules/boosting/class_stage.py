@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from obliquerules.boosting.kept import kept
 from obliquerules.boosting.objective import OBJECTIVES, Objective
 from obliquerules.boosting.patterns import FiringPatterns, Patterns
-from obliquerules.boosting.problem import TINY, Candidate, Mask, Problem, Stage, Vector, View, whitened
+from obliquerules.boosting.problem import Candidate, Mask, Problem, Stage, Vector, View
 from obliquerules.rules import Conjunction, Rule, RuleEnsemble
 from obliquerules.solvers.class_weights import EXACT, class_weights_of_patterns
+from obliquerules.solvers.rule_weights import TINY, whitened
 
 # The tolerance of weights that are fitted to judge a candidate: the loss is then exact to six digits or more.
 JUDGED = 1e-7
@@ -119,7 +120,7 @@ class ClassStage(Stage):
     @classmethod
     def constant(cls, problem: Problem) -> ClassStage:
         """Return the stage without rules: the best constants."""
-        n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.row_weight)
+        n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.learning_weight)
         support = np.ones((1, len(best)), dtype=np.bool_)
         if problem.offset is None:
             patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
@@ -242,7 +243,7 @@ class ClassStage(Stage):
 
     # ---- fitting
 
-    def _extended(self, candidate: Candidate, row_weight: Vector, tolerance: float) -> tuple[Patterns, Mask, Vector]:
+    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector]:
         """Return patterns, support and weights with one more rule."""
         patterns = self.patterns.extended(candidate.covers)
         spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
@@ -250,32 +251,31 @@ class ClassStage(Stage):
         support = np.vstack([self.support, spoken])
         start = np.vstack([self.weights, np.zeros(len(spoken))])
         given = None if self.given is None else np.repeat(self.given, 2, axis=0)
-        return patterns, support, self._refitted(patterns, row_weight, start, support, tolerance, given)
+        return patterns, support, self._refitted(patterns, start, support, tolerance, given)
 
     def _refitted(
         self,
         patterns: Patterns,
-        row_weight: Vector,
         start: Vector,
         support: Mask,
         tolerance: float = EXACT,
         given: Vector | None = None,
     ) -> Vector:
-        shares, ridges = self.problem.shares, self.ridges
-        fitted = (patterns.design, patterns.pattern, shares, row_weight, ridges, start, support, tolerance, given)
+        shares, ridges, weight = self.problem.shares, self.ridges, self.problem.learning_weight
+        fitted = (patterns.design, patterns.pattern, shares, weight, ridges, start, support, tolerance, given)
         return class_weights_of_patterns(*fitted)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
-        patterns, _, weights = self._extended(candidate, problem.learning_weight, JUDGED)
+        patterns, _, weights = self._extended(candidate, JUDGED)
         rows = problem.held_out
         score = problem.shifted((patterns.design @ weights)[patterns.pattern[rows]], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
 
     def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
-        """Return the next stage, with the candidate added and all weights refitted to all rows."""
-        patterns, support, weights = self._extended(candidate, self.problem.row_weight, tolerance)
+        """Return the next stage, with the candidate and refitted weights."""
+        patterns, support, weights = self._extended(candidate, tolerance)
         met = np.bincount(patterns.pattern, minlength=len(patterns.design)) > 0
         conditions = (*self.conditions, candidate.condition)
         given = None if self.given is None else np.repeat(self.given, 2, axis=0)[met]
@@ -291,20 +291,19 @@ class ClassStage(Stage):
         return self.with_rule(candidate, JUDGED)
 
     def refitted(self) -> ClassStage:
-        """Return the stage with weights fitted to all rows anew."""
+        """Return the stage with its weights fitted anew."""
         return self.settled()
 
     def settled(self) -> ClassStage:
         """Return the stage with exact weights."""
-        row_weight = self.problem.row_weight
-        weights = self._refitted(self.patterns, row_weight, self.weights, self.support, given=self.given)
+        weights = self._refitted(self.patterns, self.weights, self.support, given=self.given)
         return replace(self, weights=weights)
 
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
         patterns, given = self._patterns_of(left)
-        weights = self._refitted(patterns, self.problem.row_weight, self.weights[left], self.support[left], given=given)
+        weights = self._refitted(patterns, self.weights[left], self.support[left], given=given)
         conditions: tuple[Conjunction, ...] = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
         return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,14 +17,12 @@ from sklearn.utils import check_random_state
 from obliquerules.boosting.boosting import ONLY, Boosting
 from obliquerules.boosting.choice import Choice, choose, nested_losses, sizes_to_compare
 from obliquerules.boosting.folds import (
-    Rows,
     Split,
     check_split,
+    distinct_rows,
     given_splits,
-    has_different_rows,
     splits_by_content,
     splits_by_group,
-    splits_of_copies,
 )
 from obliquerules.boosting.held_out import FoldLosses, HeldOut
 from obliquerules.boosting.lltboost import LLTBoost
@@ -45,6 +42,7 @@ from obliquerules.parameters import (
     verbosity,
     whole,
 )
+from obliquerules.rows.warned import warn_caller
 from obliquerules.rules import RuleEnsemble
 
 DEFAULT_FOLDS = 5
@@ -150,8 +148,9 @@ class CrossValidated(ABC):
     cv: Any = declared(
         DEFAULT_FOLDS,
         "int, splitter or iterable",
-        "The number of folds, which are stratified by class and keep equal rows together; with fewer distinct rows than that, "
-        "each of them is a fold. With ``groups`` in `fit`, all rows of a group are in one fold, and folds are not stratified. "
+        "The number of folds, which are stratified by class; with fewer rows than that, each of them is a fold. A row of "
+        "weight 2 is two rows, which may be in different folds. With ``groups`` in `fit`, all rows of a group are in one fold, "
+        "and folds are not stratified. "
         f"Rows are assigned to folds anew until the choice is stable, at most {REPETITIONS} times. "
         "Or a splitter of scikit-learn, which may need groups, or an iterable of pairs of training and test rows, used as "
         "given, once. "
@@ -187,10 +186,9 @@ class CrossValidated(ABC):
         """Grow the path on all rows and without those of each fold, and choose a member."""
         # Not the global generator for None: then the content of the rows alone decides.
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        if not gives_splits(self.cv) and task.groups is None and has_different_rows(task):
-            # A row given twice is a row of weight 2 here too, and no model is tested on a copy of a training row.
-            sample = task.sample
-            task = dataclasses.replace(task, X=sample.X, y=sample.y, weight=sample.weight, offset=sample.offset)
+        if not gives_splits(self.cv):
+            # A row given twice is a row of weight 2 here too.
+            task = distinct_rows(task)
         repetitions = self._repetitions(task, rng)
         first = next(repetitions)  # bad folds are refused before anything is grown
         grown = [Grown.on(task, family) for family in self._families(task)]
@@ -213,14 +211,12 @@ class CrossValidated(ABC):
         if gives_splits(self.cv):
             repetitions = iter([given_splits(self.cv, task)])
         elif task.groups is not None:
-            repetitions = splits_by_group(task, task.groups, int(n_folds), self._salts(rng))
-        elif not has_different_rows(task):
-            repetitions = iter([splits_of_copies(task, int(n_folds))])
+            repetitions = splits_by_group(task, int(n_folds), self._salts(rng))
         else:
             repetitions = splits_by_content(task, int(n_folds), self._salts(rng))
         for splits in repetitions:
             for split in splits:
-                check_split(task, *split)
+                check_split(task, split)
             yield splits
 
     def _salts(self, rng: np.random.RandomState) -> Iterator[int]:
@@ -233,11 +229,12 @@ class CrossValidated(ABC):
         compared = [(one.family, one.complexity) for one in grown]
         folds = list(
             joblib.Parallel(n_jobs=self.n_jobs)(
-                joblib.delayed(fold_losses)(compared, task, *split, seed) for seed, split in zip(seeds, splits, strict=True)
+                joblib.delayed(fold_losses)(compared, task, split, seed) for seed, split in zip(seeds, splits, strict=True)
             )
         )
-        nested = nested_losses(folds, task.weight, sizes_of(grown), self._tolerance)
-        return dataclasses.replace(HeldOut.of(folds, task.weight), nested=nested)
+        rows = task.weight, observations_of(task)
+        nested = nested_losses(folds, *rows, sizes_of(grown), self._tolerance)
+        return dataclasses.replace(HeldOut.of(folds, *rows), nested=nested)
 
     def _choice(self, held_out: HeldOut, grown: list[Grown]) -> Choice:
         return choose(held_out, sizes_of(grown), self._tolerance)
@@ -252,7 +249,7 @@ class CrossValidated(ABC):
         one, ridge = variants_of(grown)[choice.variant]
         growth, method, complexity = one.growth, one.family.method, one.complexity
         if choice.still_falls and one.is_cut_short(task.X.n_columns):
-            warnings.warn(STILL_FALLS, ConvergenceWarning, stacklevel=2)
+            warn_caller(STILL_FALLS, ConvergenceWarning)
         stopped = next((each.growth.notes["stopped_"] for each in grown if each.growth.notes["stopped_"]), held_out.stopped)
         notes = {
             "cv_results_": cv_results(complexity, held_out, choice),
@@ -262,7 +259,6 @@ class CrossValidated(ABC):
             "risk_": held_out.nested_risk[0],
             "risk_standard_error_": held_out.nested_risk[1],
             "linear_terms_": method.linear_terms,
-            "ridge_": ridge,
             "stopped_": stopped,
         }
         # The limit had an effect on the choice, too, if it stopped the path of a fold.
@@ -322,14 +318,12 @@ def sizes_of(grown: Sequence[Grown]) -> list[NDArray[np.intp]]:
     return [one.complexity for one, _ in variants_of(grown)]
 
 
-def fold_losses(
-    compared: Sequence[tuple[Family, NDArray[np.intp]]], task: Task, train: Rows, test: Rows, seed: int
-) -> FoldLosses:
+def fold_losses(compared: Sequence[tuple[Family, NDArray[np.intp]]], task: Task, split: Split, seed: int) -> FoldLosses:
     """Grow the paths of some families on the training rows of a fold and evaluate them on the test rows, at some complexities.
 
     At a given complexity, that is the largest member of a path of at most this complexity, refitted at each ridge.
     """
-    learned, judged = task.on(train), task.on(test)
+    learned, judged = split.learned(task), task.on(split.test)
     losses, stopped = [], None
     for family, complexity in compared:
         growth = family.reseeded(seed).grow(learned)
@@ -337,7 +331,17 @@ def fold_losses(
         paths = (with_ridge(members, learned, family.method, ridge) for ridge in family.ridges)
         losses += [np.array([judged.loss.value(judged.y, judged.scores(ensemble)) for ensemble in path]) for path in paths]
         stopped = stopped or growth.notes["stopped_"]
-    return FoldLosses(test, losses, stopped)
+    return FoldLosses(split.test, losses, stopped, split.test_share)
+
+
+def observations_of(task: Task) -> NDArray[np.float64] | float:
+    """Return how many observations each row stands for.
+
+    With groups, each row counts as one.
+    """
+    if task.groups is not None:
+        return 1.0
+    return np.maximum(task.weight if task.frequency is None else task.frequency, 1.0)
 
 
 def with_ridge(path: Path, task: Task, method: Boosting, ridge: float) -> Path:

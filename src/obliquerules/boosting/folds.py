@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -11,103 +12,115 @@ from numpy.typing import NDArray
 
 from obliquerules.method import Task
 from obliquerules.rows.reading import read_weights
-from obliquerules.rows.sample import folds_of_groups, hash_rows
 
 Rows = NDArray[np.intp]
-Split = tuple[Rows, Rows]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The training and test rows of a fold, with their shares."""
+
+    train: Rows
+    test: Rows
+    train_share: Vector | float = 1.0
+    test_share: Vector | float = 1.0
+
+    @classmethod
+    def of_shares(cls, tested: Vector) -> Split:
+        """Return the split with these shares of rows tested."""
+        learned = 1.0 - tested
+        train, test = np.flatnonzero(learned), np.flatnonzero(tested)
+        return cls(train, test, learned[train], tested[test])
+
+    def learned(self, task: Task) -> Task:
+        """Return the task of a fit to the training rows."""
+        return task.on(self.train, self.train_share)
+
+
+def distinct_rows(task: Task) -> Task:
+    """Return the task with distinct rows, by group if any.
+
+    Their order does not depend on that of the given rows.
+    """
+    merged, groups = task.merged(), task.sample.groups
+    if groups is None:
+        return merged
+    entries = merged.on(groups.row, groups.weight / merged.weight[groups.row])
+    return replace(entries, weight=groups.weight, groups=groups.group, stopwatch=task.stopwatch)
 
 
 def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
-    """Yield the splits of one repetition after another; the rows of the task are distinct and not of weight zero.
+    """Yield the splits of one repetition after another.
 
-    Folds are stratified by class. The fold of a row depends on its content and the salt, not on its position.
+    The rows of the task are distinct, and none has weight zero.
+
+    A row of weight w is dealt into folds as units and a remainder. Folds are stratified by class. The folds of a row depend on
+    its content and the salt, not on its position.
     """
-    strata = task.loss.strata(task.y)
-    alone = rows_alone(task, strata)
+    units = task.sample.units
+    strata = units.strata(task.loss.strata(task.y))
+    alone = units_alone(task, strata)
     n_folds = min(n_folds, len(strata))
-    # If each row is a fold, there is only one way to assign them.
+    # If each unit is a fold, there is only one way to assign them.
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
-        fold = np.where(alone, -1, task.sample.folds(strata, n_folds, salt))
-        yield [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+        fold = np.where(alone, -1, units.folds(strata, n_folds, salt))
+        yield [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
 
 
-def splits_by_group(task: Task, groups: Rows, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
-    """Yield the splits of one repetition after another, with all rows of a group in one fold."""
-    counted = np.flatnonzero(task.weight > 0.0)
-    present = np.unique(groups[counted], return_inverse=True)[1]
-    n_groups = int(present.max()) + 1
-    if n_groups < 2:
-        raise ValueError("cv needs at least 2 groups with weight; groups has one.")
-    keys = hash_rows(task.X.matrix[counted], task.y[counted])
-    for salt in islice(salts, 1 if n_groups <= n_folds else None):
-        fold = folds_of_groups(keys, task.weight[counted], present, min(n_folds, n_groups), salt)
-        yield [(counted[fold != k], counted[fold == k]) for k in range(int(fold.max()) + 1)]
+def splits_by_group(task: Task, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
+    """Yield the splits of one repetition after another, by group.
 
-
-def has_different_rows(task: Task) -> bool:
-    """Say whether each class, or the whole, has two different rows, so that equal rows can be kept together in folds.
-
-    Of many classes, two are enough.
+    The rows of the task are the distinct ones of each group.
     """
-    counts = np.unique(task.loss.strata(task.sample.y), return_counts=True)[1]
-    return _can_be_parted(task, counts)
+    groups = task.sample.groups
+    if groups is None or task.groups is None or len(groups.key) < 2:
+        raise ValueError("cv needs at least 2 groups with weight; groups has one.")
+    for salt in islice(salts, 1 if len(groups.key) <= n_folds else None):
+        fold = groups.folds(min(n_folds, len(groups.key)), salt)[task.groups]
+        yield [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
 
 
-def _can_be_parted(task: Task, counts: Rows) -> bool:
-    """Say whether strata of these sizes can be split: all of them or, of many classes, two."""
-    return bool((counts >= 2).sum() >= 2 if task.loss.by_class else counts.min() >= 2)
+def units_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which units are the only ones of their class.
 
+    Raises if there are too few to be dealt into folds.
 
-def splits_of_copies(task: Task, n_folds: int) -> list[Split]:
-    """Return splits that part copies of a row, because there is nothing else to be parted."""
-    from sklearn.model_selection import StratifiedKFold  # here, because it loads much that a fit does not need
-
-    counted = np.flatnonzero(task.weight > 0.0)
-    strata = task.loss.strata(task.y[counted])
-    alone = rows_alone(task, strata)
-    always, shared = counted[alone], counted[~alone]
-    strata = strata[~alone]
-    n_splits = min(n_folds, int(np.unique(strata, return_counts=True)[1].min()))
-    splits = StratifiedKFold(n_splits).split(strata, strata)
-    return [(np.append(shared[train], always), shared[test]) for train, test in splits]
-
-
-def rows_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which rows are the only ones of their class; raise if there are too few rows to be split into folds.
-
-    Of many classes some may have a single row: it is learned from in every fold and tested in none.
+    Of many classes some may have a single unit: it is learned from in every fold and tested in none.
     """
     place, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
-    if not _can_be_parted(task, counts):
+    if not ((counts >= 2).sum() >= 2 if task.loss.by_class else counts.min() >= 2):
         whose = ("in two classes" if task.loss.by_class else "in each class") if len(counts) > 1 else "in all"
-        raise ValueError(f"cv needs at least 2 different rows with weight {whose}; got {int(counts.min())} sample.")
+        raise ValueError(f"cv needs at least 2 rows with weight {whose}; got {int(counts.min())} sample.")
     return np.asarray(counts[place.ravel()] < 2)
 
 
 def given_splits(cv: Any, task: Task) -> list[Split]:
     """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
-    rows = np.arange(len(task.y))
+    rows = np.arange(len(task.y)) if task.given is None else task.given.place
     try:
         splits = [(rows[train], np.unique(rows[test])) for train, test in _splits(cv, task)]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(f"cv cannot split the {len(rows)} rows: {error}") from error
     if len(splits) < 2:
         raise ValueError(f"cv must give at least 2 splits, to tell how far risks vary; got {len(splits)}.")
-    return splits
+    return [Split(train[train >= 0], test[test >= 0]) for train, test in splits]
 
 
 def _splits(cv: Any, task: Task) -> Any:
     from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
 
-    return check_cv(cv).split(task.X.matrix, task.y, task.groups)
+    if task.given is None:
+        return check_cv(cv).split(task.X.matrix, task.y, task.groups)
+    return check_cv(cv).split(np.zeros((len(task.given.y), 1)), task.given.y, task.given.groups)
 
 
-def check_split(task: Task, train: Rows, test: Rows) -> None:
+def check_split(task: Task, split: Split) -> None:
     """Raise if no model can be fitted to the training rows, or judged by the test rows."""
-    if not (task.weight[test] > 0.0).any():
+    if not (task.weight[split.test] > 0.0).any():
         raise ValueError("cv gives a fold that has no test row with weight.")
     try:
-        check_learnable(task.on(train))
+        check_learnable(split.learned(task))
     except ValueError as error:
         raise ValueError(f"cv gives a fold on whose training rows no model can be fitted: {error}") from error
 

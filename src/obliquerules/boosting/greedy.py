@@ -47,24 +47,29 @@ class GreedyLearner:
         Largest number of propositions in a condition, k_r in the paper.
     signs : tuple of tuple of float
         For each condition to grow, the signs of the gradients that it may follow.
+    repeats : bool
+        Whether a condition may cover the rows of a rule of the ensemble while it grows, as in the paper.
     """
 
     proposer: Proposer
     max_propositions: int
     signs: tuple[Signs, ...] = ONE_FOR_EACH_SIGN
+    repeats: bool = False
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield the condition grown for each entry of ``signs``."""
         for signs in self.signs:
             grown = self.grow(stage, signs, selection, record)
-            if len(grown.condition):
+            # A rule on the rows of another would change nothing, and the next round would find it again.
+            if len(grown.condition) and not stage.has_rule_on(grown.covers):
                 yield grown
 
     def grow(self, stage: Stage, signs: Signs, selection: Selection, record: Record) -> Candidate:
         """Grow one condition; it stays empty if there is nothing to add."""
         current = stage.everything()
         for _ in range(self.max_propositions):
-            chosen = selection.choose(stage, longer_conditions(stage, current, signs, self.proposer), record)
+            longer = longer_conditions(stage, current, signs, self.proposer, repeats=self.repeats)
+            chosen = selection.choose(stage, longer, record)
             if chosen is None or not selection.accepts(current, chosen):
                 break
             current = chosen
@@ -72,16 +77,26 @@ class GreedyLearner:
 
 
 def longer_conditions(
-    stage: Stage, current: Candidate, signs: Signs, proposer: Proposer, views: Sequence[View] | None = None
+    stage: Stage,
+    current: Candidate,
+    signs: Signs,
+    proposer: Proposer,
+    views: Sequence[View] | None = None,
+    *,
+    repeats: bool = False,
 ) -> Iterator[Candidate]:
-    """Yield the conditions with one more proposition that exclude some rows, but not all, and repeat no rule of the ensemble.
+    """Yield conditions with one more proposition.
+
+    They exclude some learning rows, but not all.
+
+    Without ``repeats``, none of them covers the rows of a rule of the ensemble.
 
     The proposition that best covers the gradients of one sign also best excludes those of the other. So with both signs, each
     proposition is offered with its complement. As a first proposition, the complement would only change the constant. With many
     classes, propositions follow the gradient of each of those that the condition may speak for, or of those in ``views``.
     """
-    rows = np.flatnonzero(current.covers)
-    objective = stage.objective
+    rows, learning = np.flatnonzero(current.covers), stage.problem.learning_weight > 0.0
+    objective, n_learning = stage.objective, np.count_nonzero(current.covers & learning)
 
     def longer(found: tuple[Test, NDArray[np.bool_]]) -> list[Candidate]:
         proposition, covers = found
@@ -89,7 +104,8 @@ def longer_conditions(
         if len(signs) == 2 and len(current.condition):
             sides.append((stage.problem.complement(proposition), ~covers))
         both = (current.extended(*side, objective) for side in sides)
-        return [one for one in both if 0 < np.count_nonzero(one.covers) < len(rows) and not stage.has_rule_on(one.covers)]
+        divided = (one for one in both if 0 < np.count_nonzero(one.covers & learning) < n_learning)
+        return [one for one in divided if repeats or not stage.has_rule_on(one.covers)]
 
     proposed = (found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows))
     for each in stage.problem.workers.in_turn(longer, proposed):

@@ -28,11 +28,14 @@ class FoldLosses:
         One for each variant, that is a family of paths at a ridge, whose sizes are its own.
     stopped : str or None
         Why the path of these ensembles ended before its end, if it did.
+    share : array of shape (n_tested,) or float
+        The share of each row that was tested.
     """
 
     rows: NDArray[np.intp]
     loss: Sequence[Array]
     stopped: str | None = None
+    share: Array | float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +46,10 @@ class HeldOut:
 
     Attributes
     ----------
-    weight, times : array of shape (n_rows,)
-        The weight of each row, and how often it was tested.
+    weight, observations : array of shape (n_rows,)
+        The weight of each row, and how many independent observations it stands for, at least one.
+    times : array of shape (n_rows,)
+        How often it was tested; the shares of a row that were tested add up.
     total : tuple of arrays of shape (n_sizes, n_rows)
         The sum of its losses, in each variant.
     folds, repetitions : tuple of tuples of arrays of shape (n_sizes,)
@@ -56,6 +61,7 @@ class HeldOut:
     """
 
     weight: Array
+    observations: Array
     times: Array
     total: Arrays
     folds: tuple[Arrays, ...]
@@ -64,21 +70,24 @@ class HeldOut:
     stopped: str | None = None
 
     @classmethod
-    def of(cls, folds: Sequence[FoldLosses], weight: Array) -> HeldOut:
+    def of(cls, folds: Sequence[FoldLosses], weight: Array, observations: Array | float = 1.0) -> HeldOut:
         """Collect the folds of one repetition; what is nested is left to the caller, who knows how to choose."""
         times, total = np.zeros(len(weight)), tuple(np.zeros((len(loss), len(weight))) for loss in folds[0].loss)
         for fold in folds:
-            times[fold.rows] += 1.0
+            times[fold.rows] += fold.share
             for losses, loss in zip(total, fold.loss, strict=True):
-                losses[:, fold.rows] += loss
-        risks = tuple(tuple(np.average(loss, axis=-1, weights=weight[fold.rows]) for loss in fold.loss) for fold in folds)
+                losses[:, fold.rows] += fold.share * loss
+        risks = tuple(
+            tuple(np.average(loss, axis=-1, weights=fold.share * weight[fold.rows]) for loss in fold.loss) for fold in folds
+        )
         stopped = next((fold.stopped for fold in folds if fold.stopped is not None), None)
-        once = cls(weight, times, total, risks, stopped=stopped)
+        once = cls(weight, np.broadcast_to(observations, weight.shape), times, total, risks, stopped=stopped)
         return replace(once, repetitions=(once.risk,))
 
     def __add__(self, other: HeldOut) -> HeldOut:
         return HeldOut(
             self.weight,
+            self.observations,
             self.times + other.times,
             tuple(own + others for own, others in zip(self.total, other.total, strict=True)),
             self.folds + other.folds,
@@ -110,7 +119,7 @@ class HeldOut:
     def standard_error(self, variant: int, less: tuple[int, int] | None = None) -> Array:
         """Return the standard error of the risk at each size or, paired row by row, of its excess over another one.
 
-        Distinct rows are independent; a row of weight 2 is one observation, not two.
+        A row of weight 2 is two observations.
         """
         loss = self._loss(variant)
         if less is not None:
@@ -120,7 +129,7 @@ class HeldOut:
     def _error(self, loss: Array) -> Array:
         """Return the standard error of the mean of the losses of the tested rows, which are along the last axis."""
         mean = np.sum(loss * self._share, axis=-1, keepdims=True)
-        return np.asarray(np.sqrt(np.sum((self._share * (loss - mean)) ** 2, axis=-1)))
+        return np.asarray(np.sqrt(np.sum((self._share * (loss - mean)) ** 2 / self.observations[self._tested], axis=-1)))
 
     @cached_property
     def nested_risk(self) -> tuple[float, float]:

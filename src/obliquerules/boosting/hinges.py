@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.problem import TINY, Candidate, Stage
+from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.slope import Slope, quantiles
 from obliquerules.rules import Block, Factor
-from obliquerules.rules.numbers import rounded_within
+from obliquerules.solvers.rule_weights import TINY
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -143,7 +143,6 @@ class Hinges:
 
 
 def _knots(values: Vector, row_weight: Vector) -> list[float]:
-    """Return short numbers near the quantiles of a column."""
+    """Return the deciles of a column."""
     present = ~np.isnan(values)
-    width = float(np.ptp(values[present]))
-    return [rounded_within(one, width) for one in quantiles(values[present], row_weight[present], SHARES)]
+    return quantiles(values[present], row_weight[present], SHARES)

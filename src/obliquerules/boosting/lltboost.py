@@ -11,6 +11,9 @@ from obliquerules.boosting.pool import PoolProposer
 from obliquerules.parameters import option, real, whole
 from obliquerules.rows.sample import Sample
 
+# The paper's L1 penalties have no floor; this one, relative to the largest, is for separable signs and supports of all columns.
+HARDLY_ANY_PENALTY = 1e-6
+
 
 def from_pool(method: LLTBoost, sample: Sample) -> GreedyLearner:
     """Return the learner with a large pool of conditions, for a selection that penalises complexity."""
@@ -20,8 +23,8 @@ def from_pool(method: LLTBoost, sample: Sample) -> GreedyLearner:
 
 def as_in_the_paper(method: LLTBoost, sample: Sample) -> GreedyLearner:
     """Return the paper's learner."""
-    proposer = ObliqueProposer(sample.X, sample.weight, method.max_variables)
-    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_EACH_SIGN)
+    proposer = ObliqueProposer(sample.X, sample.weight, method.max_variables, HARDLY_ANY_PENALTY)
+    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_EACH_SIGN, repeats=True)
 
 
 # By the value of ``selection``.

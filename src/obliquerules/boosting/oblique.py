@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.inputs import Design, Inputs
 from obliquerules.boosting.problem import View
-from obliquerules.boosting.threshold import best_threshold, middle_of_gap
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.decimals.gaps import Projections
+from obliquerules.rules.decimals.threshold import middle_of_gap
 from obliquerules.rules.votes import in_whole_numbers
 from obliquerules.solvers.l1_logistic import L1Path, follow_path
 
@@ -70,17 +70,8 @@ class ObliqueProposer:
                 proposition = design.restore(level.weights, -level.intercept)
                 projections = self.inputs.projections(proposition)
                 threshold = middle_of_gap(projections, proposition.threshold)
-                if threshold is None:
-                    # With shrunken weights and a free intercept, all rows may be on one side; the direction may still be good.
-                    threshold = self.objective_threshold(projections, pull, rows)
                 if threshold is not None:
                     yield from self.sides(proposition, threshold, projections, pull, rows)
-
-    def objective_threshold(self, projections: Projections, pull: Vector, rows: Rows) -> float | None:
-        """Return the threshold above which the given rows have the largest sum of pull, in the middle of a gap."""
-        rows = rows[~np.isnan(projections.values[rows])]
-        wanted = best_threshold(projections[rows], pull[rows])
-        return None if wanted is None else middle_of_gap(projections, wanted)
 
     def sides(
         self, proposition: Proposition, threshold: float, projections: Projections, pull: Vector, rows: Rows

@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class FiringPatterns:
-    """The patterns in which rules fire, of which there are few, and the pattern of each row.
+    """The few patterns in which rules fire, and the pattern of each row.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class RowPatterns:
         return values
 
     def sums(self, values: Vector) -> Vector:
-        """Return for each pattern the sum over its rows, of which there is one."""
+        """Return the values: each pattern has one row."""
         return values
 
     def has_rule_on(self, covers: Mask) -> bool:

@@ -12,11 +12,11 @@ from obliquerules.boosting.inputs import Design
 from obliquerules.boosting.objective import Objective
 from obliquerules.boosting.oblique import Mask, ObliqueProposer, Rows, Vector
 from obliquerules.boosting.problem import View
-from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.boosting.workers import ALONE, Workers
 from obliquerules.rows.level_sums import best_level_sets
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.decimals.gaps import Projections
+from obliquerules.rules.decimals.threshold import best_threshold, middle_of_gap
 from obliquerules.solvers.l1_logistic import L1Level, follow_path
 
 # The unshrunk direction is the L1 solution at this fraction of the largest alpha: almost no penalty, but finite if separable.
@@ -63,6 +63,15 @@ class PoolProposer(ObliqueProposer):
         projections = self.inputs.projections(condition)
         logistic = middle_of_gap(projections, condition.threshold)
         return projections, (logistic, self.objective_threshold(projections, pull, rows))
+
+    def objective_threshold(self, projections: Projections, pull: Vector, rows: Rows) -> float | None:
+        """Return the threshold with the largest sum of pull above it.
+
+        It lies in the middle of a gap; the sum is over the given rows.
+        """
+        rows = rows[~np.isnan(projections.values[rows])]
+        wanted = best_threshold(projections[rows], pull[rows])
+        return None if wanted is None else middle_of_gap(projections, wanted)
 
     def directions(self, pull: Vector, rows: Rows, workers: Workers = ALONE) -> list[Proposition]:
         """Return directions with logistic thresholds: each L1 level and its unpenalised refit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -18,7 +18,7 @@ from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.workers import ALONE, Workers
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
-from obliquerules.solvers.rule_weights import weights_of_patterns
+from obliquerules.solvers.rule_weights import TINY, weights_of_patterns, whitened
 
 if TYPE_CHECKING:
     from obliquerules.boosting.blur import Blur
@@ -28,17 +28,13 @@ Mask = NDArray[np.bool_]
 # What has a weight in an ensemble in training: the condition of a rule, or a slope.
 Condition = Conjunction | Slope
 
-# Added to a Hessian, relative to its size, so that it can be inverted whatever the rules are; and the share of its size that a
-# rule which is not redundant has beyond the others.
-TINY = 1e-9
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Rows with targets and weights, the loss, the ridge on rule weights, and the objective of the search for rules.
 
-    Rules are not grown on held-out rows; a selection may use them to judge a candidate on rows that it has not seen. The
-    weights of the finished ensemble are fitted to all rows.
+    Rules and their weights are not learned from held-out rows; a selection may use these to judge a candidate on rows that it
+    has not seen.
 
     With many classes, ``outputs`` are their names, the ridge is one for each of them, and ``price`` is by how much the loss
     must fall for each further class that a rule speaks for.
@@ -195,13 +191,13 @@ class Stage:
     def constant(cls, problem: Problem) -> Stage:
         """Return the stage without rules: the best constant."""
         n = len(problem.y)
-        best = problem.loss.best_constant(problem.y, problem.row_weight)
+        best = problem.loss.best_constant(problem.y, problem.learning_weight)
         stage = cls(problem, (), FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)), np.array([best]))
         return stage if problem.offset is None else stage.refitted()
 
     def refitted(self) -> Stage:
-        """Return the stage with weights fitted to all rows anew."""
-        return replace(self, weights=self._fitted(self.patterns, self.problem.row_weight, self.weights))
+        """Return the stage with its weights fitted anew."""
+        return replace(self, weights=self._fitted(self.patterns, self.weights))
 
     def let_go(self) -> None:
         """Forget what can be computed again: many ensembles are kept once they are judged, and few are looked at again."""
@@ -331,30 +327,30 @@ class Stage:
         covers = np.ones(len(self.problem.y), dtype=np.bool_)
         return Candidate(Conjunction(), covers, self.objective(covers))
 
-    def _corrected(self, patterns: Patterns, row_weight: Vector) -> Vector:
-        return self._fitted(patterns, row_weight, np.append(self.weights, 0.0))
+    def _corrected(self, patterns: Patterns) -> Vector:
+        return self._fitted(patterns, np.append(self.weights, 0.0))
 
-    def _fitted(self, patterns: Patterns, row_weight: Vector, start: Vector) -> Vector:
-        """Return the best weights for rows with these patterns."""
+    def _fitted(self, patterns: Patterns, start: Vector) -> Vector:
+        """Return the best weights for patterns, without held-out rows."""
         problem = self.problem
         pattern = None if isinstance(patterns, RowPatterns) else patterns.pattern
-        targets = (problem.y, row_weight, problem.loss)
+        targets = (problem.y, problem.learning_weight, problem.loss)
         return weights_of_patterns(patterns.design, pattern, *targets, problem.ridge, start, offset=problem.offset)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
         patterns = self.patterns.extended(candidate.covers)
-        score = patterns.of_rows(patterns.design @ self._corrected(patterns, problem.learning_weight))
+        score = patterns.of_rows(patterns.design @ self._corrected(patterns))
         rows = problem.held_out
         # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
         held_out = problem.shifted(score[rows], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], held_out)))
 
     def with_rule(self, candidate: Candidate) -> Stage:
-        """Return the next stage, with the candidate added and all weights refitted to all rows."""
+        """Return the next stage, with the candidate and refitted weights."""
         patterns = self.patterns.extended(candidate.covers)
-        weights = self._corrected(patterns, self.problem.row_weight)
+        weights = self._corrected(patterns)
         return Stage(self.problem, (*self.conditions, candidate.condition), patterns.met(), weights)
 
     def tried(self, candidate: Candidate) -> Stage:
@@ -379,7 +375,7 @@ class Stage:
             return self._of_rules(self.conditions[:index] + self.conditions[index + 1 :], columns, self.weights[left])
         patterns = FiringPatterns(*self._rows_without(left))
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
-        weights = self._fitted(patterns, self.problem.row_weight, self.weights[left])
+        weights = self._fitted(patterns, self.weights[left])
         return Stage(self.problem, conditions, patterns, weights)
 
     def with_condition(self, index: int, condition: Conjunction, covers: Mask) -> Stage:
@@ -397,6 +393,14 @@ class Stage:
     def _of_rules(self, conditions: Sequence[Conjunction], covers: Sequence[Mask], start: Vector) -> Stage:
         patterns = patterns_in(covers, len(self.problem.y))
         return Stage(self.problem, tuple(conditions), patterns, start).refitted()
+
+    def with_slopes(self, others: Mapping[Slope, Candidate]) -> Stage:
+        """Return the stage with other slopes, its weights not yet refitted."""
+        if not self.has_slopes:
+            return self
+        conditions = tuple(others[one].condition if one in others else one for one in self.conditions)
+        columns = [others[one].covers if one in others else old for one, old in zip(self.conditions, self.columns, strict=True)]
+        return replace(self, conditions=conditions, patterns=patterns_in(columns, len(self.problem.y)))
 
     def with_ridge(self, ridge: Any) -> Stage:
         """Return the stage with weights fitted with another ridge."""
@@ -418,18 +422,3 @@ def _rule(weight: float, condition: Condition) -> Rule:
     if isinstance(condition, Slope):
         return Rule(weight / condition.scale, factor=condition.factor)
     return Rule(weight, condition)
-
-
-def whitened(design: NDArray[np.float64], by_pattern: Vector, ridge: float) -> NDArray[np.float64]:
-    """Return the design in coordinates in which the Hessian of its weights, ridge included, is the identity.
-
-    The second derivative of the loss in the score is given for each pattern, as a sum over its rows. If there is none, there
-    are no such coordinates, and zeros are returned.
-    """
-    if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
-        return np.zeros_like(design)
-    present = np.einsum("pi,p,pj->ij", design, by_pattern, design)
-    added = np.full(len(present), max(ridge, TINY * by_pattern.sum()))
-    added[0] = TINY * by_pattern.sum()
-    present[np.diag_indices(len(present))] += added
-    return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), design.T).T)

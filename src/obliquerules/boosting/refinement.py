@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from obliquerules.boosting.problem import Problem, Stage
 from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.soft_conditions import SoftConditions, SoftTest
-from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.rules.decimals.threshold import middle_of_gap
 from obliquerules.rules.votes import in_whole_numbers
 from obliquerules.solvers.refinement import descend
 

@@ -16,7 +16,7 @@ from obliquerules.rules import Conjunction, Proposition, Test
 
 # The complexities of ensembles that are simplified, the largest first.
 SIZES = range(18, 2, -1)
-# Of the ensembles of one size that come of one, this many are refined, if their loss is at most so many times the least known.
+# Of each size, refine this many candidates, if they are within 1.2x of the best known loss.
 REFINED = 3
 WITHIN = 1.2
 SCHEDULE: Schedule = ((16.0, 4),)

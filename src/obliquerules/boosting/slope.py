@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +12,12 @@ from numpy.typing import NDArray
 
 from obliquerules.method import factor_scale
 from obliquerules.rules import Block, Factor, Rule
+from obliquerules.rules.numbers import rounded_within, shortest_decimal
 
 Vector = NDArray[np.float64]
+
+# Limits and knots are shortened by at most this share of the range of a factor.
+SHORTENED = 0.005
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,26 @@ class Slope:
     def __call__(self, X: Block) -> Vector:
         """Return the factor of each row, in standard deviations."""
         return self.factor(X) / self.scale
+
+
+def short_factor(factor: Factor, X: Block) -> Factor:
+    """Return a factor with short numbers near its own.
+
+    An origin that only moves the constant may move further.
+    """
+    values = factor.clipped(X)
+    width = float(np.ptp(values[~np.isnan(values)]))
+    if not 0.0 < width < math.inf:
+        return factor
+    reach = SHORTENED * width
+    lower, origin, upper = (
+        shortest_decimal(number - reach, number + reach) if math.isfinite(number) else number
+        for number in (factor.lower, factor.origin, factor.upper)
+    )
+    if not factor.is_hinge and factor.column not in X.incomplete:
+        origin = rounded_within(factor.origin, width)
+    short = replace(factor, origin=origin, lower=lower, upper=upper)
+    return short if short.is_hinge == factor.is_hinge else factor
 
 
 def quantiles(values: Vector, weight: Vector, shares: Sequence[float]) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,8 +17,8 @@ from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
 from obliquerules.boosting.selection import Selection
 from obliquerules.boosting.slope import Slope, quantiles
+from obliquerules.rows.level_sums import LevelSums
 from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Test
-from obliquerules.rules.numbers import rounded_within
 from obliquerules.rules.votes import in_whole_numbers
 
 Vector = NDArray[np.float64]
@@ -37,6 +37,38 @@ NEAR = 0.25
 
 
 @dataclass(frozen=True, eq=False)
+class Steps:
+    """The conditions on one column that a linear model offers.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        The most frequent levels first.
+    is_partition : bool
+        Whether each row meets exactly one of them.
+    """
+
+    candidates: tuple[Candidate, ...]
+    is_partition: bool
+
+    @classmethod
+    def of(cls, column: int, X: Block, row_weight: Vector) -> Steps:
+        """Return the steps of a column."""
+        candidates = [Candidate(Conjunction([test]), test(X), 0.0) for test in _tests(column, X, row_weight)]
+        met = np.add.reduce([one.covers for one in candidates], dtype=np.intp) if candidates else np.zeros(len(X))
+        useful = (one for one in candidates if one.covers.any() and not one.covers.all())
+        return cls(tuple(useful), bool((met == 1).all()))
+
+    def left(self, stage: Stage) -> list[Candidate]:
+        """Return the conditions to offer next, none of them redundant.
+
+        Of the last two levels that share all rows, the more frequent one is the reference; a missing value never is.
+        """
+        left = [one for one in self.candidates if not stage.has_rule_on(one.covers)]
+        return left[1:] if self.is_partition and len(left) <= 2 else left
+
+
+@dataclass(frozen=True, eq=False)
 class Lines:
     """The slopes, hinges and steps that the columns of some rows allow.
 
@@ -45,21 +77,22 @@ class Lines:
     selection : InformationSelection
     slopes : tuple of Candidate
     hinges : Hinges
-    steps : tuple of Candidate
-        The conditions on single columns of few values.
+    steps : tuple of Steps
+        Those of columns of levels, of few values, or with missing values.
     """
 
     selection: InformationSelection
     slopes: tuple[Candidate, ...]
     hinges: Hinges
-    steps: tuple[Candidate, ...]
+    steps: tuple[Steps, ...]
 
     @classmethod
     def of(cls, X: Block, row_weight: Vector, selection: InformationSelection) -> Lines:
         """Return the slopes of all columns that have enough different numbers, and the steps of the others."""
         by_column = [found for column in range(X.n_columns) if (found := slopes_in(column, X, row_weight))]
         slopes = tuple(Candidate(slope, slope(X), 0.0) for found in by_column for slope in found)
-        return cls(selection, slopes, Hinges.of(X, row_weight, [found[0] for found in by_column]), tuple(_steps(X)))
+        hinges = Hinges.of(X, row_weight, [found[0] for found in by_column])
+        return cls(selection, slopes, hinges, tuple(Steps.of(column, X, row_weight) for column in range(X.n_columns)))
 
     def new_slopes(self, stage: Stage) -> list[Candidate]:
         """Return the slopes in columns in which an ensemble has none yet."""
@@ -68,9 +101,9 @@ class Lines:
         return [one for one in self.slopes if one.condition.used_columns not in known]
 
     def grow(self, stage: Stage, max_rules: int, record: Record) -> Iterator[Stage]:
-        """Yield the ensemble with no line, with one, and so on, until there is none left."""
+        """Yield ensembles with ever more lines, the most useful first."""
         yield record.note_grown(stage)
-        for longer in self._longer(stage, max_rules):
+        for longer in self._longer(stage, max_rules, self._of_least_loss):
             if record.is_out_of_time():
                 return
             yield record.note_grown(longer)
@@ -80,19 +113,30 @@ class Lines:
 
         One oblique rule may do what two or three slopes do, less well, and once it is there none of them by itself is of use.
         """
-        for longer in self._longer(stage, max_rules):
+        for longer in self._longer(stage, max_rules, self._of_least_criterion):
             if self.selection.criterion(longer) >= self.selection.criterion(stage):
                 return
             stage = record.note_fitted(longer)
 
-    def _longer(self, stage: Stage, max_rules: int) -> Iterator[Stage]:
-        """Yield the ensemble with one more slope or step, with two more, and so on, each time the most promising one."""
+    def _longer(self, stage: Stage, max_rules: int, best: Callable[[Stage, list[Candidate]], Stage]) -> Iterator[Stage]:
+        """Yield ensembles with one more slope or step each time."""
         for _ in range(max_rules):
-            offered = [*self.new_slopes(stage), *(one for one in self.steps if one.condition not in stage.conditions)]
+            offered = [*self.new_slopes(stage), *(one for steps in self.steps for one in steps.left(stage))]
             if not offered:
                 return
-            stage = stage.with_rule(offered[int(np.argmin(self.expected(stage, offered)))])
+            stage = best(stage, offered)
             yield stage
+
+    def _of_least_loss(self, stage: Stage, offered: list[Candidate]) -> Stage:
+        """Return the ensemble whose new term lowers the training loss most."""
+        each = stage.problem.workers.each
+        gains = each(lambda candidate: stage.gain(candidate.covers), offered)
+        promising = [offered[place] for place in np.argsort(-np.array(gains), kind="stable")[: stage.most_tried]]
+        return min(each(stage.with_rule, promising), key=lambda longer: longer.training_loss)
+
+    def _of_least_criterion(self, stage: Stage, offered: list[Candidate]) -> Stage:
+        """Return the ensemble of the least expected criterion."""
+        return stage.with_rule(offered[int(np.argmin(self.expected(stage, offered)))])
 
     def expected(self, stage: Stage, offered: list[Candidate]) -> list[float]:
         """Return the criterion to expect with each of some candidates."""
@@ -138,23 +182,17 @@ class WithSlopes:
         return worthwhile
 
 
-def _steps(X: Block) -> Iterator[Candidate]:
-    """Yield the conditions on single columns that have few values, none of them missing."""
-    for column in range(X.n_columns):
-        values = np.unique(X.matrix[:, column])
-        if len(values) < FEWEST_VALUES and column not in X.incomplete:
-            for test in _tests(column, X, values):
-                covers = test(X)
-                if covers.any() and not covers.all():
-                    yield Candidate(Conjunction([test]), covers, 0.0)
-
-
-def _tests(column: int, X: Block, values: Vector) -> list[Test]:
-    """Return a condition for each level of a column or, if it has numbers, for the middle between any two of them."""
+def _tests(column: int, X: Block, row_weight: Vector) -> list[Test]:
+    """Return the conditions on levels, few numbers and missing values."""
+    missing: list[Test] = [Membership(column, (), missing=True)] if column in X.incomplete else []
     levels = X.column(column).levels
     if levels is not None:
-        return [Membership(column, (levels[int(code)],)) for code in values if code >= 0.0]  # below: no level that is known
-    return [in_whole_numbers(Proposition([column], [1.0], middle), X) for middle in values[:-1] + 0.5 * np.diff(values)]
+        return [*(LevelSums.of(X, column, row_weight).most_frequent() if levels else ()), *missing]
+    values = np.unique(X.matrix[~np.isnan(X.matrix[:, column]), column])
+    if len(values) >= FEWEST_VALUES:
+        return missing
+    middles = values[:-1] + 0.5 * np.diff(values)
+    return [*(in_whole_numbers(Proposition([column], [1.0], middle), X) for middle in middles), *missing]
 
 
 def slopes_in(column: int, X: Block, row_weight: Vector) -> list[Slope]:
@@ -181,7 +219,7 @@ def _factors(column: int, values: Vector, weight: Vector, *, has_holes: bool) ->
         return [Factor(column)]
     is_far = not low - NEAR * width <= 0.0 <= high + NEAR * width
     # What is missing counts as the origin, which therefore is a usual value.
-    origin = rounded_within(middle, width) if has_holes or is_far else 0.0
+    origin = middle if has_holes or is_far else 0.0
     least, most = float(values.min()), float(values.max())
     limits = [
         (_limit(low, least, -width, goes_on=goes_on), _limit(high, most, width, goes_on=goes_on)) for goes_on in (False, True)
@@ -194,4 +232,4 @@ def _limit(usual: float, last: float, width: float, *, goes_on: bool) -> float:
     beyond = (last - usual) / width
     if beyond <= FAR:
         return math.copysign(math.inf, width)
-    return rounded_within(last if goes_on and beyond <= VERY_FAR else usual, abs(width))
+    return last if goes_on and beyond <= VERY_FAR else usual

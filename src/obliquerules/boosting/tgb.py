@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,12 +15,13 @@ from obliquerules.boosting.columns import SortedColumns
 from obliquerules.boosting.exact import ExactLearner
 from obliquerules.boosting.greedy import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
 from obliquerules.boosting.objective import OBJECTIVES
-from obliquerules.boosting.problem import Problem
+from obliquerules.boosting.problem import Mask, Problem
 from obliquerules.boosting.record import Record
 from obliquerules.method import Task
 from obliquerules.parameters import option, real, whole
 from obliquerules.rows.level_sums import levels_of
 from obliquerules.rows.sample import Sample
+from obliquerules.rows.warned import warn_caller
 
 
 def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, Sample], GreedyLearner]:
@@ -102,17 +102,16 @@ class TGB(Boosting):
         """The learner and the selection that the parameters name."""
         return PAIRS[self.selection, self.search]
 
-    def problem(self, task: Task) -> Problem:
+    def problem(self, task: Task, sample: Sample, held_out: Mask) -> Problem:
         """Return the problem to grow rules on, with the objective of the search."""
-        return dataclasses.replace(super().problem(task), objective=self.objective)
+        return dataclasses.replace(super().problem(task, sample, held_out), objective=self.objective)
 
     def notes(self, record: Record) -> Mapping[str, Any]:
         """Say whether every search was completed, and warn if one was not."""
         if not record.complete:
-            warnings.warn(
+            warn_caller(
                 "The exact search came to the limit of max_nodes or max_seconds before its end: some rules are the best that "
                 "were seen, which need not be the best there are.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return {"search_complete_": record.complete}

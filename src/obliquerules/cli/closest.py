@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, unseen_levels
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, unseen_levels
 from obliquerules.cli.explain import check_row
 from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_to
@@ -94,7 +94,7 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     if model.has_many_classes and options.to is None and (options.above is not None or options.below is not None):
         raise ValueError("--above and --below are about the probability of one class: name it with --to.")
     rows = inputs(model, data)
-    remark_on_missing(model, rows.rows([options.row]))
+    remark_on_new_values(model, rows.rows([options.row]))
     x = rows.rows([options.row])
     given = given_to(model, data, [options.row])
     to = None if options.to is None else class_of(model, options.to, "--to")

@@ -18,7 +18,7 @@ from obliquerules.cli.speech import spoken
 from obliquerules.rows.cells import Conventions, doubtful, same_level
 from obliquerules.rows.files import SUFFIXES, DataFile, read_stream
 from obliquerules.rows.levels import has_decimal_commas, kind_of, recoded_values
-from obliquerules.rows.reading import check_not_infinite, warn_of_missing
+from obliquerules.rows.reading import check_not_infinite, warn_of_new_values
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import UNSEEN, Column, Level
 from obliquerules.rules.ensemble import used_columns
@@ -202,10 +202,10 @@ def unseen_levels(model: Model, data: DataFile, X: Block, first: int = 0) -> dic
     return found
 
 
-def remark_on_missing(model: Model, block: Block) -> None:
-    """Say which columns have missing values that had none in fit, if rules use them."""
+def remark_on_new_values(model: Model, block: Block) -> None:
+    """Say which columns have missing values or levels unknown to fit."""
     with spoken():
-        warn_of_missing(model, block)
+        warn_of_new_values(model, block)
 
 
 def check_decimals(data: DataFile, names: Iterable[str]) -> None:

@@ -75,8 +75,8 @@ def main(arguments: Sequence[str]) -> None:
     editing = _started(estimator, read_data(options, estimator.model_), options)
     for action, given in options.steps:
         editing = getattr(editing, action)(*given)
-    with writing(options.output):
-        editing.model.save(options.output)
+    with writing(options.output, options.force) as path:
+        editing.model.save(path)
     tell(editing, options)
 
 

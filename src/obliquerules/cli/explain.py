@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, unseen_levels
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, unseen_levels
 from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> None:
         check_row(options.row, data)
     first, last = (0, len(data.block)) if options.row is None else (options.row, options.row + 1)
     X, given = inputs(model, data, slice(first, last)), given_to(model, data, slice(first, last))
-    remark_on_missing(model, X)
+    remark_on_new_values(model, X)
     explanation = explain(model, X, unseen_levels(model, data, X, first), given, versus=_versus(model, options))
     if options.json:
         write_json([record | {"row": record["row"] + first} for record in explanation.to_dicts()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_to
@@ -49,8 +49,8 @@ def main(arguments: Sequence[str]) -> None:
     if options.output is None:
         write_exactly(exported.content)
         return
-    with writing(options.output):
-        exported.save(options.output)
+    with writing(options.output, options.force) as path:
+        exported.save(path)
 
 
 def _exported(options: argparse.Namespace) -> Export:
@@ -60,7 +60,7 @@ def _exported(options: argparse.Namespace) -> Export:
     rows = None if data is None else inputs(model, data)
     given = None if data is None else given_to(model, data, needed=True)
     if rows is not None:
-        remark_on_missing(model, rows)
+        remark_on_new_values(model, rows)
     booleans = {} if data is None else {name: "boolean" for name in data.block.names if data.input(name)[0].is_truth}
     settings = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
     settings = {name: value for name, value in settings.items() if value is not None}

@@ -69,8 +69,6 @@ def main(arguments: Sequence[str]) -> None:
     options = parser().parse_args(arguments)
     check_output(options.output, options.force, options.data)
     values = settings(options.set)
-    if options.groups is not None and options.cv is None:
-        raise ValueError("--groups is for cross-validation, whose folds do not divide them: give --cv, too.")
     large = large_file(options)
     data = training_data(read_data(options), options) if large is None else training_file(large, options)
     model = _model(options, data, values)
@@ -78,8 +76,8 @@ def main(arguments: Sequence[str]) -> None:
         say("\n".join([*data.sentences(), f"Method: {' '.join(str(model).split())}"]))
     with spoken(quiet=options.quiet):
         model.fit(**data.arguments)
-    with writing(options.output):
-        model.save(options.output)
+    with writing(options.output, options.force) as path:
+        model.save(path)
     if not options.quiet:
         say(f"Wrote {options.output}, a model of complexity {model.ensemble_.complexity}.")
         if model.model_.remark:

@@ -165,7 +165,7 @@ def training_file(file: LargeFile, options: argparse.Namespace) -> TrainingFile:
     kinds = {name: str(_kind(fields[name])) for name in names if name not in left_out}
     check_left(kinds, left_out, file.source)
     complete = [*kinds, *(name for _, name in named(options))] if options.drop_rows else []
-    rows = _known_rows(file, data, complete, options.target)
+    rows = _known_rows(file, data, complete, options.target).counted(data, options)
     target, roles = target_and_roles(data, rows.mask, options)
     projection = {name: _as_input(fields[name]) for name in kinds} | _as_read(target, roles)
     table = ParquetTable(file.dataset.filter(_present([target.name, *complete])), projection=projection)

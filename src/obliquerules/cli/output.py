@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from obliquerules.cli.speech import WorkFailedError
-from obliquerules.rules.whole_files import NotRegularError, regular_file
+from obliquerules.rules.whole_files import NotRegularError, give_new_name, regular_file, temporary_beside
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, *, required: bool = False) -> None:
@@ -67,9 +67,21 @@ def _check_directory(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Name the file that could not be written."""
+def writing(path: Path, force: bool) -> Iterator[Path]:
+    """Yield where to write a file, new unless forced."""
+    target = Path(os.path.realpath(path))  # what a link leads to
+    place = path if force else temporary_beside(target)
     try:
-        yield
+        yield place
+        if not force:
+            give_new_name(place, target)
+    except FileExistsError as error:
+        raise WorkFailedError(
+            f"'{path}' was written by another program meanwhile, and is left as it is: give another name to --output, or "
+            "--force to overwrite it."
+        ) from error
     except OSError as error:
         raise WorkFailedError(f"'{path}' could not be written, and is as it was before: {error.strerror or error}.") from error
+    finally:
+        if not force:
+            place.unlink(missing_ok=True)

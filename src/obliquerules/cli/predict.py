@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_to
@@ -39,15 +39,15 @@ def main(arguments: Sequence[str]) -> None:
     model = read_model(options.model, options.at)
     data = read_data(options, model)
     X, given = inputs(model, data), given_to(model, data)
-    remark_on_missing(model, X)
+    remark_on_new_values(model, X)
     columns = _predictions(model, X, given, options.probabilities)
     if options.json:
         write_json(columns)
     elif options.output is None:
         write_exactly(_as_csv(columns))
     if options.output is not None:
-        with writing(options.output):
-            write_text(options.output, _as_csv(columns))
+        with writing(options.output, options.force) as path:
+            write_text(path, _as_csv(columns))
 
 
 def _predictions(model: Model, X: Block, given: NDArray[np.float64] | None, probabilities: bool) -> dict[str, list[Any]]:

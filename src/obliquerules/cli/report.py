@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_missing, used_names
+from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, used_names
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_names, given_to, weights
@@ -55,8 +55,8 @@ def main(arguments: Sequence[str]) -> None:
     check_whole("max_sizes", options.max_sizes, 1)
     head = _head(options)
     rows = None if options.data is None else _rows(model, options)
-    with writing(options.output):
-        write_workbench(model, options.output, rows, head=head, max_sizes=options.max_sizes)
+    with writing(options.output, options.force) as path:
+        write_workbench(model, path, rows, head=head, max_sizes=options.max_sizes)
     say(f"Wrote {options.output}, {options.output.stat().st_size / 1000:.0f} kB.")
 
 
@@ -79,7 +79,7 @@ def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
     needed = used_names(*model.ensembles, names=model.feature_names)
     rows = measured_rows(data, (*needed, *given_names(model)), options)
     X = inputs(model, data, rows, ensembles=model.ensembles)
-    remark_on_missing(model, X)
+    remark_on_new_values(model, X)
     y, weight = read_outcomes(model, target_values(model, data, rows, options), weights(data, rows, options), len(X))
     given = given_to(model, data, rows, needed=True, droppable=True)
     return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, given)

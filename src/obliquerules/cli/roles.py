@@ -20,6 +20,8 @@ from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
 from obliquerules.rules.style import plain_name
 
+# How often each row counts, if a column says so.
+Weights = NDArray[np.float64] | None
 # The options that name such columns, with the word for what one of them holds.
 ROLES = {"weight": "weight", "exposure": "exposure", "offset": "offset", "groups": "group"}
 
@@ -37,9 +39,10 @@ def add_roles(parser: argparse.ArgumentParser) -> None:
         action=Listed,
         default=(),
         metavar="NAME[,NAME]",
-        help="a column of given scores, to which rules are added; of more than two classes, one for each, in sorted order",
+        help="a column of given scores, to which rules are added: of two classes, log-odds of the positive one; of more, "
+        "a column for each, in sorted order",
     )
-    parser.add_argument("--groups", metavar="NAME", help="a column of groups, which folds of --cv do not divide")
+    parser.add_argument("--groups", metavar="NAME", help="a column of groups, whose rows are left out together")
 
 
 def named(options: argparse.Namespace) -> list[tuple[str, str]]:
@@ -136,7 +139,7 @@ def _of_role(data: DataFile, option: str, names: Sequence[str], rows: Any) -> Ro
     return RoleColumns(option, block_of([(Column(name), role_numbers(data, name, option, rows)) for name in names]))
 
 
-def weights(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[np.float64] | None:
+def weights(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> Weights:
     """Return the weights of the rows, if there are any."""
     return None if options.weight is None else role_numbers(data, options.weight, "weight", rows)
 

@@ -53,6 +53,6 @@ def main(arguments: Sequence[str]) -> None:
             **as_arguments(model, data, rows),
         )
     editing = editing.round(options.digits, tolerance=options.tolerance, integers=options.integers)
-    with writing(options.output):
-        editing.model.save(options.output)
+    with writing(options.output, options.force) as path:
+        editing.model.save(path)
     tell(editing, options)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.counts import against_counts
+from obliquerules.cli.counts import against_counts, n_counted
 from obliquerules.cli.data import Listed
-from obliquerules.cli.roles import numbers
+from obliquerules.cli.roles import numbers, weights
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES
 from obliquerules.rows.cells import doubtful
 from obliquerules.rows.files import DataFile
@@ -21,6 +21,8 @@ from obliquerules.rows.levels import as_labels, as_numbers, kind_of, number_in
 from obliquerules.rules import Labels
 from obliquerules.rules.columns import Column
 from obliquerules.rules.numbers import readable
+
+Vector = NDArray[np.float64]
 
 CLASSIFICATION, REGRESSION, COUNTS = "classification", "regression", "counts"
 TASKS = (CLASSIFICATION, REGRESSION, COUNTS)
@@ -131,11 +133,13 @@ def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Names
     if len(distinct) == 1:
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
     asked_for = _asked_for(options)
-    task, why = _inferred(column, values[rows], distinct, options) if asked_for is None else (asked_for, "you said so")
+    weight = weights(data, rows, options)
+    weight = np.ones(len(labels)) if weight is None else weight
+    task, why = _inferred(column, values[rows], weight, distinct, options) if asked_for is None else (asked_for, "you said so")
     if task == CLASSIFICATION:
         if options.exposure is not None:
             raise ValueError(f"--exposure is for counts and amounts; the task is {task}, because {why}.")
-        _check_classes(data, column, values[rows], distinct, said=options.task is not None)
+        _check_classes(data, column, values[rows], n_counted(weight), distinct, said=options.task is not None)
         classes = Labels.of(labels).values
         positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
         return Target(column.name, task, why, labels, positive=positive, class_weight=class_weight)
@@ -177,7 +181,7 @@ def _check_no_dates(column: Column) -> None:
 
 
 def _inferred(
-    column: Column, values: NDArray[np.float64], distinct: Sequence[Any], options: argparse.Namespace
+    column: Column, values: Vector, weight: Vector, distinct: Sequence[Any], options: argparse.Namespace
 ) -> tuple[str, str]:
     found = as_numbers(column, values)
     if options.exposure is not None and found is not None:
@@ -186,13 +190,13 @@ def _inferred(
         return CLASSIFICATION, f"it has two different values, {distinct[0]!r} and {distinct[1]!r}"
     if found is None:
         return CLASSIFICATION, f"it holds {kind_of(column, values)} with {len(distinct)} different values, {_listed(distinct)}"
-    return _numeric(found, distinct)
+    return _numeric(found, weight, distinct)
 
 
-def _numeric(values: NDArray[np.float64], distinct: Sequence[Any]) -> tuple[str, str]:
+def _numeric(values: Vector, weight: Vector, distinct: Sequence[Any]) -> tuple[str, str]:
     """Return the task for a target of numbers, and the reason for it."""
-    codes = _like_codes(values, distinct)
-    if (doubt := against_counts(values)) is None:
+    codes = _like_codes(n_counted(weight), distinct)
+    if (doubt := against_counts(values, weight)) is None:
         otherwise = "regression, or classification if they are codes" if codes else "regression if they are none"
         return (
             COUNTS,
@@ -208,10 +212,10 @@ def _numeric(values: NDArray[np.float64], distinct: Sequence[Any]) -> tuple[str,
     return REGRESSION, f"{found}; they {doubt} (--task counts if they are)" if doubt else found
 
 
-def _like_codes(values: NDArray[np.float64], distinct: Sequence[Any]) -> bool:
+def _like_codes(n_rows: float, distinct: Sequence[Any]) -> bool:
     """Say whether numbers are those from 0 to a small one, each of which occurs, most of them often."""
     n_codes = len(distinct)
-    return list(distinct) == list(range(n_codes)) and n_codes <= min(MOST_CODES, MOST_DIFFERENT * len(values))
+    return list(distinct) == list(range(n_codes)) and n_codes <= min(MOST_CODES, MOST_DIFFERENT * n_rows)
 
 
 # ---- classes ----
@@ -222,7 +226,9 @@ def _listed(distinct: Sequence[Any]) -> str:
     return f"{shown}, ..." if len(distinct) > LISTED else shown
 
 
-def _check_classes(data: DataFile, column: Column, values: NDArray[np.float64], distinct: Sequence[Any], *, said: bool) -> None:
+def _check_classes(
+    data: DataFile, column: Column, values: Vector, n_rows: float, distinct: Sequence[Any], *, said: bool
+) -> None:
     """Raise if the values of a target are more likely something else than classes."""
     if len(distinct) == 2:
         return
@@ -233,9 +239,9 @@ def _check_classes(data: DataFile, column: Column, values: NDArray[np.float64], 
             f"The target '{column.name}' holds {doubt or kind_of(column, values)}. Correct it, {missing}or take it for classes "
             "(--task classification)."
         )
-    if len(values) < LEAST_REPEATS * len(distinct):
+    if n_rows < LEAST_REPEATS * len(distinct):
         raise ValueError(
-            f"The target '{column.name}' has {len(distinct)} classes ({_listed(distinct)}) in {len(values)} rows, too many to "
+            f"The target '{column.name}' has {len(distinct)} classes ({_listed(distinct)}) in {n_rows:g} rows, too many to "
             "learn how they differ."
         )
     if isinstance(distinct[0], float):

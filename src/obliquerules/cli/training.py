@@ -8,14 +8,14 @@ import shlex
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.cli.data import check_decimals
-from obliquerules.cli.roles import RoleColumns, add_weight, check_roles, named, numbers, role_columns
+from obliquerules.cli.roles import RoleColumns, Weights, add_weight, check_roles, named, numbers, role_columns, weights
 from obliquerules.cli.speech import remark
 from obliquerules.cli.target import Target, read_target
 from obliquerules.cli.understood import column_lines, column_records
@@ -143,8 +143,8 @@ class KnownRows:
     ----------
     mask : array of bool
         Whether each row is one.
-    without_target, incomplete : int
-        The number of rows that are none because the target is missing, or because another value is.
+    without_target, incomplete, weightless : int
+        The number of rows that are none because the target is missing, another value is, or the weight is zero.
     target : str
         The name of the target.
     """
@@ -153,6 +153,7 @@ class KnownRows:
     without_target: int
     incomplete: int
     target: str
+    weightless: int = 0
 
     @classmethod
     def of(cls, known: NDArray[np.bool_], complete: NDArray[np.bool_], target: str, source: str) -> KnownRows:
@@ -163,6 +164,18 @@ class KnownRows:
             raise ValueError(f"{source} has no row without missing values.")
         return cls(known & complete, int(np.count_nonzero(~known)), int(np.count_nonzero(known & ~complete)), target)
 
+    def counted(self, data: DataFile, options: argparse.Namespace) -> KnownRows:
+        """Return the rows that have weight.
+
+        All of them if none has, so that the fit says so.
+        """
+        weight = weights(data, self.mask, options)
+        if weight is None or not weight.any():
+            return self
+        mask = self.mask.copy()
+        mask[self.mask] = weight > 0.0
+        return replace(self, mask=mask, weightless=int(np.count_nonzero(weight == 0.0)))
+
     def left_out(self) -> str:
         """Say which rows were left out; an empty text if none were."""
         parts = []
@@ -170,6 +183,8 @@ class KnownRows:
             parts.append(f"{self.without_target} without a value of '{self.target}'")
         if self.incomplete:
             parts.append(f"{self.incomplete} with {'other ' if parts else ''}missing values")
+        if self.weightless:
+            parts.append(f"{self.weightless} of weight 0")
         return f"{' and '.join(parts)} left out" if parts else ""
 
 
@@ -202,12 +217,13 @@ def target_values(model: Model, data: DataFile, rows: NDArray[np.bool_], options
 def training_data(data: DataFile, options: argparse.Namespace) -> TrainingBlock:
     """Choose what to learn from."""
     names, left_out = inputs(data, options)
-    rows = known_rows(data, names, options)
-    X, useless = _learnable(data.choose(names).rows(rows.mask))
+    rows = known_rows(data, names, options).counted(data, options)
+    weight = weights(data, rows.mask, options)
+    X, useless = _learnable(data.choose(names).rows(rows.mask), weight)
     left_out |= useless
     check_left(X.names, left_out, data.source)
     target, roles = target_and_roles(data, rows.mask, options)
-    return TrainingBlock(target, left_out, rows, roles, _remarks(data, X), X)
+    return TrainingBlock(target, left_out, rows, roles, _remarks(data, X, weight), X)
 
 
 def inputs(data: DataFile, options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
@@ -220,11 +236,15 @@ def inputs(data: DataFile, options: argparse.Namespace) -> tuple[list[str], dict
             raise ValueError(f"--{option} must not name the target, '{options.target}'.")
     check_decimals(data, [options.target])
     taken = {options.target, *(name for _, name in named(options))}
-    return _inputs(data, taken, frozenset(options.drop))
+    names, left_out = _inputs(data, taken, frozenset(options.drop))
+    check_left(names, left_out, data.source)
+    return names, left_out
 
 
 def check_left(names: Collection[str], left_out: Mapping[str, str], source: str) -> None:
     """Raise if no column is left to learn from."""
+    if not names and not left_out:
+        raise ValueError(f"{source} has no column to learn from: the target, and columns with a role, are no inputs.")
     if not names:
         raise ValueError(f"{source} has no column left to learn from: {_reasons(left_out)}.")
 
@@ -246,21 +266,21 @@ def _check_offsets(target: Target, roles: Mapping[str, RoleColumns]) -> None:
         raise ValueError(f"--offset must name {each}; got {', '.join(map(repr, offsets.columns))}.")
 
 
-def _learnable(block: Block) -> tuple[Block, dict[str, str]]:
+def _learnable(block: Block, weight: Weights) -> tuple[Block, dict[str, str]]:
     """Return the columns that something can be learned from, with what is known of them, and why the others are left out."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a column is like an identifier is said below
-        known = training_columns(block)
+        known = training_columns(block, weight)
     useless = {
         name: reason
         for place, name in enumerate(known.names)
-        if (reason := _useless(known.column(place), block.matrix[:, place])) is not None
+        if (reason := _useless(known.column(place), block.matrix[:, place], weight)) is not None
     }
     kept = [place for place, name in enumerate(known.names) if name not in useless]
     return block_of([(known.column(place), known.matrix[:, place]) for place in kept]), useless
 
 
-def _useless(column: Column, values: NDArray[np.float64]) -> str | None:
+def _useless(column: Column, values: NDArray[np.float64], weight: Weights) -> str | None:
     """Say why nothing can be learned from a column; None if something can."""
     present = values[~np.isnan(values)]
     if len(present) == 0:
@@ -269,17 +289,27 @@ def _useless(column: Column, values: NDArray[np.float64]) -> str | None:
         return "because it is the same in every row"
     if column.levels is None or column.is_truth or (column.levels and not isinstance(column.levels[0], str)):
         return None
-    all_differ = len(np.unique(present)) == len(present) > 1
+    all_differ = _all_differ(values, weight) and len(present) > 1
     if column.levels == () or all_differ:
         return f"because it is text that differs in {'' if all_differ else 'nearly '}every row, like an identifier"
     return None
 
 
-def _remarks(data: DataFile, X: Block) -> tuple[str, ...]:
+def _all_differ(values: NDArray[np.float64], weight: Weights) -> bool:
+    """Say whether no value occurs twice.
+
+    Missing values do not count; a row of weight 2 is there twice.
+    """
+    present = ~np.isnan(values)
+    once = weight is None or bool((weight[present] <= 1.0).all())
+    return once and len(np.unique(values[present])) == np.count_nonzero(present)
+
+
+def _remarks(data: DataFile, X: Block, weight: Weights) -> tuple[str, ...]:
     """Return what the user should know about columns that are learned from, or that had no name."""
     index = ["the first column has no name, like the index that pandas writes, and is left out"] if data.has_index else []
     numbers = [(column, values) for column, values in _filled(X) if column.levels is None and column.kind == "number"]
-    alike = [column.name for column, values in numbers if _like_identifiers(column.name, values[~np.isnan(values)])]
+    alike = [column.name for column, values in numbers if _like_identifiers(column.name, values, weight)]
     mixed = [
         column.name
         for column, _ in _filled(X)
@@ -300,13 +330,14 @@ def _filled(block: Block) -> Iterator[Filled]:
     return ((block.column(place), values) for place, values in enumerate(block.matrix.T))
 
 
-def _like_identifiers(name: str, values: NDArray[np.float64]) -> bool:
+def _like_identifiers(name: str, values: NDArray[np.float64], weight: Weights) -> bool:
     """Say whether numbers are whole, all different, and either called like identifiers or without a gap."""
-    if len(values) < 3:
+    present = values[~np.isnan(values)]
+    if len(present) < 3:
         return False
-    gaps = np.ptp(values) - (len(values) - 1)
+    gaps = np.ptp(present) - (len(present) - 1)
     # Too close together, they cannot all be different; this saves most columns the sorting.
-    if gaps < 0.0 or not (values == np.rint(values)).all() or len(np.unique(values)) < len(values):
+    if gaps < 0.0 or not (present == np.rint(present)).all() or not _all_differ(values, weight):
         return False
     return bool(gaps == 0.0) or ID_NAME.fullmatch(name) is not None
 

@@ -18,6 +18,7 @@ from obliquerules.estimators.rule_model import RuleModel, Vector
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.parameters import check_declared, declared
 from obliquerules.rows.reading import LARGEST_VALUE
+from obliquerules.rows.sample import sums
 from obliquerules.rules import Labels
 
 
@@ -67,7 +68,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The labels, sorted.
+        The labels of the rows that have weight, sorted.
     """
 
     target_class = ClassTarget
@@ -82,8 +83,8 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         if self.class_weight is None:
             return None
         if isinstance(self.class_weight, str):
-            total = np.bincount(codes.astype(np.intp), weight, len(labels))
-            return tuple((total.sum() / (len(labels) * np.maximum(total, np.finfo(np.float64).tiny))).tolist())
+            total = sums(codes.astype(np.intp), weight, len(labels))
+            return tuple((total.sum() / (len(labels) * total)).tolist())
         unknown = [label for label in self.class_weight if label not in labels.values]
         if unknown:
             raise ValueError(f"class_weight has the class {unknown[0]!r}, which y does not have: {list(labels.values)}.")
@@ -156,7 +157,8 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     def decision_function(self, X: Any, *, offset: Any = None) -> Vector:
         """Return the log-odds of the second of `classes_` or, of more than two, the score of each, as scikit-learn asks.
 
-        With another class as ``positive``, this is the score of each row, ``ensemble_(X)``, with the opposite sign.
+        With the first as ``positive``, this is the score of each row with the opposite sign, while ``offset`` here and in `fit`
+        is about the positive class: an offset for another fit is `score_samples`.
         """
         return self._log_odds(self._scores(X, offset=offset)[0])
 

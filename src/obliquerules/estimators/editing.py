@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from obliquerules.estimators.typed_rules import check_levels, read_typed
+from obliquerules.estimators.typed_rules import read_typed
 from obliquerules.method import Method
 from obliquerules.parameters import check_flag, check_real, check_whole
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
 from obliquerules.rules.decimals.rounding import Rounding
-from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
+from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.rule import Weight
 
@@ -51,7 +51,7 @@ class Editing(Generic[Estimator]):
     """
 
     model: Estimator
-    sample: Sample
+    sample: Sample = field(repr=False)
 
     @property
     def log(self) -> EditLog:
@@ -112,6 +112,10 @@ class Editing(Generic[Estimator]):
     def refit(self) -> Editing[Estimator]:
         """Refit the constant and the weights of all rules that are not locked, as `fit` does.
 
+        What is minimised is the penalised mean loss: that of the rows of the edit, plus the ridge of the fit, which is a fixed
+        number of rows. The log has it before and after, and a refit does not raise it. The mean loss may rise: where these rows
+        weigh less than those of `fit`, the ridge has a greater share, and weights are shrunk more.
+
         A DRNet remains a set of rules for its class, added rules included, unless a rule is locked, has a factor or has a
         weight of the other sign.
         """
@@ -120,7 +124,9 @@ class Editing(Generic[Estimator]):
         method, loss = self.model._fitted_method(), self.model.model_.loss
         weights = method.refitted(self.ensemble, self.sample, loss, self.ensemble.weight_table, fixed)
         after = self.ensemble.with_weight_table(weights)
-        return self._next("refit", None, None, f"refit all weights{_but(locked)}", after.rules, after.intercept)
+        penalised = [readable(method.penalised_loss(one, self.sample, loss)) for one in (self.ensemble, after)]
+        text = f"refit all weights{_but(locked)}: penalised mean loss {change(*penalised)}"
+        return self._next("refit", None, None, text, after.rules, after.intercept)
 
     def round(self, digits: int = 3, *, tolerance: float = 0.0, integers: bool = False) -> Editing[Estimator]:
         """Write all numbers in fewer digits, as `RuleEnsemble.rounded` does; the log says what that changes on the data."""
@@ -172,7 +178,7 @@ class Editing(Generic[Estimator]):
         if not isinstance(new, Rule):
             raise TypeError(f"A rule is a Rule, a Conjunction or text; got {type(new).__name__}.")
         rule = self.ensemble.with_rules([new])[0]  # raises if a column does not exist
-        check_levels(rule.condition, self.ensemble.columns)
+        rule.condition.check_levels(self.ensemble.columns)
         return rule, f" ({remark})" if remark else ""
 
     def _text(self, rule: Rule) -> str:

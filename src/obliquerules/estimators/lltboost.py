@@ -6,7 +6,6 @@ from obliquerules.boosting.cross_validated import LLTBoostCV
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
-from obliquerules.estimators.rule_model import fit_in_groups
 
 
 class LLTBoostClassifier(RuleClassifier):
@@ -19,8 +18,8 @@ class LLTBoostClassifier(RuleClassifier):
     With more than two classes, each has a score, and the probability of a class is the exponential of its score divided by the
     sum of all. Rules are shared: each has a weight for those classes for which it is worth its price, and none for the others.
 
-    The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full, so
-    that the printed conditions are exact. Rule weights keep full precision and are printed with three digits.
+    Conditions are as short as ``exact`` allows, and are printed in full, so that the printed conditions are exact. Rule weights
+    keep full precision and are printed with three digits.
 
     Attributes
     ----------
@@ -158,7 +157,6 @@ class LLTBoostClassifierCV(RuleClassifier):
     """
 
     method_class = LLTBoostCV
-    fit = fit_in_groups
 
 
 class LLTBoostRegressorCV(RuleRegressor):
@@ -189,4 +187,3 @@ class LLTBoostRegressorCV(RuleRegressor):
     """
 
     method_class = LLTBoostCV
-    fit = fit_in_groups

@@ -22,7 +22,8 @@ class LTRNetClassifier(RuleClassifier):
     Attributes
     ----------
     path_ : tuple of RuleEnsemble
-        Ensembles of growing complexity and falling training loss, in original units; the first is the constant.
+        Ensembles of growing complexity and falling training loss, in original units; the first is the constant. With
+        ``discretization="paper"``, the loss need not fall.
     ensemble_ : RuleEnsemble
         The member of the path that predicts; after `fit`, the last.
     classes_ : array of shape (n_classes,)

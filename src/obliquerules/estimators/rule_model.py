@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, assert_all_finite, check_is_fitted, validate_data
 
 from obliquerules.all_rows import grown, grown_on, weight_unit
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
+from obliquerules.estimators.lazily import lazily
 from obliquerules.export.registry import export
 from obliquerules.export.target import Export
 from obliquerules.inspection.change_request import room_for, wish_for
@@ -36,7 +37,7 @@ from obliquerules.inspection.stability import Stability, stability
 from obliquerules.inspection.values import unseen_words
 from obliquerules.inspection.variables import Numbers, Values
 from obliquerules.losses import Loss, class_loss
-from obliquerules.method import Growth, Method, Task
+from obliquerules.method import GivenRows, Growth, Method, Task
 from obliquerules.parameters import (
     Parameter,
     check_jobs,
@@ -47,7 +48,15 @@ from obliquerules.parameters import (
     declarations,
 )
 from obliquerules.rows.frames import column_kinds, misplaced_column
-from obliquerules.rows.given import Given, Outcomes, exposure_unit, read_given, read_given_to, read_groups
+from obliquerules.rows.given import (
+    Given,
+    Outcomes,
+    exposure_unit,
+    read_given,
+    read_given_to,
+    read_groups,
+    warn_of_other_class,
+)
 from obliquerules.rows.reading import (
     check_sizes,
     check_weights,
@@ -152,6 +161,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         y: Any,
         sample_weight: Any = None,
         *,
+        groups: Any = None,
         exposure: Any = None,
         offset: Any = None,
         feature_names: Sequence[str] | None = None,
@@ -165,46 +175,60 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Text, categories, booleans, dates and missing values need no preparation. ``feature_names`` names the columns of an
         array, and ``ordered`` names columns of categories whose order counts, if their type does not say so.
 
+        ``sample_weight`` says how many observations each row stands for: a row of weight 2 is that row given twice.
+        Observations are independent, equal ones included. ``groups`` says which are not: it names the group of each row, such
+        as a patient, or the row of which it is a copy. Whole groups are then left out, held out or dealt into folds, not single
+        observations. Weights that do not count observations, such as those of a survey, should add up to the number of rows,
+        and ``groups=range(len(X))`` says that each row is one observation whatever its weight.
+
         ``exposure`` says for how long, or in how many units, the count or cost of each row arose: rules then speak of the rate,
         as if each row were its rate and had its exposure, relative to the mean, as a weight. It needs a log link. ``offset`` is
-        a given score of each row, such as that of another model, to which rules are added: they say what that model misses.
-        With many classes, it has a column for each.
+        a given score of each row, to which rules are added: they say what another model misses. It has the unit of
+        `score_samples`: with two classes the log-odds of the positive one, so that `decision_function` of a model with
+        ``positive`` may have the wrong sign; with many classes, a column for each; under a log link, a logarithm.
 
-        X may be a Dask DataFrame; y and all that is given for rows are then names of its columns. The current client, as in
-        ``with Client(...)``, computes it in some ten passes: use ``X.persist()`` first if its partitions are slow to compute.
+        X may be a Dask DataFrame; y and all that is given for rows, which cannot have groups, are then names of its columns.
+        The current client, as in ``with Client(...)``, computes it in some ten passes: use ``X.persist()`` first if its
+        partitions are slow to compute.
         """
-        return self._learn(X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered)
-
-    def _learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        *,
-        exposure: Any,
-        offset: Any,
-        feature_names: Sequence[str] | None,
-        ordered: Sequence[str],
-        groups: Any = None,
-    ) -> Self:
         stopwatch, method, loss = Stopwatch(), self._method(), self._loss()
+        if groups is not None and not method.takes_groups:
+            raise ValueError(
+                f"{type(self).__name__} takes no groups, because it leaves no rows out; the classes of LLTBoost and TGB do."
+            )
         table = stored_table(X, method.n_jobs)
         if table is not None:
             if groups is not None or feature_names is not None or ordered:
                 raise ValueError("groups, feature_names and ordered are for tables in memory; X is not.")
             return self._learn_from_table(table, Roles.of(table, y, sample_weight, exposure, offset), stopwatch)
-        block, target = self._training_data(X, y, feature_names, ordered)
-        weight = read_weights(sample_weight, len(block))
+        block, target, every = self._training_data(X, y, sample_weight, feature_names, ordered)
+        counted = None if len(target) == len(every) else np.flatnonzero(every)
+        weight = every if counted is None else every[counted]
         encoded, labels = self._encoded(target, weight, loss)
         if labels is not None:
             loss = class_loss(len(labels))
-        given = read_given(exposure, offset, len(block), None if labels is None else labels.outputs)
+        given = read_given(exposure, offset, len(every), None if labels is None else labels.outputs, counted)
         class_weights = None if labels is None else self._class_weights(encoded, labels, weight)
         given = None if given is None else given.checked(block.names).in_its_mean(weight)
+        in_groups = None if groups is None else read_groups(groups, every)
+        grouped = in_groups if in_groups is None or counted is None else in_groups[counted]
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
-        grouped = None if groups is None else read_groups(groups, len(block))
         screen = screened(block, rows, loss)
-        task = Task(screen.X, rows.y, rows.weight, loss, labels, type(self).__name__, rows.offset, grouped, stopwatch)
+        if labels is not None and not labels.ascending:
+            warn_of_other_class(rows, labels)
+        task = Task(
+            screen.X,
+            rows.y,
+            rows.weight,
+            loss,
+            labels,
+            type(self).__name__,
+            rows.offset,
+            groups=grouped,
+            frequency=rows.frequency,
+            stopwatch=stopwatch,
+            given=GivenRows.of(y, every, in_groups),
+        )
         if task.offset is not None and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
@@ -281,18 +305,27 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         parameters = tuple((name, plain(value)) for name, value in given.items() if name not in unused)
         return Origin(type(self).__name__, parameters, growth.n_iter, by_hand or hasattr(self, "feature_names_in_"), by_hand)
 
-    def _training_data(self, X: Any, y: Any, names: Sequence[str] | None, ordered: Sequence[str]) -> tuple[Block, NDArray[Any]]:
-        """Return inputs and targets, and set the attributes that describe the columns."""
-        block = read_training(X, names, type(self).__name__, tuple(ordered))
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: Any, names: Sequence[str] | None, ordered: Sequence[str]
+    ) -> tuple[Block, NDArray[Any], Vector]:
+        """Return inputs and targets of rows with weight, and all weights.
+
+        Attributes that describe the columns are set.
+        """
+        weight = None if sample_weight is None else read_weights(sample_weight, _num_samples(X))
+        block = read_training(X, names, type(self).__name__, tuple(ordered), weight)
+        weight = np.ones(len(block)) if weight is None else weight
         validate_data(self, block.matrix if isinstance(X, Block) else X, y, skip_check_array=True)
         if isinstance(X, Block):
             self.feature_names_in_ = np.array(X.names, dtype=object)
         check_sizes(block.extremes, block.names)
         target = column_or_1d(y, warn=True)
-        assert_all_finite(target, input_name="y")
-        if len(target) != len(block):
-            raise ValueError(f"y has {len(target)} entries, but X has {len(block)} rows: inconsistent numbers of samples.")
-        return block, target
+        if len(target) != len(weight):
+            raise ValueError(f"y has {len(target)} entries, but X has {len(weight)} rows: inconsistent numbers of samples.")
+        target = target if weight.all() else target[weight > 0.0]
+        with np.errstate(invalid="ignore"):  # it adds all targets first, inf and -inf too
+            assert_all_finite(target, input_name="y")
+        return block, target, weight
 
     # ---- what was fitted ----
 
@@ -316,20 +349,28 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """The number of steps of the fit."""
         return 0 if self.model_.origin is None else self.model_.origin.n_iter
 
+    @property
+    def ridge_(self) -> float:
+        """The ridge of the rule weights, estimated or given."""
+        found = dict(() if self.model_.origin is None else self.model_.origin.parameters).get("ridge")
+        if not isinstance(found, (int, float)):
+            raise AttributeError("The model does not say with which ridge it was fitted.")
+        return float(found)
+
     def _with(self, model: Model) -> Self:
         """Return a copy of this estimator that holds another model."""
         other = copy.copy(self)
         other.model_ = model
         return other
 
-    def _read(self, X: Any) -> Block:
+    def _read(self, X: Any, *, warned: bool = True) -> Block:
         """Return the inputs as a block of the model's columns; raise if their columns are not those of `fit`."""
         check_is_fitted(self)
         model = self.model_
         block = read_table(X, model.columns, type(self).__name__)
         if not isinstance(X, Block) and not model.named_by_hand:
             self._check_names(X)
-        return read_inputs(model, block, type(self).__name__)
+        return read_inputs(model, block, type(self).__name__, warned=warned)
 
     def _check_names(self, X: Any) -> None:
         try:
@@ -366,6 +407,16 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         given = read_given_to(self.model_, exposure, offset, len(matrix))
         members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
         return ((scores_of(member, matrix, given), given) for member in members)
+
+    @lazily
+    def score_samples(self, X: Any, *, offset: Any = None) -> Vector:
+        """Return the score of each row: its rules added up.
+
+        With two classes this is the log-odds of the positive one, with more a score for each; for numbers it is the prediction
+        and, under a log link, its logarithm at an exposure of 1. As the ``offset`` of another fit it lets rules say what this
+        model misses. `decision_function` is about the second of ``classes_`` instead, as scikit-learn asks.
+        """
+        return self._scores(X, offset=offset)[0]
 
     def _repr_html_inner(self) -> str:
         return self._shown_in_notebooks() or str(super()._repr_html_inner())
@@ -468,10 +519,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> short = model.rounded(X, y, digits=2)
         >>> print(short.to_text())
         +125 if True
-        +7.2 (min(bmi, 38) - 26)
+        +7.2 (min(bmi, 38.2) - 26)
         +54 if s5 + 0.018 bp - 0.014 s3 >= 5.78
         >>> short.edits_[-1].description
-        'round to 2 digits: no row changes side, scores change by 0.92... at most'
+        'round to 2 digits: no row changes side, scores change by 0.82... at most'
         """
         editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
         return editing.round(digits, tolerance=tolerance, integers=integers).model
@@ -563,10 +614,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.rule_table(X, y))
-        rule                     weight  complexity  coverage  mean contribution  mean of y  condition
-                                   +125           0   100.0 %               +125      152.1  True
-           0  +7.23 (min(bmi, 38) - 26)           2   100.0 %              +2.57      152.1  True
-           1                      +54.1           5    44.6 %              +24.1        203  s5 + 0.018 bp - 0.014 s3 >= 5.78
+        rule                       weight  complexity  coverage  mean contribution  mean of y  condition
+                                     +125           0   100.0 %               +125      152.1  True
+           0  +7.22 (min(bmi, 38.2) - 26)           2   100.0 %              +2.58      152.1  True
+           1                        +54.1           5    44.6 %              +24.1        203  s5 + 0.018 bp - 0.014 s3 >= 5.78
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -597,9 +648,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.explain(X[:1]))
-        Predicted: 223.7
+        Predicted: 223.6
            +125  to start with
-          +44.1  because bmi is 32.1: +7.23 x (32.1 - 26)
+          +44.1  because bmi is 32.1: +7.22 x (32.1 - 26)
           +54.1  because s5 + 0.018 bp - 0.014 s3 >= 5.78 (it is 6.146, met by 0.3658)
            +224  in all, the prediction
         Values: bmi = 32.1, bp = 101, s3 = 38, s5 = 4.8598
@@ -635,8 +686,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(4)
         >>> print(model.variable_importance(X))
         importance  rules  variable
-             35.29      1  bmi
-             32.23      1  s5
+             35.28      1  bmi
+             32.24      1  s5
         (8 other variables in no rule)
         """
         matrix = self._read(X)
@@ -716,10 +767,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
         >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
-        The prediction is 223.7. To make it less than 150, change
+        The prediction is 223.6. To make it less than 150, change
            s5:  4.8598 -> 4.49  (-0.3698, 0.7087 standard deviations)
-          bmi:    32.1 -> 29.3  (-2.8, 0.6345 standard deviations)
-        That is a distance of 1.343 standard deviations in all; none of less than 1.313 within the given ranges does it.
+          bmi:    32.1 -> 29.4  (-2.7, 0.6118 standard deviations)
+        That is a distance of 1.321 standard deviations in all; none of less than 1.311 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)
@@ -728,7 +779,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
         given = read_given_to(self.model_, exposure, offset, 1)
-        wish, rows = wish_for(self.model_, row, above, below, to, given), self._read(X)
+        wish, rows = wish_for(self.model_, row, above, below, to, given), self._read(X, warned=False)
         room = room_for(
             self.model_,
             row.matrix[0],
@@ -788,7 +839,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         check_seed("random_state", random_state)
         check_jobs("n_jobs", n_jobs)
         matrix, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
-        task = Task(matrix, rows.y, rows.weight, self.model_.loss, self.model_.labels, offset=rows.offset)
+        task = Task(
+            matrix,
+            rows.y,
+            rows.weight,
+            self.model_.loss,
+            self.model_.labels,
+            offset=rows.offset,
+            frequency=rows.frequency,
+        )
         return stability(
             self.model_.ensemble,
             task.on(rows.weight > 0.0),
@@ -836,7 +895,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         combinations of conditions are merged with others of similar predictions. They count while all rules are on; with rules
         switched off, figures are for the other rows only, and the page says how many. If rules have factors, or the model an
         offset, conditions do not determine predictions: rows are then counted by similar predictions alone, and there are no
-        figures with rules switched off.
+        figures with rules switched off. What does not follow from the table is rounded so far that one row could not change it.
 
         Parameters
         ----------
@@ -892,28 +951,6 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         block = self._read(X)
         amounts = read_given_to(self.model_, exposure, offset, len(block))
         return MeasuredRows.counted(block, *read_outcomes(self.model_, y, sample_weight, len(block)), name, least, amounts)
-
-
-@all_or_nothing
-def fit_in_groups(
-    self: Estimator,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    *,
-    groups: Any = None,
-    exposure: Any = None,
-    offset: Any = None,
-    feature_names: Sequence[str] | None = None,
-    ordered: Sequence[str] = (),
-) -> Estimator:
-    """Learn rules and choose their number by cross-validation; see the classes without it for what they are learned from.
-
-    ``groups`` names the group of each row, such as a patient: rows of a group are never both learned from and tested on.
-    """
-    return self._learn(
-        X, y, sample_weight, exposure=exposure, offset=offset, feature_names=feature_names, ordered=ordered, groups=groups
-    )
 
 
 def _offset_of(roles: Roles, labels: Labels | None, seen: SeenTable) -> Offset | None:

@@ -6,7 +6,6 @@ from obliquerules.boosting.cross_validated import TGBCV
 from obliquerules.boosting.tgb import TGB
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
-from obliquerules.estimators.rule_model import fit_in_groups
 
 
 class TGBClassifier(RuleClassifier):
@@ -16,8 +15,8 @@ class TGBClassifier(RuleClassifier):
     Rules are added one at a time; each is the conjunction that follows the loss gradient best, and after each rule all weights
     are refitted. `LLTBoostClassifier` does the same with oblique conditions.
 
-    The numbers in conditions are the shortest decimals for which no training row changes side, and are printed in full, so
-    that the printed conditions are exact. Rule weights keep full precision and are printed with three digits.
+    Conditions are as short as ``exact`` allows, and are printed in full, so that the printed conditions are exact. Rule weights
+    keep full precision and are printed with three digits.
 
     Attributes
     ----------
@@ -116,7 +115,6 @@ class TGBClassifierCV(RuleClassifier):
     """
 
     method_class = TGBCV
-    fit = fit_in_groups
 
 
 class TGBRegressorCV(RuleRegressor):
@@ -149,4 +147,3 @@ class TGBRegressorCV(RuleRegressor):
     """
 
     method_class = TGBCV
-    fit = fit_in_groups

@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from obliquerules.inspection.variables import listed_levels
-from obliquerules.rules import (
-    Block,
-    Columns,
-    Conjunction,
-    Factor,
-    Membership,
-    Proposition,
-    Rule,
-    RuleEnsemble,
-    Shortening,
-    Test,
-)
-from obliquerules.rules.parsing import COMPARISONS, WORD, Reader, Typed, rule_parts, weights_and_condition
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble, Shortening, Test
+from obliquerules.rules.parsing import Reader, Typed
 from obliquerules.rules.rule import Weight, as_weight
-from obliquerules.rules.style import NUMBER, PLAIN, column_at
 
 # Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
@@ -32,37 +17,15 @@ def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, fact
     A comparison of numbers other than ``>=`` and ``<=`` is given the shortest threshold with which it says the same of each
     row of X.
     """
-    columns, outputs = ensemble.columns, ensemble.outputs
-    reader = Reader(columns)
-    if outputs is None and NUMBER.fullmatch(text.strip().partition(" ")[0]) and _has_weight(text):
-        weight, multiplied, text = rule_parts(text)
-        factor = None if multiplied is None else reader.factor(multiplied)
-    elif outputs is not None and " if " in text:
-        given, text = weights_and_condition(text, outputs)
-        weight = as_weight(given)
-    tests = reader.tests(text)
-    check_levels([one.test for one in tests], columns)
+    columns = ensemble.columns
+    given, multiplied, tests = Reader(columns).rule_or_condition(text, ensemble.outputs)
+    if given is not None:
+        weight, factor = as_weight(given), multiplied
     if all(one.comparison in EXACT for one in tests):
         return Rule(weight, Conjunction(one.test for one in tests), factor), ""
-    condition = Conjunction(_suited(tests, X, text.strip()))
-    return Rule(weight, condition, factor), f"'{text.strip()}' is {condition.describe(columns)} on these rows"
-
-
-def _has_weight(text: str) -> bool:
-    """Say whether a text that begins with a number is a rule: ``2 x0 >= 3`` is a condition, and ``2 x0`` a slope."""
-    return " if " in text or COMPARISONS.keys().isdisjoint(WORD.findall(text))
-
-
-def check_levels(tests: Iterable[Test], columns: Columns | None) -> None:
-    """Raise if a condition lists a level that its column does not have, which would be a slip of the pen."""
-    terms = (term for test in tests for term in ((test,) if isinstance(test, Membership) else test.columns))
-    for membership in (term for term in terms if isinstance(term, Membership)):
-        column = column_at(columns, membership.column)
-        unknown = [level for level in membership.levels if (type(level), level) not in column.codes]
-        if unknown and column.levels is not None:
-            raise ValueError(
-                f"Column '{column.name}' has no level {PLAIN.level(unknown[0])}; its levels are {listed_levels(column)}."
-            )
+    rule = Rule(weight, Conjunction(_suited(tests, X, text.strip())), factor)
+    meant = rule.condition.describe(columns) if given is None else rule.describe(columns, outputs=ensemble.outputs)
+    return rule, f"'{text.strip()}' is {meant} on these rows"
 
 
 def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:

@@ -224,11 +224,11 @@ class Dialect(TextLanguage):
         bound = threshold_moment(kind, weight, proposition.threshold) if stored in TEMPORAL else None
         if bound is None:
             return None
-        return self.dated(self.plain(source, column), ">=" if weight > 0.0 else "<=", self.moment(bound, str(stored)))
+        return self.dated(self.plain(source, column), ">=" if weight > 0.0 else "<=", bound, str(stored))
 
-    def dated(self, column: str, sense: str, moment: str) -> str:
-        """Return a comparison of a column with a date, time or duration."""
-        return f"{column} {sense} {moment}"
+    def dated(self, column: str, sense: str, microseconds: int, stored: str) -> str:
+        """Return a comparison with a date, time or duration."""
+        return f"{column} {sense} {self.moment(microseconds, stored)}"
 
     def moment(self, microseconds: int, stored: str) -> str:
         """Return a date, time or duration; for a column of dates, too, a time unless it is at midnight."""

@@ -21,6 +21,7 @@ from obliquerules.export.values import TEMPORAL
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Factor, Rule
+from obliquerules.rules.moments import DAY
 
 SMALLEST_NORMAL = 2.0**-1022
 # Where products may vanish, smaller inputs are not scored by PostgreSQL.
@@ -91,8 +92,28 @@ class SQLite(Dialect):
     text = "TEXT"
     time = "TEXT"
     truths = ("0", "1")
-    # Dates and times are text, of which SQLite makes days to the millisecond.
+    # Dates and times are text, of which SQLite makes days to the millisecond; that is enough for dates.
     seconds = "(round((julianday({}) - 2440587.5) * 86400000.0) / 1000.0)"
+    # The fraction of a second begins with the only point of the text, and a zone may follow it.
+    microseconds = (
+        "(CAST(strftime('%s', substr({0}, 1, instr({0} || '.', '.') - 1) "
+        "|| ltrim(substr({0}, instr({0} || '.', '.') + 1), '0123456789')) AS INTEGER) * 1000000 "
+        "+ CAST(round(CAST('0' || substr({0} || '.', instr({0} || '.', '.'), 7) AS REAL) * 1000000.0) AS INTEGER))"
+    )
+
+    def holds(self, name: str) -> bool:
+        """Say whether a column can have this name.
+
+        In a subquery, SQLite renames columns called true or false.
+        """
+        return super().holds(name) and name.lower() not in ("true", "false")
+
+    def column(self, source: Source, column: int) -> str:
+        """Return a column as a number, with microseconds of times."""
+        if self.stored(source, column) != "time":
+            return super().column(source, column)
+        seconds = f"({self.microseconds.format(self.plain(source, column))} / 1000000.0)"
+        return seconds if source.column(column).kind == "time" else f"({seconds} / {self.number(DAY)})"
 
     def number(self, value: float) -> str:
         """Return a number in a form that all versions read exactly: older ones may misread the last digit of a decimal.
@@ -112,9 +133,14 @@ class SQLite(Dialect):
         """Return the column: booleans are the numbers 0 and 1."""
         return column
 
-    def dated(self, column: str, sense: str, moment: str) -> str:
-        """Return a comparison of days, because text may say the same time in several ways."""
-        return f"julianday({column}) {sense} {moment}"
+    def dated(self, column: str, sense: str, microseconds: int, stored: str) -> str:
+        """Return a comparison of days or microseconds.
+
+        Texts cannot be compared: the same time may be written in several ways.
+        """
+        if stored == "time":
+            return f"{self.microseconds.format(column)} {sense} {microseconds}"
+        return f"julianday({column}) {sense} {self.moment(microseconds, stored)}"
 
     def date_literal(self, text: str) -> str:
         """Return a date."""

@@ -22,6 +22,7 @@ from obliquerules.export.target import Export, Matrix, Target
 from obliquerules.export.values import LATEST
 from obliquerules.export.verification import compare
 from obliquerules.export.workbook import (
+    CODE_START,
     MOST_CHARACTERS,
     MOST_COLUMNS,
     MOST_ROWS,
@@ -50,8 +51,9 @@ MOST_OFFICE_ROWS = 5000
 
 # The day of 1970-01-01 in Excel, and the first day from which on Excel counts days as others do.
 DAY_OF_1970, FIRST_DAY = 25569.0, 61.0
-# The longest text in a formula.
+# The longest text in a formula, and what a cell cannot hold: LibreOffice takes a carriage return and a newline for one.
 LONGEST_TEXT = 255
+NO_TEXT = re.compile(r"\r\n|\n\r|[\x00\ud800-\udfff\ufffe\uffff]")
 
 ABOUT = (
     "Fill in the coloured columns of the sheet Score, one row for each case: copy the formulas down for more rows.",
@@ -225,6 +227,7 @@ class ExcelTarget(Target):
 
     def write(self, source: Source) -> bytes:
         """Return the workbook."""
+        check_texts(source)
         formulas, long = row_formulas(source.with_contributions())
         filled = self._filled(source)
         if len(source.columns) + len(formulas) > MOST_COLUMNS or len(filled) + EMPTY_ROWS >= MOST_ROWS:
@@ -296,12 +299,40 @@ def _range(first: int, last: int) -> str:
 
 
 def level_text(level: Level) -> str:
-    """Return a level in a formula; raise if Excel has no such text."""
+    r"""Return a level in a formula; raise if there is none.
+
+    Control characters are named, and what looks like the code of one is divided: programs differ in how they read them.
+
+    >>> level_text("a\nb"), level_text("_x0041_")
+    ('"a"&CHAR(10)&"b"', '"_"&"x0041_"')
+    """
     if not isinstance(level, str):
         return str(level).upper()
     if not level or len(level) > LONGEST_TEXT:
         raise ValueError(f"A formula of Excel cannot have the level {level!r}: text has 1 to {LONGEST_TEXT} characters.")
-    return '"' + level.replace('"', '""') + '"'
+    parts = re.split(rf"([\x01-\x1f]|{CODE_START})", level)
+    return "&".join(f"CHAR({ord(part)})" if part < " " else _quoted(part) for part in parts if part)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def check_texts(source: Source) -> None:
+    """Raise if a cell cannot hold a level or class unchanged."""
+    found = [(level, f"level {level!r} of column {source.name(index)!r}") for index, level in _levels(source)]
+    for text, what in [*found, *((label, f"class {label!r}") for label in source.labels)]:
+        if isinstance(text, str) and NO_TEXT.search(text):
+            raise ValueError(
+                f"A workbook cannot hold the {what}: a carriage return must not stand beside a newline, and characters must "
+                "be such as XML has."
+            )
+
+
+def _levels(source: Source) -> Iterator[tuple[int, Level]]:
+    """Yield the levels of the columns that rules use."""
+    for index in source.columns:
+        yield from ((index, level) for level in source.column(index).levels or ())
 
 
 def check_number(value: float) -> None:
@@ -367,7 +398,7 @@ def _padded(line: tuple[Value, ...], width: int) -> tuple[Value, ...]:
 
 
 def _filled_up(values: Sequence[Value], width: int) -> tuple[Value, ...]:
-    """Return so many values, empty ones after those that are given."""
+    """Return the values, padded with empty ones."""
     return (*values, *[None] * (width - len(values)))
 
 
@@ -586,7 +617,10 @@ def _classes(source: Source, score: Matrix) -> list[Value]:
 
 
 def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
-    """Return which rows LibreOffice cannot put on the wrong side of a threshold, or into another class."""
+    """Return the rows far from all thresholds, limits and classes.
+
+    LibreOffice cannot put these on the wrong side, or into another class.
+    """
     block, scorable = source.block(X), source.scorable(X)
     close = np.zeros(len(X), dtype=np.bool_)
     for proposition in source.propositions:
@@ -599,4 +633,6 @@ def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
     if source.has_many_classes:
         leading = np.sort(source.model.scores(block, source.given_values(X)), axis=1)[:, -2:]
         close |= np.ptp(leading, axis=1) <= OFFICE_TOLERANCE * np.abs(leading).max(axis=1)
-    return ~(scorable & close)
+    sizes = np.abs(X[:, [*source.columns]])
+    at_limit = (np.abs(sizes - source.largest_input) <= OFFICE_TOLERANCE * source.largest_input).any(axis=1)
+    return ~(scorable & close) & ~at_limit

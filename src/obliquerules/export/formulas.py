@@ -43,13 +43,15 @@ def compiled(formula: str) -> CodeType:
 def _as_python(part: str) -> str:
     """Return a part of a formula without texts as Python.
 
+    The only sums by ``&`` are those of texts.
+
     >>> _as_python("IF(Rules!$B$2=1,SUM($Y2:$AA2),D2 >= 3)")
     'IF(Rules_B2==1,SUM((Y2,Z2,AA2)),D2 >= 3)'
     """
     text = re.sub(r"(\w+)!\$([A-Z]+)\$(\d+):\$\2\$(\d+)", lambda found: _cells_below(*found.groups()), part)
     text = re.sub(r"(\w+)!\$([A-Z]+)\$(\d+)", r"\1_\2\3", text)
     text = re.sub(rf"\$([A-Z]+){FIRST_ROW}:\$([A-Z]+){FIRST_ROW}", lambda found: _cells(*found.groups()), text)
-    return re.sub(r"(?<![<>])=", "==", text.replace("$", "")).replace("<>", "!=")
+    return re.sub(r"(?<![<>])=", "==", text.replace("$", "")).replace("<>", "!=").replace("&", "+")
 
 
 def _cells(first: str, last: str) -> str:
@@ -111,6 +113,7 @@ def _text(value: Any) -> str:
 FUNCTIONS: dict[str, Any] = {
     "__builtins__": {},
     "AND": lambda *conditions: all(conditions),
+    "CHAR": chr,
     "COUNT": lambda *values: sum(map(_is_number, values)),
     "COUNTA": lambda values: sum(not isinstance(value, Blank) for value in values),
     "COUNTIFS": _count_between,

@@ -166,15 +166,14 @@ class FrameLanguage(Language[nw.Expr]):
         return term if condition is None else nw.when(condition).then(term)
 
 
-# In other libraries, names that differ only in case are the same.
-CASE_SENSITIVE = {
+# The libraries whose arithmetic is verified to be that of the model.
+SUPPORTED = (
     nw.Implementation.PANDAS,
-    nw.Implementation.MODIN,
-    nw.Implementation.CUDF,
     nw.Implementation.POLARS,
     nw.Implementation.PYARROW,
+    nw.Implementation.DUCKDB,
     nw.Implementation.DASK,
-}
+)
 
 
 @dataclass(frozen=True)
@@ -208,8 +207,14 @@ class FrameScorer:
     def __call__(self, frame: Any) -> Any:
         """Return a frame, eager or lazy, with the outputs as further columns; raise if it has one of them already."""
         given = nw.from_native(frame)
+        if given.implementation not in SUPPORTED:
+            raise TypeError(
+                f"A frame of {given.implementation.value} cannot be scored: sums may differ from the model's in the last bits. "
+                f"Give a frame of {', '.join(LIBRARIES)}, or export the model to SQL."
+            )
         schema = given.collect_schema()
-        self._check(schema.names(), ignore_case=given.implementation not in CASE_SENSITIVE)
+        # In DuckDB, names that differ only in case are the same.
+        self._check(schema.names(), ignore_case=given.implementation.is_duckdb())
         for name in self.moments:
             self._check_moments(name, schema[name], given.implementation.is_pandas_like())
         scored = given

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,8 +26,6 @@ ML = "ai.onnx.ml"
 BOOLEAN = 9  # TensorProto.BOOL
 # In place of a class that is a whole number.
 LEAST = -(2**63)
-# The names of the other tensors.
-TENSOR = re.compile(r"[tc]\d+|rule_\d+")
 
 
 class GraphLanguage(Language[str]):
@@ -39,6 +36,7 @@ class GraphLanguage(Language[str]):
         self.numbers = [column for column in range(source.n_columns) if source.kind(column) != "text"]
         used = set(source.columns)
         self.texts = {column: name for column, name in text_inputs(source).items() if column in used}
+        self._taken = set(self.texts.values())
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self._constants: dict[tuple[str, str], str] = {}
@@ -48,7 +46,7 @@ class GraphLanguage(Language[str]):
         """Add a node and return the name of its output."""
         from onnx import helper
 
-        name = f"t{len(self.nodes)}" if output is None else output
+        name = _name_beside(f"t{len(self.nodes)}", self._taken) if output is None else output
         self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
@@ -59,7 +57,7 @@ class GraphLanguage(Language[str]):
         array = np.asarray(values)
         key = (str(array.dtype), repr(array.tolist()))
         if key not in self._constants:
-            self._constants[key] = f"c{len(self._constants)}"
+            self._constants[key] = _name_beside(f"c{len(self._constants)}", self._taken)
             self.initializers.append(numpy_helper.from_array(array, self._constants[key]))
         return self._constants[key]
 
@@ -214,9 +212,10 @@ class GraphLanguage(Language[str]):
 class OnnxTarget(Target):
     """A graph with the input X, doubles of shape (n, n_features), and outputs of shape (n,).
 
-    Each column of text is an input of its own, strings of shape (n,), called like the column; X then has the other columns, in
-    their order. In X, booleans are 0 and 1, dates the days and times the seconds since the beginning of 1970, and durations
-    days. A missing value is NaN, and an empty string in text, unless that is a level: the description of each input says it.
+    Each column of text is an input of its own, strings of shape (n,), called like the column, with an underscore after it if X
+    or an output is called so; X then has the other columns, in their order. In X, booleans are 0 and 1, dates the days and
+    times the seconds since the beginning of 1970, and durations days. A missing value is NaN, and an empty string in text,
+    unless that is a level: the description of each input says it.
 
     The exposure or the offset, if the model has one, is the last column of X, or with many classes the last columns.
 
@@ -290,34 +289,33 @@ class OnnxTarget(Target):
 
 
 def text_inputs(source: Source) -> dict[int, str]:
-    """Return the columns of text with the names of their inputs, which differ from those of all other tensors."""
+    """Return the columns of text with names of their inputs.
+
+    These differ from the names of other inputs and outputs.
+    """
     taken, inputs = {INPUT, *source.with_contributions().output_names()}, {}
     for column in source.with_levels:
         if source.kind(column) == "text":
-            name = source.name(column) or "_"
-            while name in taken or TENSOR.fullmatch(name):
-                name += "_"
-            taken.add(name)
-            inputs[column] = name
+            inputs[column] = _name_beside(source.name(column) or "_", taken)
+            taken.add(inputs[column])
     return inputs
 
 
 def missing_text(source: Source, column: int) -> str:
     """Return the text that stands for a missing value: the empty one, if it is not a level."""
-    return _text_beside(source.column(column).levels or ())
+    return _name_beside("", source.column(column).levels or ())
 
 
-def _text_beside(texts: Sequence[Any]) -> str:
-    """Return the empty text or, if it is one of these, another that is none of them."""
-    text = ""
-    while text in texts:
-        text += "_"
-    return text
+def _name_beside(name: str, others: Container[Any]) -> str:
+    """Return a name, with underscores if it is already taken."""
+    while name in others:
+        name += "_"
+    return name
 
 
 def missing_label(source: Source) -> Any:
     """Return what stands for the class of a row that cannot be scored: an empty text, the least whole number, or NaN."""
-    return {"text": _text_beside(source.labels), "integer": LEAST}.get(source.label_kind, math.nan)
+    return {"text": _name_beside("", source.labels), "integer": LEAST}.get(source.label_kind, math.nan)
 
 
 def _class_output(onnx: Any, source: Source, name: str) -> Any:

@@ -20,8 +20,8 @@ from obliquerules.rules.proposition import Proposition, Test
 Matrix = NDArray[np.float64]
 Run: TypeAlias = Callable[[Source, Matrix], Matrix]
 
-# The tolerance for predictions: exponentials differ in their last digits between implementations.
-LINK_TOLERANCE = 1e-12
+# The tolerance for predictions, as exponentials differ in their last digits; the tiniest products have fewer digits.
+LINK_TOLERANCE, SMALLEST_PREDICTION = 1e-12, 1e-290
 SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 EXTREMES = tuple(
     sign * size
@@ -278,7 +278,7 @@ def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0, expecte
     # Compared as numbers: 0.0 equals -0.0. NaN stands for a row that cannot be scored.
     equal = (computed == expected) | (np.isnan(computed) & np.isnan(expected))
     ours, theirs = (table[:, source.link_position] for table in (computed, expected))
-    equal[:, source.link_position] |= np.abs(ours - theirs) <= LINK_TOLERANCE * np.maximum(1.0, np.abs(theirs))
+    equal[:, source.link_position] |= np.abs(ours - theirs) <= LINK_TOLERANCE * np.maximum(SMALLEST_PREDICTION, np.abs(theirs))
     if not equal.all():
         row, output = np.argwhere(~equal)[0]
         values = {source.name(column): shown(source.column(column), float(X[row, column])) for column in source.columns}

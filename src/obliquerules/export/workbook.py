@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
+from obliquerules.rows.excel_files import decoded
+
 # The limits of Excel.
 MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 2**20, 2**14, 8192
 
 Value = float | str | bool | None
+
+# The underscore of what Excel takes for the code of a character, as in _x0041_.
+CODE_START = r"_(?=x[0-9A-Fa-f]{4}_)"
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -176,7 +181,7 @@ def _row_text(number: int, cells: Sequence[Cell]) -> str:
 
 def _cell_text(place: str, cell: Cell) -> str:
     kind, value = _typed(cell)
-    formula = "" if cell.formula is None else f"<f>{_text(cell.formula)}</f>"
+    formula = "" if cell.formula is None else f"<f>{escape(cell.formula)}</f>"
     return f'<c r="{place}" s="{STYLES[cell.style]}"{kind}>{formula}{value}</c>'
 
 
@@ -194,13 +199,17 @@ def _typed(cell: Cell) -> tuple[str, str]:
 
 
 def _text(value: str) -> str:
-    """Return a text for XML; characters that it cannot hold are written as Excel does, and so is what looks like that.
+    """Return the text of a cell for XML.
+
+    Characters that XML cannot hold, and what looks like the code of one, are written in codes of Excel.
+
+    Formulas must have neither: programs differ in whether they decode them.
 
     >>> _text("a < b"), _text(chr(7)), _text("_x0007_")
     ('a &lt; b', '_x0007_', '_x005F_x0007_')
     """
-    kept = re.sub(r"_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", value)
-    return escape(re.sub(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]", lambda found: f"_x{ord(found[0]):04X}_", kept))
+    kept = re.sub(CODE_START, "_x005F_", value)
+    return escape(re.sub(r"[\x00-\x1f\ud800-\udfff\ufffe\uffff]", lambda found: f"_x{ord(found[0]):04X}_", kept))
 
 
 def read_cells(raw: bytes, number: int) -> dict[str, Cell]:
@@ -217,19 +226,14 @@ def _shared(raw: bytes) -> list[str]:
 
 
 def _read_cell(cell: ElementTree.Element, texts: Sequence[str]) -> Cell:
-    written, kind = cell.findtext(f"{{{MAIN}}}f"), cell.get("t", "n")
-    formula = None if written is None else _plain(written)
+    formula, kind = cell.findtext(f"{{{MAIN}}}f"), cell.get("t", "n")
     inline, value = cell.find(f"{{{MAIN}}}is"), cell.findtext(f"{{{MAIN}}}v")
     if inline is not None:
-        return Cell(_plain("".join(inline.itertext())), formula)
+        return Cell(decoded("".join(inline.itertext())), formula)
     if value is None:
         return Cell(None, formula)
     if kind == "s":
-        return Cell(_plain(texts[int(value)]), formula)
+        return Cell(decoded(texts[int(value)]), formula)
     if kind in ("str", "e"):
-        return Cell(_plain(value), formula)
+        return Cell(decoded(value), formula)
     return Cell(value == "1" if kind == "b" else float(value), formula)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), text)

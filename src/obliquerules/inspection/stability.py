@@ -246,10 +246,28 @@ def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, 
 
 def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, bootstrap: Bootstrap, seed: int) -> Vector:
     """Refit, up to the complexity of the ensemble, to one bootstrap sample; return the best overlap of each rule."""
-    drawn = replace(task, weight=bootstrap.draw(seed) * task.weight, stopwatch=task.stopwatch.restarted())
+    # Copies of a row are no further observations.
+    drawn = replace(
+        task,
+        X=_unseen_as_missing(task.X),
+        weight=bootstrap.draw(seed) * task.weight,
+        groups=np.arange(len(task.y)),
+        stopwatch=task.stopwatch.restarted(),
+    )
     path = method.reseeded(seed).grow(drawn).path
     refitted = Model(path, 0, task.loss).at(ensemble.complexity).ensemble
     return overlaps_of_rules(ensemble, refitted, task.X)
+
+
+def _unseen_as_missing(X: Block) -> Block:
+    """Return a block in which levels that the model does not know are missing: no rule can name them."""
+    levels = [] if X.columns is None else X.columns.with_levels
+    unseen = [index for index in levels if X.column(index).levels and (X.matrix[:, index] < 0.0).any()]
+    if not unseen:
+        return X
+    matrix = X.matrix.copy(order="K")
+    matrix[:, unseen] = np.where(matrix[:, unseen] < 0.0, np.nan, matrix[:, unseen])
+    return Block(X.columns, matrix)
 
 
 def overlaps_of_rules(ensemble: RuleEnsemble, others: RuleEnsemble, X: Block) -> Vector:

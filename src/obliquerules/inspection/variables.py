@@ -14,15 +14,12 @@ from numpy.typing import NDArray
 from obliquerules.rules import Column, Model
 from obliquerules.rules.columns import as_level
 from obliquerules.rules.moments import DAY, seconds_in, seconds_since_1970
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.style import listed_levels
 
 Vector = NDArray[np.float64]
 Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.
 Values = Mapping[str, Any] | Mapping[int, Any] | Mapping[str | int, Any]
-
-# How many levels a complaint lists.
-MOST_LISTED = 10
 
 
 def column_of(model: Model, parameter: str, variable: str | int) -> int:
@@ -79,14 +76,8 @@ def _code(column: Column, what: str, value: Any) -> float:
         level = bool(level)  # as in a table of numbers
     code = column.codes.get((type(level), level)) if isinstance(level, str | int | bool) else None
     if code is None:
-        raise ValueError(f"{what} must be one of its levels, {listed_levels(column)}; got {value!r}.")
+        raise ValueError(f"{what} must be one of its levels, {listed_levels(column.levels or ())}; got {value!r}.")
     return float(code)
-
-
-def listed_levels(column: Column) -> str:
-    """Return the levels of a column as text, the first of them if there are many."""
-    levels = column.levels or ()
-    return ", ".join(map(PLAIN.level, levels[:MOST_LISTED])) + (", ..." if len(levels) > MOST_LISTED else "")
 
 
 def _seconds(what: str, value: str | datetime.date) -> float:

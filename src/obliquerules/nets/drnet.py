@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from obliquerules.parameters import (
     whole,
 )
 from obliquerules.pareto import pareto
+from obliquerules.readable import without_idle_parts
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Conjunction, Rule, RuleEnsemble
 from obliquerules.solvers.or_weights import or_weights
@@ -108,7 +109,8 @@ class DRNet(Method):
 
     def grow(self, task: Task) -> Growth:
         """Learn a rule set for each class and penalty, and keep those that are worth their complexity."""
-        return grow_on_numbers(self, task, self._grow_on_numbers, dates=True)
+        growth = grow_on_numbers(self, task, self._grow_on_numbers, dates=True)
+        return replace(growth, path=tuple(worth_their_complexity(without_idle_parts(growth.path, task), task)))
 
     def _grow_on_numbers(self, task: Task) -> Growth:
         learned = list(self._learned(task))

@@ -283,3 +283,9 @@ def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) 
 def frontier(drafts: Iterable[Draft]) -> list[Draft]:
     """Return the Pareto front of drafts by complexity and risk."""
     return pareto(drafts, lambda draft: (draft.complexity, draft.risk))
+
+
+def one_of_each_size(drafts: Iterable[Draft]) -> list[Draft]:
+    """Return drafts by complexity, the best of each."""
+    ordered = sorted(drafts, key=lambda draft: (draft.complexity, -draft.risk))
+    return list({draft.complexity: draft for draft in ordered}.values())

@@ -77,6 +77,7 @@ def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], 
     """Let a method that knows numbers alone learn from levels, dates and missing values too."""
     if not task.X.incomplete and all(column.kind == "flag" for _, column in task.columns.special):
         return grow(task)
+    task = task.merged()  # the order of rows, and how often equal ones are given, must not change means
     indicators = Indicators.of(task, dates=dates)
     growth = grow(indicators.numbers)
     path = [indicators.restored(ensemble) for ensemble in growth.path]
@@ -96,8 +97,8 @@ def _terms(X: Block, weight: NDArray[np.float64], *, dates: bool) -> tuple[Term,
     kinds = ("number", "flag", "date", "time", "duration") if dates else ("number", "flag")
     numbers = [j for j in range(X.n_columns) if X.column(j).levels is None and X.column(j).kind in kinds]
     levels = [one for sums in levels_of(X, weight) for one in sums.most_frequent()]
-    missing = np.isnan(X.matrix).sum(axis=0)
-    lacking = [j for j in sorted(X.incomplete) if FEWEST_ROWS <= missing[j] <= len(X) - FEWEST_ROWS]
+    missing, total = weight @ np.isnan(X.matrix), float(np.add.reduce(weight))
+    lacking = [j for j in sorted(X.incomplete) if FEWEST_ROWS <= missing[j] <= total - FEWEST_ROWS]
     found: tuple[Term, ...] = (*numbers, *levels, *(Membership(j, (), missing=True) for j in lacking))
     if not found:
         raise ValueError("X has no column to learn from: no numbers, and no level with enough rows.")

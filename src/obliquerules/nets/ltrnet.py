@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import ClassVar
@@ -22,13 +22,14 @@ from obliquerules.nets.extraction import (
     TrainingRows,
     as_trained,
     frontier,
+    one_of_each_size,
     without_rules,
 )
 from obliquerules.nets.indicators import grow_on_numbers
-from obliquerules.nets.soft_rules import Architecture, Penalties, SoftRules, Units, descend
+from obliquerules.nets.soft_rules import PLAIN, SHARPNESS, Architecture, Penalties, SoftRules, Units, descend
 from obliquerules.nets.training import Callback, EarlyStopping, Floats, NetworkParameters, one_thread
 from obliquerules.parameters import check_penalties, falling_penalties, jobs, option, real, seed, verbosity, whole
-from obliquerules.readable import exactness, readable_path
+from obliquerules.readable import exactness, readable_path, shortened_path
 
 DISCRETIZATIONS = ("refit", "paper")
 
@@ -50,7 +51,7 @@ class LTRNet(Method):
         8, "Number of penalties, on a geometric grid from the largest to the smallest; if it is 1, only the largest is tried."
     )
     w_penalty: float = real(0.01, "The W-shaped penalty, which drives each condition fully into its rule or out of it.")
-    steepness: float = real(2.0, "Steepness of the sigmoid of a rule, alpha in the paper.")
+    steepness: float = real(2.0, "Steepness of the sigmoid of a rule, alpha in the paper, which gives no value.")
     n_restarts: int = whole(6, "Random starts for each penalty.")
     max_iter: int = whole(250, "Largest number of steps of gradient descent.")
     tol: float = real(
@@ -62,7 +63,8 @@ class LTRNet(Method):
         "refit",
         DISCRETIZATIONS,
         'How the network is made hard. ``"paper"``: within a condition, weights below a tenth of the largest become zero; the '
-        "rules keep the weights of the soft network, and the start with the lowest penalised loss stands for its penalty. "
+        "rules keep the weights of the soft network, and the start with the lowest penalised loss stands for its penalty, "
+        "each of which has a place on the path. Conditions are plain sigmoids in training then, not sharper ones. "
         '``"refit"``: weights below a tenth, a quarter and a half of the largest become zero in turn; conditions and rules '
         "that change nothing on the training rows are dropped, rule weights are fitted anew, and the models of all starts "
         "compete for the path.",
@@ -71,7 +73,7 @@ class LTRNet(Method):
         12.0,
         'For ``"refit"``: penalty on squared rule weights, not on the constant, measured in rows as in `LLTBoostClassifier`.',
     )
-    exact: str = exactness('With ``discretization="paper"``, always.')
+    exact: str = exactness('With ``discretization="paper"``, no row changes side and nothing goes.')
     random_state: int | np.random.RandomState | None = seed(
         "Draws the starts. On another processor, or with another BLAS, the same seed may give another model."
     )
@@ -89,37 +91,58 @@ class LTRNet(Method):
         return grow_in_class_order(self, task, LTRNet._grow)
 
     def _grow(self, task: Task) -> Growth:
-        return grow_on_numbers(self, task, self._grow_on_numbers, dates=False)
+        growth = grow_on_numbers(self, task, self._grow_on_numbers, dates=False)
+        if self.as_in_the_paper:
+            return replace(growth, path=shortened_path(growth.path, task))
+        ridge = self.penalty(task.loss, task.sample.y, task.sample.weight)
+        return replace(growth, path=readable_path(growth.path, task, ridge, self.exact))
 
     def _grow_on_numbers(self, task: Task) -> Growth:
         sample, loss = task.sample, task.loss
         ridge, outputs = self.penalty(loss, sample.y, sample.weight), None if task.labels is None else task.labels.outputs
         rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, ridge, outputs)
-        trained = self._trained(rows, task.report if self.verbose else None)
-        path = frontier([without_rules(rows), *(draft for drafts, _ in trained for draft in drafts)])
-        ensembles = [draft.ensemble(rows, task.columns) for draft in path]
-        exact = "rows" if self.discretization == "paper" else self.exact
-        return Growth(readable_path(ensembles, task, rows.ridge, exact), n_iter=max(n_steps for _, n_steps in trained))
+        trained = self._trained(rows, self.units(task), task.report if self.verbose else None)
+        drafts = [without_rules(rows), *(draft for drafts, _ in trained for draft in drafts)]
+        path = one_of_each_size(drafts) if self.as_in_the_paper else frontier(drafts)
+        ensembles = tuple(draft.ensemble(rows, task.columns) for draft in path)
+        return Growth(ensembles, n_iter=max(n_steps for _, n_steps in trained))
+
+    @property
+    def as_in_the_paper(self) -> bool:
+        """Whether networks are trained and made hard as in the paper."""
+        return self.discretization == "paper"
+
+    def units(self, task: Task) -> Units:
+        """Return the units of the network.
+
+        The paper standardises numbers, and leaves the scores of classes as they are.
+        """
+        sample, measure = task.sample, Units.of_scores if self.as_in_the_paper and task.labels else Units.of
+        return measure(sample.y, sample.weight, task.loss)
 
     def penalties(self) -> list[float]:
         """Return the L1 penalties, from the largest to the smallest."""
         return falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
 
-    def _trained(self, rows: TrainingRows, report: Callable[[str], None] | None) -> list[tuple[list[Draft], int]]:
+    def _trained(self, rows: TrainingRows, units: Units, report: Callable[[str], None] | None) -> list[tuple[list[Draft], int]]:
         """Return the drafts of each penalty and the number of steps that they took."""
         start = int(check_random_state(self.random_state).randint(2**31 - 1))
         trained: list[tuple[list[Draft], int]] = Parallel(self.n_jobs)(
-            delayed(self._drafts)(rows, penalty, np.random.default_rng([start, index]), report)
+            delayed(self._drafts)(rows, units, penalty, np.random.default_rng([start, index]), report)
             for index, penalty in enumerate(self.penalties())
         )
         return trained
 
     def _drafts(
-        self, rows: TrainingRows, penalty: float, random: np.random.Generator, report: Callable[[str], None] | None
+        self,
+        rows: TrainingRows,
+        units: Units,
+        penalty: float,
+        random: np.random.Generator,
+        report: Callable[[str], None] | None,
     ) -> tuple[list[Draft], int]:
         """Train one batch of networks; return the drafts that are read off it and the number of steps."""
-        units = Units.of(rows.y, rows.weight, rows.loss)
-        objective = self._objective(rows, units, penalty)
+        objective = self.objective(rows, units, penalty)
         callback: Callback | None = None if report is None else partial(_report_step, report, penalty, self.max_iter)
         stopping = EarlyStopping(self.n_iter_no_change, self.tol)
         parameters, n_steps = descend(objective, random, self.max_iter, stopping=stopping, report=callback)
@@ -127,17 +150,21 @@ class LTRNet(Method):
             drafts = self._discretised(objective, parameters, rows, units)
         return drafts, n_steps
 
-    def _objective(self, rows: TrainingRows, units: Units, penalty: float) -> SoftRules:
+    def objective(self, rows: TrainingRows, units: Units, penalty: float) -> SoftRules:
+        """Return what a batch of networks minimises."""
         output_shape = (rows.loss.n_classes,) if rows.loss.by_class else ()
-        architecture = Architecture(self.n_restarts, self.max_rules, self.max_propositions, self.steepness, output_shape)
-        inputs, penalties = rows.inputs.astype(np.float32), Penalties(penalty, self.w_penalty)
+        sizes = (self.n_restarts, self.max_rules, self.max_propositions)
+        sharpness = PLAIN if self.as_in_the_paper else SHARPNESS
+        architecture = Architecture(*sizes, self.steepness, output_shape, sharpness)
+        inputs = (rows.standardised if self.as_in_the_paper else rows.inputs).astype(np.float32)
+        penalties = Penalties(penalty, self.w_penalty)
         return SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)
 
     def _discretised(
         self, objective: SoftRules, parameters: NetworkParameters, rows: TrainingRows, units: Units
     ) -> list[Draft]:
         """Make the networks of a batch hard; return the drafts among which the path is chosen."""
-        if self.discretization == "paper":
+        if self.as_in_the_paper:
             best = int(np.argmin(objective(parameters)[0]))
             return [as_trained(HardNetwork.of(parameters, best), rows, units)]
         made_hard = product(range(self.n_restarts), NEGLIGIBLE_SHARES)

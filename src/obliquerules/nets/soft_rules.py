@@ -20,8 +20,9 @@ SMALL_WEIGHT = 0.1
 # Standardised inputs and derivatives are clipped at these, so that squared gradients are finite in single precision.
 LARGEST_INPUT = 1e4
 LARGEST_PULL = 1e12
-# The sharpness of propositions, gamma. Directions start with unit norm on standardised inputs.
+# The sharpness of propositions, gamma, and that of the paper's. Directions start with unit norm on standardised inputs.
 SHARPNESS = 10.0
+PLAIN = 1.0
 # The step size and the decay rates of Adam.
 STEP_SIZE = 0.1
 BETAS = (0.9, 0.99)
@@ -41,6 +42,8 @@ class Architecture:
         alpha, the steepness of the modified sigmoid of a conjunction.
     output_shape : tuple of int
         The shape of what a row is given: empty for one score; with many classes, their number.
+    sharpness : float
+        gamma, the steepness of the sigmoid of a proposition.
     """
 
     n_networks: int
@@ -48,6 +51,7 @@ class Architecture:
     n_propositions: int
     steepness: float
     output_shape: tuple[int, ...] = ()
+    sharpness: float = SHARPNESS
 
     def start(self, X: Floats, random: np.random.Generator) -> NetworkParameters:
         """Draw parameters to start from: random unit directions with thresholds at random rows, and small rule weights.
@@ -138,6 +142,12 @@ class Units:
             return cls(offset, 1.0, curvature)
         return cls(offset, size, curvature * size**2)
 
+    @classmethod
+    def of_scores(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> Units:
+        """Return units that leave scores and loss as they are."""
+        like = np.asarray(loss.best_constant(y, weight))
+        return cls(np.zeros_like(like), np.ones_like(like), 1.0)
+
 
 class SoftRules:
     """The mean loss of a batch of networks on given rows, with its gradients.
@@ -208,7 +218,7 @@ class SoftRules:
         """Return p, shape (networks, rules, propositions, rows)."""
         directions, thresholds = parameters["directions"], parameters["thresholds"]
         extended = np.concatenate([directions, thresholds[..., None]], axis=-1).reshape(-1, len(self.columns))
-        np.matmul(-SHARPNESS * extended, self.columns, out=self._propositions.reshape(-1, len(self.X)))
+        np.matmul(-self.architecture.sharpness * extended, self.columns, out=self._propositions.reshape(-1, len(self.X)))
         return sigmoid_of_negative(self._propositions)
 
     def _evaluate_conjunctions(self, propositions: Floats, memberships: Floats) -> Floats:
@@ -226,7 +236,7 @@ class SoftRules:
         slopes *= p
         slopes *= of_conjunction[:, :, None, :]
         extended = (slopes.reshape(-1, len(self.X)) @ self.rows).reshape(*memberships.shape, -1)
-        extended *= SHARPNESS * memberships[..., None]
+        extended *= self.architecture.sharpness * memberships[..., None]
         return {
             "directions": extended[..., :-1],
             "thresholds": extended[..., -1],

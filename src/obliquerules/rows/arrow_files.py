@@ -9,7 +9,7 @@ import numpy as np
 
 from obliquerules.rows.cells import Conventions, column_of_levels
 from obliquerules.rows.frames import column_of_series, kind_of_series
-from obliquerules.rows.levels import Filled, missing_numbers, with_levels
+from obliquerules.rows.levels import Filled, merged_order, missing_numbers, with_levels
 from obliquerules.rules.columns import Column
 
 # How many of them a day has.
@@ -79,7 +79,7 @@ def _column(name: str, values: Any, conventions: Conventions) -> Filled | str:
         return missing_numbers(name, len(values))
     categories = kinds.is_dictionary(values.type)
     ordered = categories and values.type.ordered
-    order = _in_order(values) if ordered else []
+    order = merged_order(name, (chunk.dictionary.to_pylist() for chunk in values.chunks)) if ordered else []
     plain = values.cast(values.type.value_type) if categories else values
     if name in conventions.levels:
         return column_of_levels(name, [_cell(value, conventions) for value in plain.to_pylist()], conventions.levels[name])
@@ -135,12 +135,6 @@ def _is_text(kind: Any) -> bool:
     import pyarrow.types as kinds
 
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
-
-
-def _in_order(values: Any) -> list[Any]:
-    """Return the categories of a column whose order counts."""
-    chunks = values.unify_dictionaries().chunks
-    return list(chunks[0].dictionary.to_pylist()) if chunks else []
 
 
 def _ordered(name: str, values: list[Any], order: list[Any]) -> Filled:

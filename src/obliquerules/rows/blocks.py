@@ -33,12 +33,15 @@ class Part:
     y, weight : array of shape (n_rows,)
         Targets, as the numbers that a loss takes, and row weights.
     offset : array of shape (n_rows,) or (n_rows, n_classes), or None
+    frequency : array of shape (n_rows,) or None
+        How many observations each row stands for; None for the weights.
     """
 
     X: Block
     y: Vector
     weight: Vector
     offset: NDArray[np.float64] | None = None
+    frequency: Vector | None = None
 
 
 class Statistic(Protocol):
@@ -77,7 +80,7 @@ class RowsInMemory(Rows):
     X : Block
         Its matrix may hold numbers of any type, or be sparse: a block of rows is converted when it is looked at.
     y, weight : array of shape (n_rows,)
-    offset : array or None
+    offset, frequency : array or None
     n_jobs : int or None
         The number of threads, as joblib understands it.
     """
@@ -86,6 +89,7 @@ class RowsInMemory(Rows):
     y: Vector
     weight: Vector
     offset: NDArray[np.float64] | None = None
+    frequency: Vector | None = None
     n_jobs: int | None = None
 
     @property
@@ -107,7 +111,8 @@ class RowsInMemory(Rows):
         rows = slice(start, start + BLOCK_ROWS)
         matrix = np.asarray(self.X.rows(rows).matrix, dtype=np.float64, order="F")
         offset = None if self.offset is None else self.offset[rows]
-        return Part(Block(self.X.columns, matrix), self.y[rows], self.weight[rows], offset)
+        frequency = None if self.frequency is None else self.frequency[rows]
+        return Part(Block(self.X.columns, matrix), self.y[rows], self.weight[rows], offset, frequency)
 
 
 class OneProcessor:

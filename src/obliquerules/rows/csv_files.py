@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 
 from obliquerules.rows.cells import Conventions, column_of_cells
 from obliquerules.rows.levels import Filled
 
 SEPARATORS = (",", ";", "\t")
+# What stands in quotation marks, in a header that may go on in the next line.
+QUOTED = re.compile('"[^"]*(?:"|$)')
 # The first bytes of text in UTF-16.
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -47,10 +50,10 @@ def _decoded(raw_lines: Iterable[bytes], source: str, encoding: str | None) -> I
 
 
 def _decoded_utf_8(raw_lines: Iterable[bytes], source: str) -> Iterator[str]:
-    """Yield lines as text; raise at the first that is not text."""
+    """Yield lines as text; raise at the first that is not."""
     for number, raw in enumerate(raw_lines, 1):
         try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield from io.StringIO(raw.decode("utf-8-sig" if number == 1 else "utf-8"), newline="")
         except UnicodeDecodeError as error:
             likely = "utf-16" if number == 1 and raw.startswith(UTF_16_MARKS) else "latin-1"
             hint = f"If it is text in another encoding, say so: --encoding {likely}."
@@ -66,7 +69,7 @@ def _checked(lines: Iterable[str], source: str) -> Iterator[str]:
 
 def _separator(header: str) -> str:
     """Return the separator that gives the header the most columns."""
-    return max(SEPARATORS, key=lambda separator: len(next(csv.reader([header], delimiter=separator))))
+    return max(SEPARATORS, key=QUOTED.sub("", header).count)
 
 
 def _rows(cells: Iterator[list[str]], width: int, source: str) -> Iterator[list[str]]:

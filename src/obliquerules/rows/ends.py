@@ -17,13 +17,15 @@ Vector = NDArray[np.float64]
 # there is no range.
 BEYOND_RANGE = 4.0
 FEWEST_TIMES = 5.0
-# So many values at one end are looked at first: as a rule, they are enough.
+# The number of values at one end to look at first: usually enough.
 NEAREST = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """The values at one end of a column, from the end on, until their weight exceeds `BEYOND_RANGE`.
+    """The different values at one end of a column.
+
+    They go from the end on, until their weight exceeds `BEYOND_RANGE`.
 
     Values at the upper end are negative: they ascend from the end, too.
     """
@@ -38,9 +40,9 @@ class Tail:
             near = values <= np.partition(values, NEAREST)[NEAREST]
             if float(np.add.reduce(weight[near])) > BEYOND_RANGE:
                 values, weight = values[near], weight[near]
-        order = np.argsort(values, kind="stable")
-        within = np.searchsorted(np.cumsum(weight[order]), BEYOND_RANGE, side="right")
-        kept = order[: within + 1]
+        values, place = np.unique(values, return_inverse=True)
+        weight = np.bincount(place, weight, len(values)).astype(np.float64)
+        kept = slice(int(np.searchsorted(np.cumsum(weight), BEYOND_RANGE, side="right")) + 1)
         return cls(values[kept], weight[kept])
 
     def __add__(self, other: Tail) -> Tail:

@@ -246,13 +246,13 @@ class SheetRows(Texts):
     def _value(self, text: str) -> Any:
         kind = self.cell.get("t", "n")
         if kind == "s":
-            return _shared(self.texts, text)
+            return decoded(_shared(self.texts, text))
         if kind == "b":
             return text.strip() == "1"
         if kind == "d":
             return _written_date(text)
         if kind != "n":
-            return text
+            return decoded(text)
         number, style = _number(text), self.dates.kind(self.cell.get("s", ""))
         return number if style is None else _moment(number, style, self.from_1904)
 
@@ -277,6 +277,15 @@ def _shared(texts: Sequence[str], number: str) -> str:
     if not number.strip().isdecimal() or int(number) >= len(texts):
         raise ValueError(f"A cell of the Excel file has the text number {number!r}, but there are only {len(texts)}.")
     return texts[int(number)]
+
+
+def decoded(text: str) -> str:
+    r"""Return a text with codes of Excel decoded.
+
+    >>> decoded("a_x000D_b"), decoded("_x005F_x0041_")
+    ('a\rb', '_x0041_')
+    """
+    return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), text)
 
 
 def _number(text: str) -> float:

@@ -14,6 +14,7 @@ from obliquerules.rows.levels import (
     column_of_objects,
     first_come,
     looked_up,
+    merged_order,
     missing_numbers,
     refusal,
 )
@@ -51,6 +52,7 @@ def block_of_frame(frame: nw.DataFrame[Any], ordered: tuple[str, ...] = ()) -> B
 
 def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -> Filled:
     """Return a column of a data frame with its values; raise if it holds anything that cannot be learned from."""
+    series = _in_known_zone(series)
     dtype = series.dtype
     if dtype.is_numeric():
         return Column(name), _numbers(series)
@@ -60,33 +62,56 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
         return missing_numbers(name, len(series))
     if dtype in (nw.Categorical, nw.Enum):
         return _categories(name, series, ordered)
+    # Of objects of pandas, narwhals looks at the first only.
+    if dtype == nw.Object or getattr(series.to_native(), "dtype", None) == np.dtype(object):
+        return column_of_objects(name, series.to_list())
     if dtype == nw.String:
         return first_come(name, series.to_list())
     if dtype in (nw.Date, nw.Datetime):
         return _moments(name, series)
     if dtype == nw.Duration:
         return Column(name, kind="duration"), _numbers(series.dt.total_microseconds()) / (1e6 * DAY)
-    if dtype == nw.Object:
-        return column_of_objects(name, series.to_list())
     raise ValueError(refusal(name, kind_of_series(series)))
+
+
+def _in_known_zone(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Return times in universal time if narwhals cannot read their zone."""
+    native = series.to_native()
+    if series.dtype != nw.Unknown or getattr(getattr(native, "dtype", None), "tz", None) is None:
+        return series
+    return nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
 
 
 def _numbers(series: nw.Series[Any]) -> Any:
     """Return numbers as doubles, NaN where one is missing."""
-    floats = series if series.dtype.is_float() else series.cast(nw.Float64)
-    return np.asarray(floats.to_numpy(), dtype=np.float64)
+    # A cast of pyarrow refuses whole numbers beyond 2^53, which NumPy rounds; but NumPy has no type for these others.
+    foreign = series.dtype.is_decimal() or series.dtype in (nw.Int128, nw.UInt128)
+    numbers = series.cast(nw.Float64) if foreign else series
+    return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
 
 def _categories(name: str, series: nw.Series[Any], ordered: bool) -> Filled:
     """Return categories as levels; where their order counts, all of them in that order, as other blocks may have the others."""
-    native = series.to_native()
-    in_order = ordered or bool(getattr(getattr(native, "dtype", None), "ordered", False))
+    order = _order_of(name, series, ordered)
     column, codes = first_come(name, series.to_list())
-    if not in_order or column.levels is None:
+    if order is None or column.levels is None:
         return column, codes
-    levels = list(map(as_level, series.cat.get_categories().to_list()))
+    levels = list(map(as_level, order))
     places = [float(levels.index(level)) for level in column.levels]
     return Column(name, tuple(levels), ordered=True), looked_up(np.array([*places, UNSEEN, np.nan]), codes)
+
+
+def _order_of(name: str, series: nw.Series[Any], ordered: bool) -> list[Any] | None:
+    """Return the categories in order, None without an order."""
+    native = series.to_native()
+    kind = getattr(native, "dtype", getattr(native, "type", None))
+    arrow = getattr(kind, "pyarrow_dtype", kind)  # pandas may hold an array of pyarrow
+    if not (ordered or getattr(arrow, "ordered", False)):
+        return None
+    if not hasattr(arrow, "value_type"):
+        return list(series.cat.get_categories().to_list())
+    chunks = native.array.__arrow_array__() if arrow is not kind else native
+    return merged_order(name, (chunk.dictionary.to_pylist() for chunk in chunks.chunks))
 
 
 def _moments(name: str, series: nw.Series[Any]) -> Filled:

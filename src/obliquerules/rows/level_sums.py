@@ -92,7 +92,8 @@ class LevelSums:
 
     def _enough(self, fewest: float) -> NDArray[np.bool_]:
         sizes = self._sums_of_inputs(self._sizes)
-        return np.asarray((sizes >= fewest) & (sizes <= self._sizes.sum() - fewest))
+        # Not sizes <= total - fewest: where weights are large, fewest is lost in the subtraction.
+        return np.asarray((sizes >= fewest) & (self._sizes.sum() - sizes >= fewest))
 
     def indicators(self, fewest: float) -> list[tuple[Membership, float]]:
         """Return the memberships with enough rows, and the share of rows that each has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import graphlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -60,6 +61,19 @@ def first_come(name: str, values: Iterable[Any]) -> Filled:
     return Column(name, tuple(codes)), np.array(found, dtype=np.float64)
 
 
+def merged_order(name: str, orders: Iterable[Sequence[Any]]) -> list[Any]:
+    """Merge orders of levels; raise if they contradict each other."""
+    before_each: dict[Any, list[Any]] = {}
+    for order in orders:
+        known = [level for level in order if level is not None]
+        for level, before in zip(known, [None, *known], strict=False):
+            before_each.setdefault(level, []).extend([] if before is None else [before])
+    try:
+        return list(graphlib.TopologicalSorter(before_each).static_order())
+    except graphlib.CycleError as error:
+        raise ValueError(f"The parts of column '{name}' of X have the same categories in different orders.") from error
+
+
 def _mixed_levels(name: str, codes: Mapping[Any, int], values: NDArray[np.float64]) -> Filled:
     """Return levels that are numbers, some of them with decimals, as numbers; raise if they are anything else."""
     if all(isinstance(level, int | float) and not isinstance(level, bool) for level in codes):
@@ -78,13 +92,16 @@ def column_of_objects(name: str, values: Sequence[Any]) -> Filled:
     kinds = {type(value) for value in values if not is_nothing(value)}
     if not kinds:
         return missing_numbers(name, len(values))
-    if kinds <= {datetime.date, datetime.datetime}:
+    if all(issubclass(kind, np.datetime64 | np.timedelta64) for kind in kinds):
+        values = [None if is_nothing(value) else value.astype(f"{value.dtype.str[:3]}[us]").item() for value in values]
+        kinds = {type(value) for value in values if value is not None}
+    if all(issubclass(kind, datetime.date) for kind in kinds):
         seconds = [np.nan if is_nothing(value) else seconds_since_1970(value) for value in values]
         return column_of_moments(name, np.array(seconds))
     if all(issubclass(kind, datetime.timedelta) for kind in kinds):
         days = [np.nan if is_nothing(value) else value.total_seconds() / DAY for value in values]
         return Column(name, kind="duration"), np.array(days)
-    if bool not in kinds and np.bool_ not in kinds and str not in kinds:
+    if not any(issubclass(kind, bool | np.bool_ | str) for kind in kinds):  # text may be of NumPy's own type
         try:
             return Column(name), np.array([np.nan if is_nothing(value) else float(value) for value in values])
         except (TypeError, ValueError, OverflowError) as error:

@@ -64,10 +64,22 @@ class ParquetTable(Table):
             n_waiting += len(batch)
             while n_waiting >= blocks.BLOCK_ROWS:
                 rows = pa.Table.from_batches(waiting)
-                yield rows.slice(0, blocks.BLOCK_ROWS)
+                yield _unordered(rows.slice(0, blocks.BLOCK_ROWS))
                 waiting, n_waiting = rows.slice(blocks.BLOCK_ROWS).to_batches(), n_waiting - blocks.BLOCK_ROWS
         if n_waiting:
-            yield pa.Table.from_batches(waiting)
+            yield _unordered(pa.Table.from_batches(waiting))
+
+
+def _unordered(rows: Any) -> Any:
+    """Return rows without the order of their categories."""
+    import pyarrow as pa
+
+    # Each row group has a dictionary of its own.
+    for place, field in enumerate(rows.schema):
+        if getattr(field.type, "ordered", False):
+            chunks = [pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary) for chunk in rows.column(place).chunks]
+            rows = rows.set_column(place, field.name, pa.chunked_array(chunks))
+    return rows
 
 
 def parquet_table(X: Any, n_threads: int = 1) -> ParquetTable | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from obliquerules.rows.levels import block_of, column_of_objects, recoded
 from obliquerules.rows.training_columns import training_columns
+from obliquerules.rows.warned import warn_caller
 from obliquerules.rules import Block, Columns, Model
 from obliquerules.rules.columns import is_finite
 from obliquerules.rules.style import column_names
@@ -57,13 +57,15 @@ def read_table(
     ordered: tuple[str, ...] = (),
     *,
     in_doubles: bool = True,
+    rows: NDArray[np.intp] | None = None,
 ) -> Block:
     """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on.
 
-    Unless ``in_doubles``, an array in single precision stays so: it is for those who convert it block by block.
+    Unless ``in_doubles``, an array in single precision stays so: it is for those who convert it block by block. With ``rows``,
+    the table has no other rows.
     """
     if isinstance(X, Block):
-        return X
+        return X if rows is None else X.rows(rows)
     # Here, because they are slow to load, and a block needs none of them.
     from scipy.sparse import issparse
     from sklearn.utils import check_array
@@ -72,14 +74,15 @@ def read_table(
     from obliquerules.rows.sparse import sparse_block
 
     if issparse(X):
-        return sparse_block(X, columns, reader)
+        return sparse_block(X if rows is None else X.tocsr()[rows], columns, reader)
     frame = special_frame(X)
     if frame is not None:
         check_rows(len(frame), reader)
-        return block_of_frame(frame, ordered)
+        return block_of_frame(frame if rows is None else frame[rows], ordered)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=reader)
     given = given_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
     names = given or column_names(range(array.shape[1]), None)
+    array = array if rows is None else array[rows]
     if array.dtype.kind in "OUS":
         return block_of([column_of_objects(*one) for one in zip(names, array.T.tolist(), strict=True)])
     as_it_is = array.dtype == np.float32 and not in_doubles
@@ -92,8 +95,12 @@ def check_rows(n_rows: int, reader: str) -> None:
         raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {reader}.")
 
 
-def read_training(X: Any, names: Sequence[str] | None, reader: str, ordered: tuple[str, ...] = ()) -> Block:
+def read_training(
+    X: Any, names: Sequence[str] | None, reader: str, ordered: tuple[str, ...] = (), weight: Vector | None = None
+) -> Block:
     """Return a table as a block to learn from: what its columns hold becomes what the columns of the model hold.
+
+    Rows of weight zero are left out before anything is read of them.
 
     Parameters
     ----------
@@ -105,15 +112,18 @@ def read_training(X: Any, names: Sequence[str] | None, reader: str, ordered: tup
         The name of the reader in error messages.
     ordered : tuple of str
         The names of columns of categories whose order counts.
+    weight : array of shape (n_rows,), optional
+        How often each row counts.
     """
     from obliquerules.rows.sparse import SparseBlock
 
-    block = read_table(X, None, reader, ordered, in_doubles=False)
+    rows = None if weight is None or weight.all() else np.flatnonzero(weight)
+    block = read_table(X, None, reader, ordered, in_doubles=False, rows=rows)
     check_not_infinite(block.extremes, block.names)
     named = block.names if names is None else _feature_names(names, block, X)
     if isinstance(block, SparseBlock):
         return block.read_as(Columns.of(named))
-    known = training_columns(block)
+    known = training_columns(block, weight if rows is None or weight is None else weight[rows])
     if names is None:
         return known
     columns = known.columns if known.columns is not None else Columns.of(named)
@@ -138,26 +148,37 @@ def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...
     return names
 
 
-def read_inputs(model: Model, X: Any, reader: str = "The model") -> Block:
-    """Return inputs of a model as a block of its columns."""
+def read_inputs(model: Model, X: Any, reader: str = "The model", *, warned: bool = True) -> Block:
+    """Return inputs as a block of the model's columns."""
     columns, named = model.columns, model.expected_names is not None
     block = read(X, columns, len(columns), named=named, reader=reader)
-    warn_of_missing(model, block)
+    if warned:
+        warn_of_new_values(model, block)
     return block
 
 
-def warn_of_missing(model: Model, block: Block) -> None:
-    """Warn of values that are missing in a column that rules use and that was complete in fit."""
+def warn_of_new_values(model: Model, block: Block) -> None:
+    """Warn of missing values and levels unknown to fit."""
+    # Only columns that rules use matter to a prediction.
     used = set(model.ensemble.used_columns)
-    new = [block.column(index).name for index in sorted(block.incomplete & used) if not model.columns[index].missing]
-    if new:
-        listed = ", ".join(f"'{name}'" for name in new)
-        warnings.warn(
-            f"Values are missing in {listed}, which had none in fit: conditions on a missing value do not hold, unless they "
-            "say so.",
-            UserWarning,
-            stacklevel=3,
+    missing = [f"'{block.column(index).name}'" for index in sorted(block.incomplete & used) if not model.columns[index].missing]
+    levels = [index for index in model.columns.with_levels if index in used]
+    counts = {index: int(np.count_nonzero(block.matrix[:, index] < 0.0)) for index in levels}
+    unseen = [f"'{block.column(index).name}' ({_rows(count)})" for index, count in counts.items() if count]
+    if missing:
+        warn_caller(
+            f"Values are missing in {', '.join(missing)}, which had none in fit: conditions on a missing value do not hold, "
+            "unless they say so."
         )
+    if unseen:
+        warn_caller(
+            f"Levels that were not seen in fit occur in {', '.join(unseen)}: conditions on levels do not hold for them, and "
+            "negated conditions do."
+        )
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'' if count == 1 else 's'}"
 
 
 def read_target(model: Model, y: Any, n_rows: int) -> Vector:

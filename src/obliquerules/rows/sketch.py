@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rows.blocks import Part, Rows
-from obliquerules.rows.sample import mixed
+from obliquerules.rows.sample import mixed, sums
 from obliquerules.rules.columns import Block
+from obliquerules.rules.numbers import rounded_to
 
 Vector = NDArray[np.float64]
+
+FACTOR_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class Stratum:
         The hashes, in ascending order.
     rows : array of shape (n_kept, n_columns + 1 or more)
         Inputs, target and, if there is one, offset.
-    weight : array of shape (n_kept,)
+    weight, frequency : array of shape (n_kept,)
     total : float
         The weight of all rows of the stratum.
     """
@@ -35,22 +38,30 @@ class Stratum:
     key: NDArray[np.uint64]
     rows: NDArray[np.float64]
     weight: Vector
+    frequency: Vector
     total: float
 
     @classmethod
-    def of(cls, key: NDArray[np.uint64], rows: NDArray[np.float64], weight: Vector, most: int) -> Stratum:
-        """Return at most so many of some rows."""
+    def of(cls, key: NDArray[np.uint64], rows: NDArray[np.float64], weight: Vector, frequency: Vector, most: int) -> Stratum:
+        """Return the first ``most + 1`` rows.
+
+        The last of them shows that there are more than ``most``.
+        """
         distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-        summed = np.bincount(place, weight, len(distinct)).astype(np.float64)
-        kept = slice(most)
-        return cls(distinct[kept], rows[first[kept]], summed[kept], float(np.add.reduce(weight)))
+        summed, often = (sums(place, one, len(distinct)) for one in (weight, frequency))
+        kept = slice(most + 1)
+        return cls(distinct[kept], rows[first[kept]], summed[kept], often[kept], float(np.add.reduce(weight)))
 
     def merged(self, other: Stratum, most: int) -> Stratum:
-        """Return at most so many of the rows of both."""
+        """Return the first ``most + 1`` rows of both.
+
+        The last of them shows that there are more than ``most``.
+        """
         both = Stratum.of(
             np.concatenate([self.key, other.key]),
             np.concatenate([self.rows, other.rows]),
             np.concatenate([self.weight, other.weight]),
+            np.concatenate([self.frequency, other.frequency]),
             most,
         )
         return replace(both, total=self.total + other.total)
@@ -79,35 +90,48 @@ class Sketch:
         rows[np.isnan(rows)] = np.nan
         key = _content_key(rows)
         members = [np.flatnonzero((stratum == number) & (part.weight > 0.0)) for number in range(n_strata)]
-        return cls(tuple(Stratum.of(key[at], rows[at], part.weight[at], most) for at in members), most)
+        frequency = part.weight if part.frequency is None else part.frequency
+        return cls(tuple(Stratum.of(key[at], rows[at], part.weight[at], frequency[at], most) for at in members), most)
 
     def __add__(self, other: Sketch) -> Sketch:
         pairs = zip(self.strata, other.strata, strict=True)
         return Sketch(tuple(one.merged(two, self.most) for one, two in pairs), self.most)
 
-    def chosen(self) -> tuple[NDArray[np.float64], Vector]:
-        """Return rows, at most as many as asked for in all, and their weights.
+    @property
+    def is_complete(self) -> bool:
+        """Whether all different rows are there."""
+        return sum(len(stratum.key) for stratum in self.strata) <= self.most
 
-        Strata have equal numbers of rows, as far as they have so many, so that a rare class is as well known as another, and
+    def chosen(self) -> tuple[NDArray[np.float64], Vector, Vector]:
+        """Return chosen rows, their weights and their frequencies.
+
+        Strata have equal numbers of rows, as far as they have them, so that a rare class is as well known as another, and
         each has its share of the weight. The weights add up to what those of the chosen rows do.
         """
         sizes = shares([len(stratum.key) for stratum in self.strata], self.most)
-        taken = [(one.rows[:size], one.weight[:size], one.total) for one, size in zip(self.strata, sizes, strict=True) if size]
-        mass = [float(np.add.reduce(weight)) for _, weight, _ in taken]
-        unit = sum(mass) / sum(total for _, _, total in taken)
-        weights = [weight * (unit * total / own) for (_, weight, total), own in zip(taken, mass, strict=True)]
-        return np.concatenate([rows for rows, _, _ in taken]), np.concatenate(weights)
+        taken = [(one, slice(size)) for one, size in zip(self.strata, sizes, strict=True) if size]
+        mass = [float(np.add.reduce(one.weight[kept])) for one, kept in taken]
+        unit = sum(mass) / sum(one.total for one, _ in taken)
+        # Rounded, a factor does not depend on the order of summation.
+        factors = [rounded_to(unit * one.total / own, FACTOR_DIGITS) for (one, _), own in zip(taken, mass, strict=True)]
+        weights = [one.weight[kept] * factor for (one, kept), factor in zip(taken, factors, strict=True)]
+        rows, frequencies = [one.rows[kept] for one, kept in taken], [one.frequency[kept] for one, kept in taken]
+        return np.concatenate(rows), np.concatenate(weights), np.concatenate(frequencies)
 
 
-def some_rows(rows: Rows, strata: Callable[[Vector], NDArray[np.intp]], n_strata: int, most: int) -> Part:
-    """Return at most so many different rows, chosen by their content; ``strata`` says of targets in which stratum they are."""
+def some_rows(rows: Rows, strata: Callable[[Vector], NDArray[np.intp]], n_strata: int, most: int) -> tuple[Part, bool]:
+    """Return at most ``most`` distinct rows, and whether that is all.
+
+    ``strata`` says of targets in which stratum they are.
+    """
     sketch = rows.fold(lambda part: Sketch.of(part, strata(part.y), n_strata, most))
-    values, weight = sketch.chosen()
+    values, weight, frequency = sketch.chosen()
     n = values.shape[1] - 1 - rows.n_offsets
     offset = np.ascontiguousarray(values[:, n + 1 :]) if rows.n_offsets else None
     if rows.n_offsets == 1 and offset is not None:
         offset = offset[:, 0].copy()
-    return Part(Block(rows.columns, np.asfortranarray(values[:, :n])), values[:, n].copy(), weight, offset)
+    part = Part(Block(rows.columns, np.asfortranarray(values[:, :n])), values[:, n].copy(), weight, offset, frequency)
+    return part, sketch.is_complete
 
 
 def shares(sizes: Sequence[int], most: int) -> list[int]:

@@ -77,6 +77,13 @@ class Roles:
         """All columns that are read."""
         return (*self.inputs, *filter(None, (self.target, self.weight, self.exposure, self.offset)))
 
+    def counted(self, frame: Any) -> Any:
+        """Return the rows of a block that have weight."""
+        weight = self.values(frame, self.weight)
+        if weight is None or (rows := read_block_weights(weight, len(weight)) > 0.0).all():
+            return frame
+        return nw.from_native(frame, eager_only=True)[np.flatnonzero(rows)].to_native()
+
     def values(self, frame: Any, name: str | None) -> Any:
         """Return the values of a column that is no input, None if there is none; raise if one is missing."""
         if name is None:
@@ -119,6 +126,7 @@ class SeenTable:
     @classmethod
     def of(cls, frame: Any, roles: Roles, has_classes: bool) -> SeenTable:
         """Return what a block tells."""
+        frame = roles.counted(frame)
         block = roles.block(frame)
         weight = read_block_weights(roles.values(frame, roles.weight), len(block))
         given = read_given(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
@@ -128,7 +136,7 @@ class SeenTable:
             labels, place = np.unique(roles.values(frame, roles.target), return_inverse=True)
             classes = dict(zip(labels.tolist(), np.bincount(place, weight, len(labels)).tolist(), strict=True))
         total, largest = float(np.add.reduce(weight)), float(weight.max(initial=0.0))
-        return cls(SeenColumns.of(block), classes, total, largest, exposed, int(np.count_nonzero(weight)))
+        return cls(SeenColumns.of(block, weight), classes, total, largest, exposed, len(weight))
 
     def __add__(self, other: SeenTable) -> SeenTable:
         classes = {
@@ -173,7 +181,7 @@ class Reading:
 
     def part(self, frame: Any) -> Part:
         """Return a block of rows with what is known of them."""
-        roles = self.roles
+        roles, frame = self.roles, self.roles.counted(frame)
         block = recoded(roles.block(frame), self.columns)
         weight = read_block_weights(roles.values(frame, roles.weight), len(block)) * self.unit
         given = read_given(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
@@ -181,7 +189,7 @@ class Reading:
             given = Given(self.offset, given.values)
         outcomes = Outcomes.of(self.loss, self._target(frame, weight), weight, given, self.class_weights)
         matrix = Block(block.columns, np.asfortranarray(block.matrix))
-        return Part(matrix, outcomes.y, outcomes.weight, outcomes.offset)
+        return Part(matrix, outcomes.y, outcomes.weight, outcomes.offset, outcomes.frequency)
 
     def _target(self, frame: Any, weight: Vector) -> Vector:
         values = self.roles.values(frame, self.roles.target)

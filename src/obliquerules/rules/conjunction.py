@@ -12,7 +12,7 @@ from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.parsing import Reader
 from obliquerules.rules.proposition import Proposition, Test
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.style import PLAIN, Style, column_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,12 @@ class Conjunction:
                 if not isinstance(term, int) and term.levels and column.levels is None:
                     raise ValueError(f"Column '{column.name}' holds numbers, and has no levels for a condition.")
 
+    def check_levels(self, columns: Columns | None) -> None:
+        """Raise if a column does not have a listed level."""
+        for term in (term for test in self for term in ((test,) if isinstance(test, Membership) else test.columns)):
+            if isinstance(term, Membership):
+                term.check_levels(column_at(columns, term.column))
+
     def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, in the names of the given columns."""
         return style.both.join(proposition.describe(columns, style) for proposition in self.propositions) or "True"
@@ -88,12 +94,7 @@ class Conjunction:
         >>> print(Conjunction.parse("age >= 50 & bmi - 0.2 age <= 18.5", ["age", "bmi"]))
         x0 >= 50 & x1 - 0.2 x0 <= 18.5
         """
-        return read_condition(text, Reader(columns))
+        return cls(test for test, _ in Reader(columns).condition(text))
 
     def __str__(self) -> str:
         return self.describe()
-
-
-def read_condition(text: str, reader: Reader) -> Conjunction:
-    """Return a condition from its text, in the names that the reader knows."""
-    return Conjunction(test for test, _ in reader.tests(text))

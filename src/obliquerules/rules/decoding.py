@@ -124,6 +124,8 @@ def _decode_special(document: Field, names: Sequence[str]) -> Columns:
     columns: list[str | Column] = list(names)
     for field in document.get("columns", []).items():
         position = field.get("position").index(len(names))
+        if isinstance(columns[position], Column):
+            field.get("position").fail("a position that no other column has")
         levels = field.get("levels", None)
         try:
             columns[position] = Column(
@@ -205,7 +207,10 @@ def _decode_origin(document: Field, named: bool) -> Origin:
 
 def _decode_ranges(field: Field, n_columns: int) -> tuple[Range, ...]:
     """Return the ranges of columns, each with its lower end first."""
-    return tuple(_decode_range(item, n_columns) for item in field.items())
+    ranges = tuple(_decode_range(item, n_columns) for item in field.items())
+    if len({one.column for one in ranges}) < len(ranges):
+        field.fail("a list of ranges, one for each column")
+    return ranges
 
 
 def _decode_range(field: Field, n_columns: int) -> Range:

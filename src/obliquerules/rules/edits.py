@@ -101,8 +101,8 @@ class EditLog(Records[EditStep]):
     def _parts(self) -> Iterator[Table]:
         lines = [
             (
-                _change(str(step.complexity_before), str(step.complexity_after)),
-                _change(readable(step.loss_before), readable(step.loss_after)),
+                change(str(step.complexity_before), str(step.complexity_after)),
+                change(readable(step.loss_before), readable(step.loss_after)),
                 step.description,
             )
             for step in self.steps
@@ -110,7 +110,8 @@ class EditLog(Records[EditStep]):
         yield Table([("complexity", "mean loss", "step"), *lines])
 
 
-def _change(before: str, after: str) -> str:
+def change(before: str, after: str) -> str:
+    """Return a figure before and after, once if unchanged."""
     return after if before == after else f"{before} -> {after}"
 
 

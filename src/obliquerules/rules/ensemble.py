@@ -18,7 +18,7 @@ from obliquerules.rules.decimals.coarsening import HasValue
 from obliquerules.rules.decimals.rounding import Rounding, round_ensemble
 from obliquerules.rules.documents.encoding import ensemble_content
 from obliquerules.rules.documents.fields import write_document
-from obliquerules.rules.parsing import Reader, read_heading, read_lines, take_heading
+from obliquerules.rules.parsing import Reader, in_line, numbered_lines, read_heading
 from obliquerules.rules.proposition import Test
 from obliquerules.rules.rule import Rule, Weight, as_weight, read_rule
 from obliquerules.rules.simplify import simplify
@@ -248,7 +248,8 @@ class RuleEnsemble:
         """Return the ensemble in short decimals, with a certificate of what that changes on the rows of X.
 
         The numbers in conditions become the shortest decimals with which no row changes side or comes close to a threshold.
-        The printed ensemble can be read back exactly, unless `Rounding.digits` has a number above 7.
+        The printed ensemble can be read back exactly, unless `Rounding.digits` has a number above 7, or a condition on one
+        column that all rows meet, or none, keeps another weight than 1 or -1.
 
         Parameters
         ----------
@@ -328,7 +329,8 @@ class RuleEnsemble:
         r"""Return the ensemble that prints as this text: the inverse of ``to_text("plain")``.
 
         It is equal to the ensemble that was printed if that was done with ``exact=True``, or if no number has more than seven
-        digits, as after `rounded`.
+        digits and conditions on one column have the weight 1 or -1, as after `rounded`. A level that its column does not have
+        is refused. :ref:`The grammar <grammar>` is part of the guide.
 
         Parameters
         ----------
@@ -337,8 +339,9 @@ class RuleEnsemble:
             begin with ``#`` are skipped. With many classes, the first line names them, as ``red | blue | green | if``, and each
             rule has a weight, or a blank, for each of them.
         columns : sequence of str or Column, optional
-            The names of all columns, each once, or the columns themselves. In the text, a name stands in quotes, as in JSON, if
-            it could be taken for something else. Without names, columns are x0, x1, and so on.
+            The names of all columns, each once, or the columns themselves, without which levels cannot be checked. In the text,
+            a name stands in quotes, as in JSON, if it could be taken for something else. Without names, columns are x0, x1, and
+            so on.
 
         Examples
         --------
@@ -347,10 +350,12 @@ class RuleEnsemble:
         +1.5 if True
         -2 if age >= 50 & "a + b" <= 3
         """
-        reader = Reader(columns)
-        heading, body = take_heading(text)
-        outputs = None if heading is None else read_heading(heading)
-        rules = read_lines(body, lambda line: read_rule(line, reader, outputs))
+        reader, outputs, rules = Reader(columns), None, list[Rule]()
+        for place, (number, line) in enumerate(numbered_lines(text)):
+            with in_line(number):
+                if place == 0 and (outputs := read_heading(line)) is not None:
+                    continue
+                rules.append(read_rule(line, reader, outputs))
         constant = rules.pop(0).weight if rules and rules[0].is_constant else 0.0
         return cls(rules, constant, reader.columns, outputs)
 

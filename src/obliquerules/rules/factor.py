@@ -46,7 +46,7 @@ class Factor:
             raise ValueError(f"The column of a factor must be a whole number that is not negative; got {self.column!r}.")
         object.__setattr__(self, "column", int(self.column))
         for name in ("origin", "lower", "upper"):
-            object.__setattr__(self, name, float(getattr(self, name)))
+            object.__setattr__(self, name, float(getattr(self, name)) + 0.0)
         if not math.isfinite(self.origin):
             raise ValueError(f"The origin of a factor must be finite; got {self.origin}.")
         if not self.lower < self.upper or math.inf in (self.lower, -self.upper):

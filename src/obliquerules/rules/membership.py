@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, Level, as_block, as_level
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.style import PLAIN, Style, listed_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,13 @@ class Membership:
     def has(self, level: Level) -> bool:
         """Say whether the condition holds for a level that is not missing."""
         return ((type(level), level) in self._keys()) != self.negated
+
+    def check_levels(self, column: Column) -> None:
+        """Raise if the column does not have a listed level."""
+        unknown = [level for level in self.levels if (type(level), level) not in column.codes]
+        if unknown and column.levels is not None:
+            listed = listed_levels(column.levels)
+            raise ValueError(f"Column '{column.name}' has no level {PLAIN.level(unknown[0])}; its levels are {listed}.")
 
     def opposite(self) -> Membership:
         """Return the condition that holds exactly where this one does not."""

@@ -27,21 +27,24 @@ def seconds_since_1970(moment: datetime.date) -> float:
         moment = datetime.datetime.combine(moment, datetime.time())
     if moment.tzinfo is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-    return (moment - EPOCH).total_seconds()
+    since = moment - EPOCH
+    # As `datetime.timedelta.total_seconds` has it; that of pandas rounds otherwise.
+    return ((since.days * 86_400 + since.seconds) * 10**6 + since.microseconds) / 10**6
 
 
 def date_text(number: float) -> str | None:
     """Return the date that is this many days after the beginning of 1970; None if it is not a whole number of days."""
-    return None if not number.is_integer() or abs(number) * DAY > END_OF_TIME else _text(number * DAY, "%Y-%m-%d")
+    return None if not number.is_integer() or abs(number) * DAY > END_OF_TIME else _text(number * DAY)[:10]
 
 
 def time_text(number: float) -> str | None:
     """Return the time that is this many seconds after the beginning of 1970; None if it is not a whole number of them."""
-    return None if not number.is_integer() or abs(number) > END_OF_TIME else _text(number, "%Y-%m-%d %H:%M:%S")
+    return None if not number.is_integer() or abs(number) > END_OF_TIME else _text(number)
 
 
-def _text(seconds: float, form: str) -> str:
-    return (EPOCH + datetime.timedelta(seconds=seconds)).strftime(form)
+def _text(seconds: float) -> str:
+    # Formats of strftime do not fill up years of three digits everywhere.
+    return (EPOCH + datetime.timedelta(seconds=seconds)).isoformat(" ")
 
 
 def day_or_days(number: float) -> str:

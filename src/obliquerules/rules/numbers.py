@@ -33,7 +33,8 @@ def readable(number: float, short: int = SIGNIFICANT_DIGITS) -> str:
     digits = meant if meant <= MEANT_DIGITS else short
     magnitude = math.floor(math.log10(abs(number)))
     if not -5 <= magnitude <= 9:
-        return f"{number:.{digits}g}"
+        text = f"{number:.{digits}g}"
+        return text if math.isfinite(float(text)) else repr(number)  # the largest doubles cannot be rounded up
     decimals = max(0, digits - 1 - magnitude)
     text = f"{number:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if decimals else text

@@ -1,48 +1,21 @@
-"""Parsing: printed rules taken apart into propositions, memberships and factors."""
+"""Parsing: printed rules taken apart into weights, factors, propositions and memberships."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from obliquerules.rules.columns import Column, Columns, Level
 from obliquerules.rules.factor import Factor
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.moments import seconds_in, seconds_since_1970
-from obliquerules.rules.numbers import in_full
 from obliquerules.rules.proposition import Proposition, Term, Test
-from obliquerules.rules.style import NUMBER, OPERATORS
-
-QUOTED = r'"(?:[^"\\]|\\.)*"'
-# A name in quotes is one word, whatever is in it.
-WORD = re.compile(rf"{QUOTED}|[^ ]+")
-# A membership in a sum: in parentheses, at the beginning of a term. A name may contain parentheses, but not begin with one.
-IN_PARENTHESES = re.compile(rf'(^|[+-] )([0-9][^ ]* )?\(((?:{QUOTED}|\([^()"]*\)|[^()"])*)\)(?= |$)')
-PLACEHOLDER = "\0"
-
-# Conditions on levels: the name of a column, what it is asked, and levels.
-ABSENT = re.compile(r"(?P<name>.+) is (?P<word>not )?missing")
-AMONG = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<word>not )?in \{{(?P<levels>.+)\}}")
-EQUAL = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<word>=|==|!=) (?P<levels>.+)")
-IN_ORDER = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<word>at least|at most|below|above) (?P<levels>.+)")
-LISTED = re.compile(rf"\s*({QUOTED}|[^,]+?)\s*(?:,|$)")
-# Conditions on several 0/1 columns: how many of them must be as listed.
-VOTES = re.compile(r"(?:(?P<any>any)|at least (?P<number>[0-9]+)) of \{(?P<listed>.+)\}")
-# A date, a time or a number of days after a comparison.
-DATED = re.compile(
-    r"(?P<left>.+ (?:>=|<=|>|<|=|==)) (?:(?P<date>\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)|(?P<days>[^ ]+) days?)"
-)
-
-# What a weight is multiplied by: a column, perhaps with limits, and in parentheses if it is counted from an origin.
-CLIPPED = re.compile(r"(?P<name>.+) clipped to \[(?P<lower>[^,\]]+), (?P<upper>[^,\]]+)\]")
-MIN = re.compile(r"min\((?P<name>.+), (?P<upper>[^,()]+)\)")
-MAX = re.compile(r"max\((?P<name>.+), (?P<lower>[^,()]+)\)")
-COUNTED = re.compile(r"\((?P<inner>.+) (?P<sign>[+-]) (?P<origin>[^\]\"]+)\)")
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
+from obliquerules.rules.style import column_at
+from obliquerules.rules.tokens import TRUTHS, Token, Tokens
 
 # What each comparison consists of: the sides, 1 for "at least" and -1 for "at most", and whether the number itself is excluded.
 COMPARISONS = {
@@ -53,9 +26,10 @@ COMPARISONS = {
     "=": ((1.0, -1.0), False),
     "==": ((1.0, -1.0), False),
 }
-# The name of a class and its weight.
-WEIGHED = re.compile(rf"(?P<name>{QUOTED}|.+?) (?P<weight>{NUMBER.pattern})")
-Read = TypeVar("Read")
+EQUALITIES = ("=", "==", "!=")
+# What ends a condition: a name before it is a condition by itself.
+ENDS = ("", "&", "and", "or missing", ",", "}", ")")
+NAMES = ("name", "quoted")
 
 
 class Typed(NamedTuple):
@@ -65,86 +39,79 @@ class Typed(NamedTuple):
     comparison: str | None = None
 
 
-def read_lines(text: str, read: Callable[[str], Read]) -> list[Read]:
-    """Return what is read from each line that is neither blank nor a remark after ``#``; an error says in which line it is."""
-    found = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            try:
-                found.append(read(line))
-            except ValueError as error:
-                raise ValueError(f"Line {number}: {error}") from error
-    return found
+class Line(NamedTuple):
+    """A rule as it is written.
+
+    The weight may be one number for each class; it is None for a condition alone.
+    """
+
+    weight: float | list[float] | None
+    factor: Factor | None
+    tests: list[Typed]
 
 
-def rule_parts(text: str) -> tuple[float, str | None, str]:
-    """Split the text of a rule into its weight, the text of its factor, None if there is none, and that of its condition."""
-    amount, found, condition = _cut_at_if(text.strip())
-    weight, _, factor = amount.strip().partition(" ")
-    if not NUMBER.fullmatch(weight) or not (found or factor) or not COMPARISONS.keys().isdisjoint(WORD.findall(factor)):
-        raise ValueError(
-            f"A rule reads like '+1.5 if x0 >= 3' or '+1.5 x0', with a number at the beginning; got {text.strip()!r}."
-        )
-    return float(weight), factor.strip() or None, condition if found else "True"
+@contextlib.contextmanager
+def in_line(number: int) -> Iterator[None]:
+    """Add the number of a line to an error."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"Line {number}: {error}") from error
 
 
-def take_heading(text: str) -> tuple[str | None, str]:
-    """Return the heading of a table of many classes, None if there is none, and the text below it."""
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if line.strip() and not line.lstrip().startswith("#"):
-            is_heading = re.search(r"\| *if *$", line) is not None
-            # The lines keep their numbers.
-            return (line, "\n".join(["", *lines[:number], *lines[number + 1 :]])) if is_heading else (None, text)
-    return None, text
+def numbered_lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines with rules, with their numbers from 1.
+
+    Blank lines, and remarks after ``#``, are skipped.
+    """
+    lines = enumerate(text.split("\n"), start=1)
+    return [(number, line) for number, line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
-def read_heading(heading: str) -> list[str]:
-    """Return the names of the classes in the heading of a table."""
-    return [_unquoted(name.strip()) for name in _parts(heading, r"\|")[:-1]]
+def read_heading(text: str) -> list[str] | None:
+    """Return the classes in a heading, ``red | blue | if``.
 
-
-def weights_and_condition(text: str, outputs: Sequence[str]) -> tuple[list[float], str]:
-    """Split the text of a rule for many classes: the cells of a table, or the names of classes with their weights."""
-    cells = text.split("|", len(outputs))
-    if len(cells) > len(outputs) and all(NUMBER.fullmatch(cell.strip()) or not cell.strip() for cell in cells[:-1]):
-        return [float(cell) if cell.strip() else 0.0 for cell in cells[:-1]], cells[-1].strip()
-    named, word, condition = _cut_at_if(text.strip())
-    weights = [0.0] * len(outputs)
-    if word and NUMBER.fullmatch(named) and float(named) == 0.0:
-        return weights, condition
-    parts = [WEIGHED.fullmatch(part) for part in _parts(named, ",")]
-    if not word or not all(parts):
-        raise ValueError(
-            f"A rule for many classes reads like '{outputs[0]} +1.5, {outputs[-1]} -2 if x0 >= 3'; got {text.strip()!r}."
-        )
-    for part in filter(None, parts):
-        weights[_output(_unquoted(part["name"]), outputs)] = float(part["weight"])
-    return weights, condition
-
-
-def _cut_at_if(text: str) -> tuple[str, bool, str]:
-    """Split a text at the first word ``if`` that is not in quotes; say whether there is one."""
-    for match in re.finditer(rf"{QUOTED}|( if )", text):
-        if match[1] is not None:
-            return text[: match.start()], True, text[match.end() :]
-    return text, False, ""
-
-
-def _output(name: str, outputs: Sequence[str]) -> int:
-    """Return the position of a class, also of a number that is called ``class 3``."""
-    for known in (name, name.removeprefix("class ")):
-        if known in outputs:
-            return list(outputs).index(known)
-    raise ValueError(f"There is no class {name!r}; the classes are {_listed(tuple(outputs))}.")
-
-
-def _unquoted(name: str) -> str:
-    return str(json.loads(name, strict=False)) if name.startswith('"') and WORD.fullmatch(name) else name
+    None if the text is something else.
+    """
+    names, tokens = list[str](), Tokens(text)
+    while tokens.peek().kind != "sign" and tokens.follows("|", ahead=1):
+        names.append(tokens.next().text)
+        tokens.next()
+    return names if names and tokens.take("if") and tokens.follows("") else None
 
 
 class Reader:
-    """Reads conditions in the names of given columns.
+    r"""Reads rules in the names of given columns.
+
+    The grammar of printed rules, in which ``[...]`` may be absent and ``(...)*`` stands any number of times::
+
+        ensemble   = [heading] rule*                  one in each line; lines that begin with # are remarks
+        heading    = class "|" (class "|")* "if"      with many classes
+        rule       = number [factor] ["if" condition]
+                   | ([number] "|")* condition        below a heading
+                   | class number ("," class number)* "if" condition
+        factor     = limited | "(" limited ("+" | "-") value ")"
+        limited    = column | ("min" | "max") "(" column "," value ")" | column "clipped to" "[" value "," value "]"
+        condition  = "True" | test (("&" | "and") test)*
+        test       = (literal | votes | sum comparison value) ["or missing"]
+        sum        = [number] term (("+" | "-") [number] term)*
+        term       = column | "(" literal ")"
+        comparison = ">=" | "<=" | ">" | "<" | "=" | "=="
+        votes      = ("any of" | "all of" | "at least" number "of") "{" literal ("," literal)* "}"
+        literal    = (["not"] column | column levels) ["or missing"] | "not" "(" literal ")"
+        levels     = "is missing" | "is not missing" | ("=" | "==" | "!=") level
+                   | ("in" | "not in") "{" level ("," level)* "}"
+                   | ("at least" | "at most" | "below" | "above") level
+        value      = number ["day" | "days"] | date | date time
+
+    Columns, levels and classes are names. A name in quotes is a string of JSON, so that anything can be one. A name without
+    quotes is one or more words with spaces between them; it goes on until one of the signs and words of the grammar, such as
+    ``>=``, ``and`` or ``is missing``, stands between spaces, or a comma, brace or vertical bar follows. Round and square
+    brackets behind a word belong to the name, as in ``radius (mm)``. A name does not begin with a number or ``not``. Which
+    columns there are does not change how a text is split.
+
+    A column of booleans, or of 0 and 1, is a literal by itself; the sums of numbers that ``votes`` stand for count how many
+    of the literals hold. ``=`` compares a column of numbers with a number, and any other with a level.
 
     Parameters
     ----------
@@ -159,261 +126,310 @@ class Reader:
         if self.names is not None and len(self._positions) < len(self.names):
             raise ValueError("feature_names must be different, so that the text says which column it means.")
 
-    def tests(self, text: str) -> list[Typed]:
-        """Read conditions with ``&`` between them, or ``True`` for none."""
-        words = WORD.findall(text)
-        return [] if words == ["True"] else [one for part in _split(words, "&") for one in self._condition(" ".join(part))]
+    def condition(self, text: str) -> list[Typed]:
+        """Read a condition."""
+        return self._condition(Tokens(text))
 
-    def _condition(self, text: str) -> list[Typed]:
-        """Return what a condition is: one proposition or membership, or two propositions where ``=`` stands for them."""
-        stated = text.removesuffix(" or missing")
-        found = self._on_levels(stated) or self._votes(stated)
-        read = [Typed(found)] if found is not None else self._comparison(stated)
-        if stated == text:
-            return read
-        return [Typed(test.with_missing(True), comparison) for test, comparison in read]
+    def rule_or_condition(self, text: str, outputs: Sequence[str] | None = None) -> Line:
+        """Read a rule, or a condition alone, which has no weight."""
+        tokens = Tokens(text)
+        # 2 x0 >= 3 is a condition, and 2 x0 a slope.
+        is_slope = outputs is None and tokens.peek().kind == "number" and not tokens.has(*COMPARISONS)
+        if is_slope or tokens.has("if", "|"):
+            return self.rule(text, outputs)
+        return Line(None, None, self._condition(tokens))
+
+    def rule(self, text: str, outputs: Sequence[str] | None = None) -> Line:
+        """Read a rule."""
+        tokens = Tokens(text)
+        if outputs is not None:
+            return Line(_class_weights(tokens, outputs), None, self._condition(tokens))
+        weight = tokens.next()
+        is_rule = tokens.has("if") or not (tokens.follows("") or tokens.has(*COMPARISONS))
+        if weight.kind != "number" or not is_rule:
+            raise _not_a_rule(text)
+        factor = None if tokens.follows("if") else self._factor(tokens)
+        return Line(float(weight.text), factor, self._condition(tokens) if tokens.need("if", "") else [])
 
     # ---- factors
 
-    def factor(self, text: str) -> Factor:
-        """Return what the weight of a rule is multiplied by, such as ``age``, ``(age - 50)`` or ``min(age, 80)``."""
-        counted = COUNTED.fullmatch(text)
-        inner = text if counted is None else counted["inner"]
-        clipped = CLIPPED.fullmatch(inner) or MIN.fullmatch(inner) or MAX.fullmatch(inner)
-        said = {"name": inner} if clipped is None else clipped.groupdict()
-        column = self._position([said.pop("name")])
-        limits = {name: self._value(limit, column) for name, limit in said.items()}
-        origin = 0.0 if counted is None else self._value(counted["origin"], column)
-        return Factor(column, -origin if counted is not None and counted["sign"] == "+" else origin, **limits)
+    def _factor(self, tokens: Tokens) -> Factor:
+        """Read what the weight of a rule is multiplied by."""
+        if not tokens.take("("):
+            return self._limited(tokens)
+        inner = self._limited(tokens)
+        sign = -1.0 if tokens.need("+", "-") == "+" else 1.0
+        origin = sign * self._value(tokens, inner.column)
+        tokens.need(")")
+        return Factor(inner.column, origin, inner.lower, inner.upper)
 
-    def _value(self, text: str, column: int) -> float:
-        """Return a number in the unit of a column, or the number that it has for a date, a time or a number of days."""
-        kind = self._column(column).kind
-        if kind in ("date", "time") and MOMENT.fullmatch(text):
-            return float(_days_or_seconds(text, kind))
-        number = re.sub(" days?$", "", text) if kind == "duration" else text
-        if not NUMBER.fullmatch(number):
-            raise ValueError(f"There should be a number in the place of {text!r}.")
-        return float(number)
+    def _limited(self, tokens: Tokens) -> Factor:
+        if tokens.peek() in (("name", "min"), ("name", "max")) and tokens.follows("(", ahead=1):
+            side = "upper" if tokens.next().text == "min" else "lower"
+            tokens.need("(")
+            column = self._position(tokens)
+            tokens.need(",")
+            limit = self._value(tokens, column)
+            tokens.need(")")
+            return Factor(column, **{side: limit})
+        column = self._position(tokens)
+        if not tokens.take("clipped to"):
+            return Factor(column)
+        limits = tokens.listed(lambda left: self._value(left, column), "[", "]")
+        if len(limits) != 2:
+            raise tokens.refusal()
+        return Factor(column, 0.0, *limits)
 
-    # ---- sums
+    def _value(self, tokens: Tokens, column: int | None) -> float:
+        """Read a value in the unit of a column.
 
-    def _comparison(self, text: str) -> list[Typed]:
-        """Return the one inequality that a comparison is, or the two that ``=`` stands for."""
-        memberships: list[Membership] = []
-        words = WORD.findall(self._with_placeholders(self._in_numbers(text), memberships))
-        if len(words) < 3 or words[-2] not in COMPARISONS or not NUMBER.fullmatch(words[-1]):
-            raise ValueError(f"A condition reads like 'x0 >= 3' or '2 x0 - x1 <= 0.5'; got {text!r}.")
-        sides, excluded = COMPARISONS[words[-2]]
-        terms, weights = self._sum(words, memberships)
-        number = float(words[-1])
-        flag = self._flag(terms, weights, words[-2], number)
-        if flag is not None:
-            return [Typed(flag)]
+        This is a date, a time, a number of days or a number; for a sum, without a column, a number.
+        """
+        kind, token = "number" if column is None else self._column(column).kind, tokens.next()
+        if token.kind == "moment" and kind in ("date", "time"):
+            return _days_or_seconds(token.text, kind)
+        if token.kind != "number":
+            raise ValueError(f"There should be a number in the place of {token.text!r} in {tokens.text!r}.")
+        if kind == "duration" and tokens.peek() in (("name", "day"), ("name", "days")):
+            tokens.next()
+        return float(token.text)
+
+    # ---- conditions
+
+    def _condition(self, tokens: Tokens) -> list[Typed]:
+        if tokens.peek() == ("name", "True") and tokens.follows("", ahead=1):
+            return []
+        found = self._test(tokens)
+        while tokens.need("&", "and", ""):
+            found += self._test(tokens)
+        return found
+
+    def _test(self, tokens: Tokens) -> list[Typed]:
+        """Read a test; ``=`` between numbers stands for two."""
+        literal = self._literal(tokens)
+        if literal is not None:
+            found = [Typed(_as_test(*literal))]
+        elif tokens.peek().kind == "word":
+            found = [Typed(self._votes(tokens))]
+        else:
+            found = self._comparison(tokens)
+        if not tokens.take("or missing"):
+            return found
+        return [Typed(test.with_missing(True), comparison) for test, comparison in found]
+
+    def _votes(self, tokens: Tokens) -> Proposition:
+        """Read how many of several literals must hold."""
+        count = tokens.next().text.removesuffix(" of")
+        literals = tokens.listed(self._listed_literal)
+        weights = [weight for _, weight in literals]
+        wanted = {"any": 1, "all": len(literals)}.get(count) or int(count.removeprefix("at least "))
+        return Proposition([term for term, _ in literals], weights, wanted - sum(weight < 0.0 for weight in weights))
+
+    def _listed_literal(self, tokens: Tokens) -> tuple[Term, float]:
+        literal = self._literal(tokens)
+        if literal is None:
+            raise tokens.refusal()
+        return literal
+
+    def _comparison(self, tokens: Tokens) -> list[Typed]:
+        """Read a comparison: one inequality, or two for ``=``."""
+        terms, weights, sign = list[Term](), list[float](), 1.0
+        while True:
+            weights.append(sign * (float(tokens.next().text) if tokens.peek().kind == "number" else 1.0))
+            terms.append(self._term(tokens))
+            if not tokens.follows("+", "-"):
+                break
+            sign = -1.0 if tokens.next().text == "-" else 1.0
+        comparison = tokens.need(*COMPARISONS)
+        if tokens.peek().kind not in ("number", "moment"):
+            raise tokens.refusal()
+        single = terms[0] if len(terms) == 1 and weights == [1.0] and isinstance(terms[0], int) else None
+        number = self._value(tokens, single)
+        if comparison in EQUALITIES and number in (0.0, 1.0) and single is not None and self._column(single).kind == "flag":
+            return [Typed(_as_test(single, 1.0 if number else -1.0))]
+        sides, excluded = COMPARISONS[comparison]
         return [
-            Typed(Proposition(terms, [side * weight for weight in weights], _threshold(side * number, excluded)), words[-2])
+            Typed(Proposition(terms, [side * weight for weight in weights], _threshold(side * number, excluded)), comparison)
             for side in sides
         ]
 
-    def _with_placeholders(self, text: str, memberships: list[Membership]) -> str:
-        """Replace each membership in a sum by a word of its own, and collect them."""
+    def _term(self, tokens: Tokens) -> Term:
+        if not tokens.take("("):
+            return self._position(tokens)
+        literal = self._literal(tokens)
+        tokens.need(")")
+        if literal is None or not isinstance(literal[0], Membership) or literal[1] < 0.0:
+            raise ValueError(f"In parentheses there should be a condition on levels; got {tokens.text!r}.")
+        return literal[0]
 
-        def replaced(match: re.Match[str]) -> str:
-            found = self._on_levels(match[3].removesuffix(" or missing"))
-            if found is None:
-                raise ValueError(f"There is no condition on levels in ({match[3]}).")
-            memberships.append(found.with_missing(match[3].endswith(" or missing")) if found.levels else found)
-            return f"{match[1]}{match[2] or ''}{PLACEHOLDER}{len(memberships) - 1}"
+    # ---- literals
 
-        return IN_PARENTHESES.sub(replaced, text)
+    def _literal(self, tokens: Tokens) -> tuple[Term, float] | None:
+        """Read a 0/1 column or a membership, and its weight.
 
-    def _in_numbers(self, text: str) -> str:
-        """Replace a date, a time or a number of days by the number that the column has for it."""
-        match = DATED.fullmatch(text)
-        if match is None:
-            return text
-        column = self._find(match["left"].rpartition(" ")[0])
-        kind = "number" if column is None else self._column(column).kind
-        if match["days"] is not None:
-            return f"{match['left']} {match['days']}" if kind == "duration" else text
-        return text if kind not in ("date", "time") else f"{match['left']} {_days_or_seconds(match['date'], kind)}"
-
-    def _sum(self, words: list[str], memberships: Sequence[Membership]) -> tuple[list[Term], list[float]]:
-        """Return the terms and weights of the sum to the left of a comparison."""
-        terms: list[Term] = []
-        weights, sign, term = [], 1.0, list[str]()
-        for word in (*words[:-2], "+"):
-            if word not in OPERATORS:
-                term.append(word)
-                continue
-            weight, name = self._term(term, words)
-            placeholder = len(name) == 1 and name[0].startswith(PLACEHOLDER)
-            terms.append(memberships[int(name[0][1:])] if placeholder else self._position(name))
-            weights.append(sign * weight)
-            sign, term = (-1.0 if word == "-" else 1.0), []
-        return terms, weights
-
-    def _term(self, term: list[str], words: list[str]) -> tuple[float, list[str]]:
-        """Return the weight and the name of a term such as ``2 x0`` or ``x0``."""
-        weighted = bool(term) and NUMBER.fullmatch(term[0]) is not None
-        name = term[1:] if weighted else term
-        if not name:
-            raise ValueError(f"The name of a column is missing in {' '.join(words)!r}.")
-        return (float(term[0]) if weighted else 1.0), name
-
-    def _flag(self, terms: list[Term], weights: list[float], comparison: str, number: float) -> Proposition | None:
-        """Return ``a = 1`` or ``a = 0`` of a 0/1 column as the one inequality that it is."""
-        single = terms[0] if len(terms) == 1 and weights == [1.0] and comparison in ("=", "==") else None
-        if not isinstance(single, int) or self._column(single).kind != "flag" or number not in (0.0, 1.0):
+        The weight is -1 if it is negated. None if something else follows.
+        """
+        if tokens.follows("not") and tokens.follows("(", ahead=1):
+            tokens.next()
+            return self._term(tokens), -1.0
+        answer = tokens.take("not") is None
+        if answer and tokens.peek().kind not in NAMES:
             return None
-        return Proposition([single], [1.0 if number else -1.0], number)
-
-    # ---- levels
-
-    def _on_levels(self, text: str) -> Membership | None:
-        """Return a condition on levels or on missing values; None if the text is something else."""
-        for pattern, read in ((ABSENT, _absent), (AMONG, _among), (EQUAL, _equal), (IN_ORDER, _in_order)):
-            match = pattern.fullmatch(text)
-            position = None if match is None else self._find(match["name"])
-            if match is not None and position is not None:
-                found = read(match, position, self._column(position))
-                if found is not None:
-                    return found
-        return self._truth(text)
-
-    def _truth(self, text: str) -> Membership | None:
-        """Return ``smoker`` or ``not smoker`` as a condition; None if that is no column of booleans."""
-        position = self._find(text.removeprefix("not "))
-        if position is None or not self._column(position).is_truth:
-            return None
-        return Membership(position, [not text.startswith("not ")])
-
-    def _votes(self, text: str) -> Proposition | None:
-        """Return a condition on several 0/1 columns and memberships; None if the text is something else."""
-        match = VOTES.fullmatch(text)
-        if match is not None:
-            votes = [self._vote(part) for part in _parts(match["listed"], r",")]
-            wanted = 1 if match["any"] else int(match["number"])
+        if answer and (tokens.peek(1).kind == "word" or (tokens.follows(*EQUALITIES, ahead=1) and self._equals_level(tokens))):
+            membership = self._membership(tokens)
+        elif not answer or tokens.follows(*ENDS, ahead=1):
+            position = self._position(tokens)
+            if self._column(position).kind == "flag":
+                return position, 1.0 if answer else -1.0
+            membership = self._truth(position, answer)
         else:
-            parts = _parts(text, r"\band\b")
-            votes = [self._vote(part) for part in parts] if len(parts) > 1 else []
-            wanted = len(votes)
-        known = [vote for vote in votes if vote is not None]
-        if not known or len(known) < len(votes):
             return None
-        weights = [weight for _, weight in known]
-        return Proposition([term for term, _ in known], weights, wanted - sum(weight < 0.0 for weight in weights))
+        return membership.with_missing(bool(tokens.take("or missing"))), 1.0
 
-    def _vote(self, text: str) -> tuple[Term, float] | None:
-        """Return a 0/1 column or a membership, with the weight -1 if it is negated."""
-        term = self._literal(text)
-        if term is not None:
-            return term, 1.0
-        term = self._literal(text.removeprefix("not ")) if text.startswith("not ") else None
-        return None if term is None else (term, -1.0)
+    def _equals_level(self, tokens: Tokens) -> bool:
+        """Say whether a column is compared with a level."""
+        column = self._column(self._position_of(tokens.peek()))
+        if column.levels is None and self.columns is not None and tokens.peek(2).kind in NAMES:
+            raise ValueError(f"Column '{column.name}' holds numbers, and has no levels for a condition.")
+        return column.levels is not None or tokens.peek(2).kind in NAMES
 
-    def _literal(self, text: str) -> Term | None:
-        inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
-        position = self._find(inner)
-        if position is not None and self._column(position).levels is None:
-            return position
-        found = self._on_levels(inner.removesuffix(" or missing"))
-        return found.with_missing(True) if found is not None and inner.endswith(" or missing") else found
+    def _truth(self, position: int, answer: bool) -> Membership:
+        """Return the condition on a column of booleans."""
+        column = self._column(position)
+        if self.columns is not None and not column.is_truth:
+            raise ValueError(f"Column '{column.name}' is no condition by itself: it holds neither booleans nor 0 and 1.")
+        return Membership(position, [answer])
+
+    def _membership(self, tokens: Tokens) -> Membership:
+        """Read a condition on levels or on a missing value."""
+        position = self._position(tokens)
+        column, word = self._column(position), tokens.next().text
+        if word in ("is missing", "is not missing"):
+            return Membership(position, (), negated=word == "is not missing", missing=word == "is missing")
+        if word in ("in", "not in"):
+            levels: Sequence[Level] = tokens.listed(lambda left: _level(left, column))
+        elif word in EQUALITIES:
+            levels = [_level(tokens, column)]
+        else:
+            levels = _in_order(column, word, _level(tokens, column))
+        ordered = word in ("at least", "at most", "below", "above")
+        return Membership(position, levels, negated=word in ("not in", "!=", "below", "above"), ordered=ordered)
 
     # ---- columns
 
     def _column(self, position: int) -> Column:
-        return Column(f"x{position}") if self.columns is None else self.columns[position]
+        return column_at(self.columns, position)
 
-    def _find(self, name: str) -> int | None:
-        """Return the position of a column, None if there is none of that name."""
-        if name.startswith('"') and WORD.fullmatch(name):
-            name = json.loads(name, strict=False)
-        if self.names is None and re.fullmatch(r"x\d{1,9}", name):
+    def _position(self, tokens: Tokens) -> int:
+        """Read the name of a column."""
+        if tokens.peek().kind not in NAMES:
+            raise tokens.refusal() if tokens.follows("") else ValueError(f"The name of a column is missing in {tokens.text!r}.")
+        return self._position_of(tokens.next())
+
+    def _position_of(self, token: Token) -> int:
+        name = token.text
+        if self.names is None and re.fullmatch(r"x[0-9]{1,9}", name):
             return int(name[1:])
-        return self._positions.get(name)
-
-    def _position(self, words: list[str]) -> int:
-        name = " ".join(words)
-        position = self._find(name)
-        if position is None:
+        if name not in self._positions:
             known = "columns are called x0, x1, ..." if self.names is None else f"columns are {_listed(self.names)}"
-            raise ValueError(f"There is no column {name!r}; the {known}.")
-        return position
+            hint = " Signs such as >= stand between spaces." if token.kind == "name" and re.search("[<>=]", name) else ""
+            raise ValueError(f"There is no column {name!r}; the {known}.{hint}")
+        return self._positions[name]
 
 
-def _absent(match: re.Match[str], position: int, column: Column) -> Membership | None:  # noqa: ARG001  # one signature for all
-    return Membership(position, (), negated=match["word"] is not None, missing=match["word"] is None)
+def _not_a_rule(text: str, outputs: Sequence[str] | None = None) -> ValueError:
+    """Return the error for text that is no rule."""
+    if outputs is None:
+        like = "A rule reads like '+1.5 if x0 >= 3' or '+1.5 x0', with a number at the beginning"
+    else:
+        like = f"A rule for many classes reads like '{outputs[0]} +1.5, {outputs[-1]} -2 if x0 >= 3'"
+    return ValueError(f"{like}; got {text.strip()!r}.")
 
 
-def _among(match: re.Match[str], position: int, column: Column) -> Membership | None:
-    levels = [_level(text, column) for text in LISTED.findall(match["levels"])]
-    return Membership(position, levels, negated=match["word"] is not None)
+def _class_weights(tokens: Tokens, outputs: Sequence[str]) -> list[float]:
+    """Read the weights of classes, from cells or by name."""
+    if tokens.follows("|", ahead=int(tokens.peek().kind == "number")):
+        return [_cell(tokens) for _ in outputs]
+    weights = [0.0] * len(outputs)
+    if tokens.peek().kind == "number" and tokens.follows("if", ahead=1) and float(tokens.peek().text) == 0.0:
+        tokens.next()
+    else:
+        for output, weight in _named_weights(tokens, outputs):
+            weights[output] = weight
+    tokens.need("if")
+    return weights
 
 
-def _equal(match: re.Match[str], position: int, column: Column) -> Membership | None:
-    text = match["levels"]
-    if column.levels is None and (column.kind != "number" or NUMBER.fullmatch(text) or WORD.fullmatch(text) is None):
-        return None  # an equation between numbers
-    return Membership(position, [_level(text, column)], negated=match["word"] == "!=")
+def _cell(tokens: Tokens) -> float:
+    weight = float(tokens.next().text) if tokens.peek().kind == "number" else 0.0
+    tokens.need("|")
+    return weight
 
 
-def _in_order(match: re.Match[str], position: int, column: Column) -> Membership | None:
+def _named_weights(tokens: Tokens, outputs: Sequence[str]) -> Iterator[tuple[int, float]]:
+    """Yield the positions of classes and their weights."""
+    while True:
+        name, weight = tokens.next(), tokens.next()
+        if name.kind in ("sign", "word") or weight.kind != "number" or not tokens.follows(",", "if"):
+            raise _not_a_rule(tokens.text, outputs)
+        yield _output(name, outputs), float(weight.text)
+        if not tokens.take(","):
+            return
+
+
+def _output(name: Token, outputs: Sequence[str]) -> int:
+    """Return the position of a class.
+
+    Without quotes, ``class 3`` is the class ``3``.
+    """
+    short = name.text if name.kind == "quoted" else name.text.removeprefix("class ")
+    for known in (short, name.text):
+        if known in outputs:
+            return list(outputs).index(known)
+    raise ValueError(f"There is no class {name.text!r}; the classes are {_listed(tuple(outputs))}.")
+
+
+def _as_test(term: Term, weight: float) -> Test:
+    """Return a literal as a condition."""
+    if isinstance(term, int):
+        return Proposition([term], [weight], max(weight, 0.0))
+    return term if weight > 0.0 else term.opposite()
+
+
+def _level(tokens: Tokens, column: Column) -> Level:
+    """Read a level, in the type of the column's levels."""
+    token = tokens.next()
+    if token.kind in ("sign", "word"):
+        raise tokens.refusal()
+    level: Level = token.text
+    if token.kind != "quoted" and not (column.levels and isinstance(column.levels[0], str)):
+        if token.text in TRUTHS:
+            level = token.text == "True"
+        elif re.fullmatch("[+-]?[0-9]+", token.text):
+            level = int(token.text)
+    Membership(0, [level]).check_levels(column)
+    return level
+
+
+def _in_order(column: Column, word: str, level: Level) -> tuple[Level, ...]:
+    """Return the levels from one on or up to one."""
     if not column.ordered or column.levels is None:
-        raise ValueError(f"Column '{column.name}' has no ordered levels for '{match['word']}'.")
-    level = _level(match["levels"], column)
-    code = column.codes.get((type(level), level))
-    if code is None:
-        raise ValueError(
-            f"Column '{column.name}' has no level {level!r}; its levels are {_listed(tuple(map(str, column.levels)))}."
-        )
-    upwards = match["word"] in ("at least", "below")
-    levels = column.levels[code:] if upwards else column.levels[: code + 1]
-    return Membership(position, levels, negated=match["word"] in ("below", "above"), ordered=True)
+        raise ValueError(f"Column '{column.name}' has no ordered levels for '{word}'.")
+    code = column.codes[type(level), level]
+    return column.levels[code:] if word in ("at least", "below") else column.levels[: code + 1]
 
 
-def _level(text: str, column: Column) -> Level:
-    """Return a level from its text, of the type that the levels of the column have."""
-    if text.startswith('"'):
-        return str(json.loads(text, strict=False))
-    kind = type(column.levels[0]) if column.levels else None
-    if kind is not str and text in ("True", "False"):
-        return text == "True"
-    return int(text) if kind is not str and re.fullmatch(r"[+-]?\d+", text) else text
-
-
-def _days_or_seconds(text: str, kind: str) -> str:
+def _days_or_seconds(text: str, kind: str) -> float:
     try:
         moment = datetime.datetime.fromisoformat(text)
     except ValueError as error:
         raise ValueError(f"There is no date {text!r}.") from error
-    return in_full(seconds_since_1970(moment) / seconds_in(kind))
-
-
-def _parts(text: str, separator: str) -> list[str]:
-    """Split a text at a separator outside of quotes, braces and parentheses."""
-    inside = re.compile(rf"{QUOTED}|\{{[^}}]*\}}|\([^)]*\)|({separator})")
-    parts, start = [], 0
-    for match in inside.finditer(text):
-        if match[1] is not None:
-            parts.append(text[start : match.start()].strip())
-            start = match.end()
-    return [*parts, text[start:].strip()]
+    return seconds_since_1970(moment) / seconds_in(kind)
 
 
 def _threshold(number: float, excluded: bool) -> float:
     """Return the least double that a sum may be: the number, or the next one above if that is excluded."""
     return math.nextafter(number, math.inf) if excluded else number
-
-
-def _split(words: list[str], separator: str) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for word in words:
-        if word == separator:
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return parts
 
 
 def _listed(names: tuple[str, ...]) -> str:

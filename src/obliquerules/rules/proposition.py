@@ -56,7 +56,7 @@ class Proposition:
     def __init__(self, columns: Sequence[Term], weights: Sequence[float], threshold: float, missing: bool = False) -> None:
         object.__setattr__(self, "columns", tuple(map(_as_term, columns)))
         object.__setattr__(self, "weights", tuple(float(weight) for weight in weights))
-        object.__setattr__(self, "threshold", float(threshold))
+        object.__setattr__(self, "threshold", float(threshold) + 0.0)  # no negative zero, which prints as zero
         object.__setattr__(self, "missing", bool(missing))
         self._check()
 

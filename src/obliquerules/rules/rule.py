@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, as_block
-from obliquerules.rules.conjunction import Conjunction, read_condition
+from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.factor import Factor
-from obliquerules.rules.parsing import Reader, rule_parts, weights_and_condition
+from obliquerules.rules.parsing import Reader
 from obliquerules.rules.style import PLAIN, Style
 
 # One number, or one for each score.
@@ -22,8 +22,8 @@ Weight = float | tuple[float, ...]
 def as_weight(weight: float | Iterable[float]) -> Weight:
     """Return one number as a double, and several as a tuple of them."""
     given = np.asarray(weight, dtype=np.float64)
-    # No class is left with a negative zero.
-    return float(given) if given.ndim == 0 else tuple((given + 0.0).tolist())
+    # No weight is a negative zero, which prints as zero.
+    return float(given + 0.0) if given.ndim == 0 else tuple((given + 0.0).tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,6 @@ class Rule:
 
 def read_rule(text: str, reader: Reader, outputs: Sequence[str] | None = None) -> Rule:
     """Return a rule from its text, in the names that the reader knows and, with many classes, those of the outputs."""
-    if outputs is not None:
-        weights, condition = weights_and_condition(text, outputs)
-        return Rule(weights, read_condition(condition, reader))
-    weight, factor, condition = rule_parts(text)
-    return Rule(weight, read_condition(condition, reader), None if factor is None else reader.factor(factor))
+    weight, factor, tests = reader.rule(text, outputs)
+    assert weight is not None
+    return Rule(weight, Conjunction(test for test, _ in tests), factor)

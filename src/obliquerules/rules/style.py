@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,37 +10,24 @@ from typing import TYPE_CHECKING
 from obliquerules.rules.columns import Column, Columns, Level
 from obliquerules.rules.moments import date_text, day_or_days, time_text
 from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
+from obliquerules.rules.tokens import NUMBER, is_name, quoted
 
 if TYPE_CHECKING:
     from obliquerules.rules.factor import Factor
     from obliquerules.rules.membership import Membership
     from obliquerules.rules.proposition import Proposition
 
-NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
-# Words that stand between the names and numbers of a condition.
-OPERATORS = frozenset({"+", "-", ">=", "<=", ">", "<", "=", "==", "!=", "&"})
-# What a name must not look like, because a condition on levels or on missing values does.
-LEVEL_WORDS = re.compile(
-    r"^(not |any of \{|at least |\()| (not )?in \{| at (least|most) | (below|above) | is (not )?missing$| or missing$"
-)
-# What the name of a factor must not look like, because limits or the condition of a rule may follow it.
-FACTOR_WORDS = re.compile(r" clipped to \[|\bif\b|^(min|max)\(")
-# A level that needs no quotes.
-PLAIN_LEVEL = re.compile(r'[^\s",{}()&=<>!|]+( [^\s",{}()&=<>!|]+)*')
-LEVEL_OF_WORDS = re.compile(r"True|False|missing|.*\b(and|or missing)\b.*")
+# How many levels of a column a message lists.
+MOST_LISTED = 10
 
 
 def plain_name(name: str) -> str:
-    """Return a name as plain text shows it: quoted as in JSON if it could be mistaken for something else.
+    """Return a name, in quotes if it could be mistaken.
 
-    >>> plain_name("worst radius"), plain_name("a + b"), plain_name("2 legs")
-    ('worst radius', '"a + b"', '"2 legs"')
+    >>> plain_name("mean radius (mm)"), plain_name("a + b"), plain_name("2 legs"), plain_name("salt and pepper")
+    ('mean radius (mm)', '"a + b"', '"2 legs"', '"salt and pepper"')
     """
-    words = name.split(" ")
-    odd = name != " ".join(name.split()) or '"' in name or not name or name == "True"
-    if odd or NUMBER.fullmatch(words[0]) or not OPERATORS.isdisjoint(words) or LEVEL_WORDS.search(name):
-        return json.dumps(name, ensure_ascii=False)
-    return name
+    return name if is_name(name) else quoted(name)
 
 
 def plain_level(level: Level) -> str:
@@ -51,12 +36,7 @@ def plain_level(level: Level) -> str:
     >>> plain_level("dark red"), plain_level("1"), plain_level(1), plain_level("a, b")
     ('dark red', '"1"', '1', '"a, b"')
     """
-    text = str(level)
-    if not isinstance(level, str) or (
-        PLAIN_LEVEL.fullmatch(text) and not NUMBER.match(text) and not LEVEL_OF_WORDS.fullmatch(text)
-    ):
-        return text
-    return json.dumps(text, ensure_ascii=False)
+    return plain_name(level) if isinstance(level, str) else str(level)
 
 
 def plain_output(name: str) -> str:
@@ -67,8 +47,22 @@ def plain_output(name: str) -> str:
     """
     if NUMBER.fullmatch(name):
         return f"class {name}"
-    odd = name != " ".join(name.split()) or not name or re.search(r'[",|#{}()]|\bif\b', name) or name.startswith("class ")
-    return json.dumps(name, ensure_ascii=False) if odd else name
+    return quoted(name) if name.startswith(("#", "class ")) else plain_name(name)
+
+
+def plain_heading(name: str) -> str:
+    """Return the name of a class for the heading of a table.
+
+    >>> plain_heading("3"), plain_heading("# 3")
+    ('3', '"# 3"')
+    """
+    # A line that begins with # is a remark.
+    return name if NUMBER.fullmatch(name) else quoted(name) if name.startswith("#") else plain_name(name)
+
+
+def listed_levels(levels: Sequence[Level]) -> str:
+    """Return levels as text, only the first of many."""
+    return ", ".join(map(plain_level, levels[:MOST_LISTED])) + (", ..." if len(levels) > MOST_LISTED else "")
 
 
 def column_names(columns: Iterable[int], feature_names: Sequence[str] | None) -> list[str]:
@@ -171,10 +165,10 @@ class Style:
     def factor(self, columns: Columns | None, factor: Factor) -> str:
         """Return what the weight of a rule is multiplied by: the value of a column, with its limits and its origin."""
         column = column_at(columns, factor.column)
-        text = self.name(column.name)
-        if text == column.name and self.name is plain_name and FACTOR_WORDS.search(text):
-            text = json.dumps(text, ensure_ascii=False)
-        return self.counted(column, self._clipped(column, text, factor), factor.origin)
+        # Limits that few digits do not tell apart are written in full.
+        apart = float(self._digits(factor.lower)) < float(self._digits(factor.upper))
+        style = self if apart else self.in_full()
+        return style.counted(column, style._clipped(column, self.name(column.name), factor), factor.origin)
 
     def hinge(self, columns: Columns | None, factor: Factor) -> str | None:
         """Return in words what a hinge counts from its knot; None if the factor is no hinge on a column of plain numbers."""
@@ -228,8 +222,9 @@ class Style:
 
     def _inequality(self, names: Sequence[str], weights: Sequence[float], threshold: float) -> str:
         sense, side = (self.at_least, 1.0) if weights[0] > 0.0 else (self.at_most, -1.0)
-        if len(names) == 1 and not self.exact:
-            return f"{names[0]}{sense}{self.write(threshold / weights[0])}"
+        quotient = threshold / weights[0]
+        if len(names) == 1 and not self.exact and math.isfinite(quotient) and (quotient != 0.0) == (threshold != 0.0):
+            return f"{names[0]}{sense}{self.write(quotient)}"
         left = self._term(weights[0], names[0])
         for weight, name in zip(weights[1:], names[1:], strict=True):
             left += (self.minus if side * weight < 0.0 else self.plus) + self._term(weight, name)
@@ -248,17 +243,16 @@ class Style:
             name = self.name(column_at(columns, proposition.columns[0]).name)
             return f"{name}{self.equal}{self.write(1.0 if proposition.weights[0] > 0.0 else 0.0)}"
         said = [self._vote(columns, *vote) for vote in zip(proposition.columns, proposition.weights, strict=True)]
-        if wanted == n_terms:
-            return " and ".join(said)
         listed = f"{self.opening}{', '.join(said)}{self.closing}"
+        if wanted == n_terms:
+            # A sentence has no braces.
+            return f"all of {listed}" if self.opening else " and ".join(said)
         return f"any of {listed}" if wanted == 1 else f"at least {wanted} of {listed}"
 
     def _vote(self, columns: Columns | None, term: int | Membership, weight: float) -> str:
         """Return a 0/1 column or a membership of a sum, negated if its weight is."""
         if isinstance(term, int):
             text = self.name(column_at(columns, term).name)
-            if not text.startswith('"') and (" and " in text or "," in text):
-                text = json.dumps(text, ensure_ascii=False)
             return text if weight > 0.0 else f"not {text}"
         text = self.membership(column_at(columns, term.column), term)
         return text if weight > 0.0 else f"not ({text})"
@@ -282,22 +276,21 @@ class Style:
 
     def _levels(self, column: Column, membership: Membership) -> str:
         levels, negated = membership.levels, membership.negated
-        if len(levels) == 1:
+        # Where levels are not known, x0 = 3 is an equation between numbers.
+        if len(levels) == 1 and (isinstance(levels[0], str) or column.levels is not None):
             return (self.unequal if negated else self.equal) + self.level(levels[0])
-        order = sorted(levels, key=lambda level: column.codes.get((type(level), level), math.inf))
-        listed = self.opening + ", ".join(map(self.level, order)) + self.closing
+        listed = self.opening + ", ".join(map(self.level, levels)) + self.closing
         return (self.not_among if negated else self.among) + listed
 
     def _ordered(self, column: Column, membership: Membership) -> str | None:
         """Return a condition on levels in a row, which begin with the first of the column or end with the last."""
-        codes = sorted(column.codes.get((type(level), level), -1) for level in membership.levels)
-        levels, name = column.levels or (), self.name(column.name)
-        if codes[0] < 0:
-            return None  # not the levels of this column
-        if codes == list(range(len(codes))):
-            return f"{name}{self.above_level if membership.negated else self.to_level}{self.level(levels[codes[-1]])}"
-        if codes == list(range(len(levels) - len(codes), len(levels))):
-            return f"{name}{self.below_level if membership.negated else self.from_level}{self.level(levels[codes[0]])}"
+        levels, n, name = column.levels, len(membership.levels), self.name(column.name)
+        if levels is None or not column.ordered:
+            return None
+        if membership.levels == levels[:n]:
+            return f"{name}{self.above_level if membership.negated else self.to_level}{self.level(levels[n - 1])}"
+        if membership.levels == levels[-n:]:
+            return f"{name}{self.below_level if membership.negated else self.from_level}{self.level(levels[-n])}"
         return None
 
 
@@ -308,7 +301,9 @@ def votes_needed(columns: Columns | None, proposition: Proposition) -> int | Non
             return None
     negative = sum(weight < 0.0 for weight in proposition.weights)
     wanted = proposition.threshold + negative
-    if any(abs(weight) != 1.0 for weight in proposition.weights) or wanted not in range(1, len(proposition.columns) + 1):
+    if any(abs(weight) != 1.0 for weight in proposition.weights) or not proposition.threshold.is_integer():
+        return None
+    if wanted not in range(1, len(proposition.columns) + 1):
         return None
     return int(wanted)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -14,7 +13,7 @@ from obliquerules.rules.bands import Band, BandTable, band_tables
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.rules.rule import Rule
-from obliquerules.rules.style import PLAIN, Style, column_at
+from obliquerules.rules.style import PLAIN, Style, column_at, plain_heading
 from obliquerules.rules.tables import html_table
 
 if TYPE_CHECKING:
@@ -108,19 +107,13 @@ def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
     if ensemble.outputs is None:
         return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
     rows = [(*_amounts(rule, style), rule.condition.describe(ensemble.columns, style)) for rule in _with_constant(ensemble)]
-    return in_columns([(*map(heading_name, ensemble.outputs), "if"), *rows])
+    return in_columns([(*map(plain_heading, ensemble.outputs), "if"), *rows])
 
 
 def in_columns(rows: list[Row]) -> list[str]:
     """Return the rows of a table as lines, with ``|`` between cells, all but the last of them to the right."""
     widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
     return [" | ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows]
-
-
-def heading_name(name: str) -> str:
-    """Return the name of a class as the heading of a table shows it."""
-    odd = name != " ".join(name.split()) or not name or re.search(r'["|#{}()]', name)
-    return json.dumps(name, ensure_ascii=False) if odd else name
 
 
 def _amounts(rule: Rule, style: Style) -> Row:

@@ -114,7 +114,7 @@ def _made(terms: tuple[Term, ...], weights: tuple[float, ...], threshold: float,
 def _upright(proposition: Proposition, block: Block) -> Proposition:
     """Return a sum in which levels count for what they are not, instead of counting against it, where none is missing.
 
-    ``a - (smoker = yes) >= 1`` says the same as ``a + (smoker != yes) >= 2``, and reads better: ``a and smoker != yes``.
+    ``a - (smoker = yes) >= 1`` says the same as ``a + (smoker != yes) >= 2``, and reads better: ``all of {a, smoker != yes}``.
     """
     terms, weights, threshold = list(proposition.columns), list(proposition.weights), proposition.threshold
     for place, (term, weight) in enumerate(zip(terms, weights, strict=True)):

@@ -24,13 +24,34 @@ def write_bytes(path: str | os.PathLike[str], raw: bytes) -> None:
     target = Path(os.path.realpath(path))  # what a link leads to, so that the link stays one
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The directory '{target.parent}' does not exist, so '{target.name}' cannot be written there.")
-    temporary = target.with_name(f".{target.name[:KEPT_OF_NAME]}.{uuid.uuid4().hex}.tmp")
+    temporary = temporary_beside(target)
     try:
         _write_new(temporary, raw, before)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def temporary_beside(path: Path) -> Path:
+    """Return a hidden name that nobody uses, beside a file."""
+    return path.with_name(f".{path.name[:KEPT_OF_NAME]}.{uuid.uuid4().hex}.tmp")
+
+
+def give_new_name(temporary: Path, target: Path) -> None:
+    """Move a file, atomically and never over another one."""
+    if sys.platform == "win32":
+        temporary.rename(target)
+        return
+    try:
+        os.link(temporary, target)  # unlike a rename, never over another file
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        target.touch(exist_ok=False)
+        temporary.replace(target)
+    else:
+        temporary.unlink()
 
 
 def regular_file(path: str | os.PathLike[str]) -> os.stat_result | None:

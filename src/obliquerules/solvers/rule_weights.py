@@ -13,6 +13,9 @@ from obliquerules.solvers.class_weights import class_weights_of_patterns
 
 Vector = NDArray[np.float64]
 
+# Relative jitter that makes a Hessian invertible whatever the rules are; a rule with a smaller share of its own is redundant.
+TINY = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class CorrectiveStep:
@@ -130,3 +133,21 @@ def patterns_with_offsets(
     distinct, finer = np.unique(np.column_stack([pattern, offset]), axis=0, return_inverse=True)
     given = distinct[:, 1] if offset.ndim == 1 else distinct[:, 1:]
     return design[distinct[:, 0].astype(np.intp)], finer.ravel(), np.ascontiguousarray(given)
+
+
+def whitened(design: NDArray[np.float64], by_pattern: Vector, ridge: float) -> NDArray[np.float64]:
+    """Return the design in coordinates that whiten its Hessian.
+
+    In these, the Hessian of the weights, ridge included, is the identity.
+
+    The second derivative of the loss in the score is given for each pattern, as a sum over its rows. If there is none, there
+    are no such coordinates, and zeros are returned.
+    """
+    if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
+        return np.zeros_like(design)
+    present = np.einsum("pi,p,pj->ij", design, by_pattern, design)
+    # Of its own size, too: where one row has nearly all weight, the values of a slope are large.
+    added = np.maximum(max(ridge, TINY * by_pattern.sum()), TINY * np.diag(present))
+    added[0] = TINY * by_pattern.sum()
+    present[np.diag_indices(len(present))] += added
+    return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), design.T).T)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.losses import Loss
-from obliquerules.solvers.rule_weights import weights_of_patterns
+from obliquerules.rows.sample import Groups
+from obliquerules.rules.columns import Block
+from obliquerules.solvers.rule_weights import weights_of_patterns, whitened
 
 Vector = NDArray[np.float64]
 
@@ -21,22 +24,71 @@ RIDGES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 # classes are separated, none of them shows what its own absence would change.
 ROWS_FOR_LESS = 100.0
 # Leaving a row out shows the optimism of the weights alone. Conditions are found on the same rows by a long search: each unit
-# of complexity counts as this many weights. In a linear model nothing but columns is chosen: a slope, two units, is one weight.
-WEIGHTS_PER_UNIT = 3.0
+# of complexity counts as this many weights for each unit of the logarithm of the number of conditions to choose from. In a
+# linear model nothing but columns is chosen: a slope, two units, is one weight.
+WEIGHTS_PER_UNIT = 0.4
 WEIGHTS_PER_UNIT_OF_LINES = 0.5
-# No row has more than this share of what decides its own score; and less curvature than the other share of all rows is none.
+# The largest leverage of what is left out.
 MOST_LEVERAGE = 0.99
-NO_CURVATURE = 1e-9
+# Groups are left out in batches whose arrays have at most this many numbers.
+MOST_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Targets, weights and, if there are any, offsets of distinct rows, and the loss."""
+    """Targets, weights and offsets of distinct rows, and the loss.
+
+    Attributes
+    ----------
+    y, weight : array of shape (n_rows,)
+    loss : Loss
+    offset : array or None
+    frequency : array of shape (n_rows,) or None
+        How many observations each row stands for, one of which is left out at a time; None for the weights.
+    groups : Groups or None
+        Groups of observations that are left out together, whatever the frequencies.
+    """
 
     y: Vector
     weight: Vector
     loss: Loss
     offset: Vector | None = None
+    frequency: Vector | None = None
+    groups: Groups | None = None
+
+    @cached_property
+    def entries(self) -> Entries:
+        """The parts of rows that are left out.
+
+        With groups, these are the shares of each group in its rows.
+        """
+        if self.groups is not None:
+            return Entries(self.groups.row, self.groups.weight, self.groups.weight, np.bincount(self.groups.group))
+        frequency = self.weight if self.frequency is None else self.frequency
+        # An observation, or all of a row that is less than one.
+        part = self.weight / np.maximum(frequency, 1.0)
+        return Entries(np.arange(len(self.y), dtype=np.intp), part, self.weight, np.ones(len(self.y), dtype=np.intp))
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Parts of rows to leave out, those of a group together.
+
+    Attributes
+    ----------
+    row : array of shape (n_entries,)
+    part : array of shape (n_entries,)
+        The weight that is left out.
+    counted : array of shape (n_entries,)
+        The weight with which the loss without it counts.
+    sizes : array of shape (n_groups,)
+        The number of entries of each group, one group after the other.
+    """
+
+    row: NDArray[np.intp]
+    part: Vector
+    counted: Vector
+    sizes: NDArray[np.intp]
 
 
 class Fitted(Protocol):
@@ -67,14 +119,14 @@ def estimated_ridge(
     ensembles: Sequence[Fitted],
     rows: Rows,
     penalty: Callable[[float], Any],
-    weights_per_unit: float = WEIGHTS_PER_UNIT,
+    weights_per_unit: float,
     each: Callable[..., Iterable[Vector]] = map,
 ) -> float:
     """Return the ridge, in rows, with the least mean expected loss of some ensembles on new rows.
 
-    The expected loss is that of the training rows, plus a multiple of what it would be more if each row were left out of the
-    fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble with rules, it is the least.
-    What is asked of one ensemble does not depend on the others: ``each`` is called like `map`.
+    The expected loss is that of the training rows, plus a multiple of what it would be more if each observation, or each
+    group, were left out of the fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble
+    with rules, it is the least. What is asked of one ensemble does not depend on the others: ``each`` is called like `map`.
     """
     ridges = ridges_for(float(np.add.reduce(rows.weight)))
     penalties = [penalty(ridge) for ridge in ridges]
@@ -84,8 +136,18 @@ def estimated_ridge(
     return ridges[int(np.argmin(expected))]
 
 
+def weights_per_unit(X: Block) -> float:
+    """Return how many weights a unit of complexity counts as.
+
+    The best of many conditions is optimistic in proportion to the logarithm of their number: on columns of few different
+    values, much less than on measurements.
+    """
+    n_conditions = sum(len(np.unique(column)) - 1 for column in X.matrix.T)
+    return WEIGHTS_PER_UNIT * math.log1p(n_conditions)
+
+
 def ridges_for(n_rows: float) -> tuple[float, ...]:
-    """Return the ridges to compare, given so many rows; a row of weight 2 counts as two."""
+    """Return the ridges to compare for a number of rows, by weight."""
     return tuple(ridge for ridge in RIDGES if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
 
 
@@ -94,7 +156,7 @@ def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_
     return np.array([expected_loss(one, rows, ridge, weights_per_unit) for ridge in ridges])
 
 
-def expected_loss(one: Fitted, rows: Rows, ridge: Any, weights_per_unit: float = WEIGHTS_PER_UNIT) -> float:
+def expected_loss(one: Fitted, rows: Rows, ridge: Any, weights_per_unit: float) -> float:
     """Return the expected loss of an ensemble on new rows if its weights are fitted with this ridge."""
     weights = weights_of_patterns(
         one.design, one.pattern, rows.y, rows.weight, rows.loss, ridge, one.weights, offset=rows.offset
@@ -102,39 +164,72 @@ def expected_loss(one: Fitted, rows: Rows, ridge: Any, weights_per_unit: float =
     score = (one.design @ weights)[one.pattern]
     if rows.offset is not None:
         score = score + rows.offset
-    training, left_out = (_total(rows, each) for each in (score, left_out_scores(one, rows, weights, score, ridge)))
+    entries, left_out = rows.entries, left_out_scores(one, rows, weights, score, ridge)
+    training = float(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
+    new = float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
     weights_per_rule = weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
-    return training + weights_per_rule * max(left_out - training, 0.0)
-
-
-def _total(rows: Rows, score: Vector) -> float:
-    return float(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
+    return training + weights_per_rule * max(new - training, 0.0)
 
 
 def left_out_scores(one: Fitted, rows: Rows, weights: Vector, score: Vector, ridge: Any) -> Vector:
-    """Return the score that each row would have if the weights were fitted without it, after one Newton step.
+    """Return the scores of what is left out of the fit.
 
-    Exact for the squared loss. With many classes, the step is taken for each class by itself.
+    Weights without it are found by one Newton step.
+
+    There is one for each of the entries of the rows. Exact for the squared loss. With many classes, the step is taken for each
+    class by itself.
     """
     gradient, hessian = rows.loss.gradient(rows.y, score), rows.loss.hessian(score)
     if not rows.loss.by_class:
         free = np.ones(len(weights), dtype=np.bool_)
-        return score + _shift(one, rows.weight * gradient, rows.weight * hessian, float(ridge), free)
+        return np.asarray(score[rows.entries.row] + _shift(one, rows, gradient, hessian, float(ridge), free))
     shifts = [
-        _shift(one, rows.weight * gradient[:, k], rows.weight * hessian[:, k], float(ridge[k]), weights[:, k] != 0.0)
-        for k in range(weights.shape[1])
+        _shift(one, rows, gradient[:, k], hessian[:, k], float(ridge[k]), weights[:, k] != 0.0) for k in range(weights.shape[1])
     ]
-    return np.asarray(score + np.column_stack(shifts))
+    return np.asarray(score[rows.entries.row] + np.column_stack(shifts))
 
 
-def _shift(one: Fitted, gradient: Vector, hessian: Vector, ridge: float, free: NDArray[np.bool_]) -> Vector:
-    """Return by how much the score of each row changes when it is left out; ``free`` are the weights that take part."""
+def _shift(one: Fitted, rows: Rows, gradient: Vector, hessian: Vector, ridge: float, free: NDArray[np.bool_]) -> Vector:
+    """Return by how much scores change when entries are left out.
+
+    ``free`` are the weights that are fitted.
+    """
     free = free.copy()
     free[0] = True  # the constant, which has no ridge
     design = one.design[:, free]
-    by_pattern = np.bincount(one.pattern, hessian, len(design)).astype(np.float64)
-    least = max(NO_CURVATURE * float(by_pattern.sum()), np.finfo(np.float64).tiny)
-    curvature = np.einsum("pi,p,pj->ij", design, by_pattern, design)
-    curvature[np.diag_indices(len(curvature))] += np.append(least, np.full(len(curvature) - 1, max(ridge, least)))
-    spread = np.einsum("pi,pi->p", design, np.linalg.solve(curvature, design.T).T)[one.pattern]
-    return np.asarray(spread * gradient / (1.0 - np.minimum(spread * hessian, MOST_LEVERAGE)))
+    by_pattern = np.bincount(one.pattern, rows.weight * hessian, len(design)).astype(np.float64)
+    entries = rows.entries
+    pull, curved = entries.part * gradient[entries.row], entries.part * hessian[entries.row]
+    white = whitened(design, by_pattern, ridge)[one.pattern[entries.row]]
+    spread = np.einsum("ei,ei->e", white, white)
+    shift = spread * pull / (1.0 - np.minimum(spread * curved, MOST_LEVERAGE))
+    for members in _groups_by_size(entries.sizes, design.shape[1]):
+        shift[members] = _shift_of_groups(white[members], pull[members], curved[members])
+    return np.asarray(shift)
+
+
+def _groups_by_size(sizes: NDArray[np.intp], n_weights: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the entries of groups of the same size.
+
+    Each array has a line for each of some groups; groups of one entry are left out.
+    """
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[sizes > 1]).tolist():
+        first = starts[sizes == size]
+        at_a_time = max(1, MOST_NUMBERS // (n_weights * max(size, n_weights)))
+        for begin in range(0, len(first), at_a_time):
+            yield first[begin : begin + at_a_time, None] + np.arange(size)
+
+
+def _shift_of_groups(white: Vector, pull: Vector, curved: Vector) -> Vector:
+    """Return the shifts of groups, shape (n_groups, size)."""
+    own = np.einsum("gei,ge,gej->gij", white, curved, white)
+    step = np.einsum("gei,ge->gi", white, pull)
+    identity = np.eye(own.shape[1])
+    # Only where this sum is large can an eigenvalue, the leverage in some direction, be too large; few groups are like that.
+    heavy = np.trace(own, axis1=1, axis2=2) > MOST_LEVERAGE
+    step[~heavy] = np.linalg.solve(identity - own[~heavy], step[~heavy, :, None])[:, :, 0]
+    leverage, direction = np.linalg.eigh(own[heavy])
+    along = np.einsum("gij,gi->gj", direction, step[heavy]) / (1.0 - np.minimum(leverage, MOST_LEVERAGE))
+    step[heavy] = np.einsum("gij,gj->gi", direction, along)
+    return np.asarray(np.einsum("gei,gi->ge", white, step))

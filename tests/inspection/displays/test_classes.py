@@ -190,10 +190,8 @@ def test_looks_of_classes_repeat_late():
 
 def test_there_is_no_score_to_draw_of_many():
     model, X, _ = irises()
-    with pytest.raises(
-        ValueError, match="response_method must be one of 'auto', 'predict', 'predict_proba'; got 'decision_fun"
-    ):
-        DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES[irises], response_method="decision_function")
+    with pytest.raises(ValueError, match="response_method must be one of 'auto', 'predict', 'predict_proba'; got 'score_sam"):
+        DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES[irises], response_method="score_samples")
 
 
 def test_a_map_is_for_an_exposure_of_one_and_so_are_targets():

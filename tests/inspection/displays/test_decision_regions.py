@@ -42,11 +42,11 @@ def test_regions_say_what_the_model_says(kind):
     assert clipped(display) == []
 
 
-@pytest.mark.parametrize("method", ["predict", "decision_function"])
+@pytest.mark.parametrize("method", ["predict", "score_samples"])
 def test_a_classifier_may_show_classes_or_scores(method):
     model, X, y = fitted("classifier")
     display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method=method)
-    shown = display.scores if method == "decision_function" else display.scores > 0.0
+    shown = display.scores if method == "score_samples" else display.scores > 0.0
     assert display.response.tolist() == shown.astype(float).tolist()
     assert clipped(display) == []
 
@@ -163,7 +163,7 @@ def test_where_there_are_slopes_a_region_is_nearly_what_the_model_says(kind):
 
 def test_shades_of_scores_are_equally_wide():
     model, X, y = sloped("classifier")
-    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method="decision_function")
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method="score_samples")
     points = np.random.default_rng(0).uniform(display.low, display.high, size=(200, 2))
     scores = model.ensemble_(rows_at(model, X, display, points))
     shown = np.array([display.response[region_of(display, point)[0]] for point in points])

@@ -15,6 +15,7 @@ from .looks import clipped, written
 PAIRS = [("colour", "age"), ("day", "flag"), ("smoker", "colour"), ("age", "bmi"), ("grade", "day")]
 
 
+@pytest.mark.filterwarnings("ignore:Levels that were not seen in fit:UserWarning")
 def test_waterfall_says_which_level_a_row_has():
     model, X, _ = fitted_mixed()
     row = X.iloc[[0]].assign(colour="mauve", bmi=np.nan, grade="low")
@@ -117,6 +118,7 @@ def test_a_level_that_is_not_one():
         DecisionRegionsDisplay.from_estimator(model, X, features=["age", "day"], fixed={"grade": "best"})
 
 
+@pytest.mark.filterwarnings("ignore:Levels that were not seen in fit:UserWarning")
 def test_levels_never_seen_lie_beyond_the_axes():
     model, X, _ = fitted_mixed()
     odd = X.dropna().assign(colour=["mauve", *X.dropna()["colour"].tolist()[1:]])

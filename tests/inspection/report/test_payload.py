@@ -93,7 +93,7 @@ def test_a_typical_case_has_medians_and_most_frequent_levels(tmp_path):
     ensemble = made_up(0, n_rules=60)
     model, X, y = holding(ensemble)
     report, columns = written(model, tmp_path, X, y), ensemble.columns
-    typical = {columns.names[int(index)]: value for index, value in report["figures"]["typical"].items()}
+    typical = {columns.names[int(index)]: value for index, (value, _) in report["figures"]["typical"].items()}
     assert set(typical) == set(X)
     for name in ("colour", "grade", "smoker", "ward"):
         levels = columns[columns.names.index(name)].levels
@@ -114,8 +114,16 @@ def test_a_typical_value_is_not_that_of_a_few_rows(known, tmp_path):
     gappy = X.assign(bmi=np.where(few, 23.5, np.nan), colour=np.where(few, "1", None))
     typical = written(model, tmp_path, gappy, y)["figures"]["typical"]
     levels = model.ensemble_.columns[2].levels
-    assert typical["1"] == (23.5 if known == 5 else None)
-    assert levels[int(typical["2"])] == ("1" if known == 5 else "red")
+    assert typical["1"] == ([23.5, 0.0] if known == 5 else None)
+    assert levels[int(typical["2"][0])] == ("1" if known == 5 else "red")
+
+
+@pytest.mark.parametrize("lead", [1, 2])
+def test_a_most_frequent_level_is_one_that_no_row_could_change(lead, tmp_path):
+    model, X, y = holding(made_up(0, n_rules=60))
+    colours = ["1"] * 100 + ["a, b"] * (100 - lead)
+    level, _ = written(model, tmp_path, X[: 200 - lead].assign(colour=colours), y[: 200 - lead])["figures"]["typical"]["2"]
+    assert model.ensemble_.columns[2].levels[int(level)] == ("red" if lead == 1 else "1")
 
 
 def test_rows_are_counted_by_levels_and_missing_values(tmp_path):
@@ -123,8 +131,9 @@ def test_rows_are_counted_by_levels_and_missing_values(tmp_path):
     report = written(model, tmp_path, X, y, min_count=1)
     conditions = list(dict.fromkeys(rule.condition for ensemble in model.path_ for rule in ensemble))
     block = model.ensemble_.block(model._read(X))
-    for index, share in report["figures"]["coverage"].items():
+    for index, (share, within) in report["figures"]["coverage"].items():
         assert share == pytest.approx(conditions[int(index)](block).mean(), abs=0.000501)
+        assert within == 0.0
 
 
 def test_values_missing_only_in_the_rows_are_warned_of(tmp_path):

@@ -138,3 +138,10 @@ def test_the_standard_error_is_that_of_a_mean_and_weights_count_as_rows(loss):
     values = np.repeat(LOSSES[loss].value(y, score), weight)
     found = Targets(y, weight * 1.0, LOSSES[loss]).standard_error(score)
     assert found == pytest.approx(values.std() / np.sqrt(len(values)))
+
+
+def test_the_standard_error_of_huge_losses_is_finite():
+    y, weight = np.array([1e74, -1e74, 0.0]), np.array([1e70, 1.0, 3e70])
+    huge, small = (Targets(scale * y, weight, LOSSES["squared"]) for scale in (1.0, 2.0**-240))
+    expected = small.standard_error(np.zeros(3)) * 2.0**240 * 2.0**240
+    assert huge.standard_error(np.zeros(3)) == expected

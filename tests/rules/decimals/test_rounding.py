@@ -126,6 +126,15 @@ def test_rounding_an_ensemble_keeps_sides_names_and_complexity(ensemble, X):
 
 
 @given(ensembles(), matrices())
+def test_what_is_rounded_reads_back_from_its_short_text(ensemble, X):
+    rounding = RuleEnsemble(ensemble.rules, ensemble.intercept).rounded(X)
+    alone = [test for rule in rounding.ensemble for test in rule.condition if len(test.columns) == 1]
+    if max(rounding.digits) <= 7 and all(abs(test.weights[0]) == 1.0 for test in alone):
+        assert RuleEnsemble.parse(str(rounding.ensemble)) == rounding.ensemble
+    assert all(abs(test.weights[0]) == 1.0 or test(X).all() or not test(X).any() for test in alone)
+
+
+@given(ensembles(), matrices())
 def test_what_got_by_with_the_wanted_digits_stays(ensemble, X):
     once = ensemble.rounded(X).ensemble
     twice = once.rounded(X).ensemble

@@ -155,10 +155,10 @@ class DecisionRegionsDisplay:
             with levels, of which there may be twelve, has a band for each.
         fixed : dict, optional
             The values at which to fix other inputs, by name or number; by default, their medians and most frequent levels.
-        response_method : {"auto", "predict", "predict_proba", "decision_function"}, default="auto"
-            What to show: the prediction, the probability of the positive class or, of many, of the predicted one, or the score,
-            unless there are many. ``"auto"`` means ``"predict_proba"`` for a classifier and ``"predict"``, the only choice, for
-            a regressor.
+        response_method : {"auto", "predict", "predict_proba", "score_samples"}, default="auto"
+            What to show: the prediction, the probability of the positive class or, of many, of the predicted one, or the score
+            of the positive class, unless there are many. ``"auto"`` means ``"predict_proba"`` for a classifier and
+            ``"predict"``, the only choice, for a regressor.
         units : dict of str to str, optional
             The units of inputs, by name.
         given : array of shape (n_samples,), optional
@@ -480,11 +480,11 @@ def _response(model: Model, method: str, scores: Array, target: Array | None) ->
         "auto",
         "predict",
         *(["predict_proba"] if classifies else []),
-        *(["decision_function"] if classifies > many else []),
+        *(["score_samples"] if classifies > many else []),
     )
     if method not in methods:
         raise ValueError(f"response_method must be one of {', '.join(map(repr, methods))}; got {method!r}.")
-    if method == "decision_function":
+    if method == "score_samples":
         reach = float(np.abs(scores).max()) or 1.0
         return scores, model.wording.total, (-reach, reach)
     if classifies and method == "predict":
@@ -525,7 +525,7 @@ def _shaded(model: Model, plane: Plane, facets: Facets, method: str) -> tuple[li
         return facets.polygons, facets.scores
     heights = np.concatenate(facets.heights())
     low, high = float(heights.min()), float(heights.max())
-    if method == "decision_function":
+    if method == "score_samples":
         levels = np.linspace(low, high, SHADES + 1)[1:-1]
     else:
         low, high = model.means(np.array([low, high])).tolist()

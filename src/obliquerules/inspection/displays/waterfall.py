@@ -75,7 +75,7 @@ class WaterfallDisplay:
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = LLTBoostClassifier(max_rules=3, random_state=0).fit(X, y)
     >>> display = WaterfallDisplay.from_estimator(model, X, row=7)
-    >>> float(display.ends[-1]) == float(model.decision_function(X)[7])
+    >>> float(display.ends[-1]) == float(model.score_samples(X)[7])
     True
     """
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,25 +10,27 @@ from numpy.typing import NDArray
 
 from obliquerules.inspection.report.groups import Grouping, conditions_of, grouped_rows
 from obliquerules.inspection.report.measured_rows import MeasuredRows
-from obliquerules.losses import Loss
+from obliquerules.inspection.report.protection import Exchange, Extent, Figure, last_place
+from obliquerules.losses import ClassLoss, Loss
 from obliquerules.rules import Block, Conjunction, Model, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.moments import seconds_in
-from obliquerules.rules.numbers import rounded_to
 
 Vector = NDArray[np.float64]
 
-# The digits of figures on all rows: in full, they would reveal something about the few rows that are in no group.
-FIGURE_DIGITS = 4
-SHARE_DECIMALS = 4
+# The finest steps in which probabilities and the coverage of conditions are given, and the digits of medians.
+FINEST_PROBABILITY = 0.0001
+FINEST_SHARE = 0.001
 MEDIAN_DIGITS = 3
-COVERAGE_DECIMALS = 3
+# In seconds.
+LONGEST_MONTH = 31.0 * 86400.0
 
 
 def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
     """Return all that the workbench knows about rows; no row is part of it."""
     rows = rows.under(model)
     grouping = grouped_rows(model.ensembles, sizes, model.present, rows.X, rows.least, rows.given)
+    exchange = Exchange(grouping.labels, rows.weight, rows.least > 1)
     told = conditions_of(model.ensembles[size] for size in grouping.spoken)
     shown = conditions_of(model.ensembles[size] for size in sizes)
     used = used_columns(model.ensembles[size] for size in sizes)
@@ -40,11 +41,13 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
         "spoken": [size in grouping.spoken for size in sizes],
         "conditions": [conditions.index(condition) for condition in told],
         "groups": group_table(model.loss, rows, grouping, told),
-        "predicted": [_predicted(model, rows, grouping, size) for size in sizes],
-        "coverage": _coverage({str(conditions.index(condition)): condition for condition in shown}, rows, grouping, told),
-        "measures": [_measures(model, rows, ensemble) for ensemble in model.ensembles],
+        "predicted": [_predicted(model, rows, grouping, exchange, size) for size in sizes],
+        "coverage": {
+            str(conditions.index(condition)): exchange.share(condition(rows.X)).published(FINEST_SHARE) for condition in shown
+        },
+        "measures": [_measures(model, rows, exchange, ensemble) for ensemble in model.ensembles],
         "typical": {str(column): _typical(rows.X, column, rows.least) for column in used},
-        "binary": [column for column in used if _is_binary(rows.X, column)],
+        "binary": [column for column in used if _is_binary(rows.X, column, rows.least)],
     }
 
 
@@ -80,28 +83,36 @@ def _target_sums(loss: Loss, rows: MeasuredRows, group: NDArray[np.intp]) -> Vec
     return counts.reshape(n_groups, loss.n_classes)
 
 
-def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, size: int) -> list[Any]:
+def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, exchange: Exchange, size: int) -> list[Any]:
     """Return the mean prediction of one size for each group in which the conditions that hold do not determine it.
 
     With many classes, it is the probability of each of them.
     """
     first = grouping.told if size in grouping.spoken else 0
-    mean, total = model.loss.inverse_link(model.ensembles[size](rows.X, rows.given)), np.bincount(grouping.labels, rows.weight)
+    mean = model.loss.inverse_link(model.ensembles[size](rows.X, rows.given))
     if not model.has_many_classes:
-        return [_short(float(value)) for value in (np.bincount(grouping.labels, rows.weight * mean) / total)[first:]]
-    shares = np.column_stack([np.bincount(grouping.labels, rows.weight * share) / total for share in mean.T])
-    return list(shares[first:].round(SHARE_DECIMALS).tolist())
+        return [one.published() for one in exchange.group_means(mean)[first:]]
+    classes = [exchange.group_means(share)[first:] for share in mean.T]
+    return [[one.published(FINEST_PROBABILITY) for one in group] for group in zip(*classes, strict=True)]
 
 
-def _measures(model: Model, rows: MeasuredRows, ensemble: RuleEnsemble) -> list[float | None]:
-    """Return the measures of an ensemble on all rows, in few digits."""
-    loss = model.loss
-    found = loss.measures(rows.y, ensemble(rows.X, rows.given), rows.weight)
-    if rows.given is not None and model.labels is None:
-        # What the offset explains is not owed to the rules.
-        risk, least = (loss.risk(rows.y, one(rows.X, rows.given), rows.weight) for one in (ensemble, model.path[0]))
-        found[1] = None if least <= 0.0 else 1.0 - risk / least
-    return [_short(value) for value in found]
+def _measures(model: Model, rows: MeasuredRows, exchange: Exchange, ensemble: RuleEnsemble) -> list[Figure | None]:
+    """Return the measures of an ensemble, as `Loss.measures` lists them."""
+    loss, score = model.loss, ensemble(rows.X, rows.given)
+    risk = exchange.risk(loss, rows.y, score)
+    if isinstance(loss, ClassLoss):
+        called = np.argmax(score, axis=1) if loss.by_class else (score > 0.0).astype(np.intp)
+        area = [] if loss.by_class else [exchange.area_under_curve(rows.y, score)]
+        found = [risk, exchange.errors(rows.y, called), *area]
+    else:
+        # What an offset explains is not owed to the rules.
+        constant = np.full(len(rows.y), loss.best_constant(rows.y, rows.weight))
+        base = constant if rows.given is None else model.path[0](rows.X, rows.given)
+        found = [
+            risk.rising(lambda one: float(loss.shown_risk(np.array(max(one, 0.0))))),
+            risk.explained(exchange.risk(loss, rows.y, base)),
+        ]
+    return [None if one is None else one.published() for one in found]
 
 
 def _as_hex(pattern: NDArray[np.bool_]) -> str:
@@ -110,91 +121,59 @@ def _as_hex(pattern: NDArray[np.bool_]) -> str:
     return "".join(f"{int(bits[start : start + 4].ljust(4, '0'), 2):x}" for start in range(0, len(bits), 4))
 
 
-def _coverage(
-    shown: Mapping[str, Conjunction], rows: MeasuredRows, grouping: Grouping, told: Sequence[Conjunction]
-) -> dict[str, float | None]:
-    """Return the share of rows for which each condition holds; None where it would reveal something about too few rows."""
-    safe = SafeShares(rows.least, len(rows.y), grouping.labels >= grouping.told)
-    return {
-        key: _share(holds, rows.weight) if safe.take(holds := condition(rows.X), condition in told) else None
-        for key, condition in shown.items()
-    }
-
-
-def _share(holds: NDArray[np.bool_], weight: Vector) -> float:
-    return round(float(weight[holds].sum() / weight.sum()), COVERAGE_DECIMALS)
-
-
-class SafeShares:
-    """The sets of rows whose shares are published: neither a set nor a difference of two sets is too small.
-
-    With up to some thousand rows, the number of rows follows from the rounded share. From the numbers of two sets, one of which
-    contains the other, follows that of their difference; from a set and the table of groups, that of its rows in the rest.
-
-    Parameters
-    ----------
-    least : int
-        The least number of rows about which anything may be revealed.
-    n_rows : int
-    rest : array of shape (n_rows,)
-        The rows of groups whose conditions are not published.
-    """
-
-    def __init__(self, least: int, n_rows: int, rest: NDArray[np.bool_]) -> None:
-        self.least, self.rest = least, rest
-        # With many rows, a rounded share leaves the number of rows open by enough.
-        self.rounded = n_rows * 10.0**-COVERAGE_DECIMALS >= 2 * least
-        self.taken: list[NDArray[np.bool_]] = []
-
-    def take(self, holds: NDArray[np.bool_], told: bool) -> bool:
-        """Add a set if its share may be published, and say whether it may; ``told`` if the groups publish its condition."""
-        if self.least == 1:
-            return True
-        sides = (holds, ~holds)
-        if min(int(side.sum()) for side in sides) < self.least:
-            return False
-        known = [side & self.rest for side in sides] if told else []
-        if not self.rounded and any(self._few(part) for part in (*known, *self._differences(sides))):
-            return False
-        self.taken += sides
-        return True
-
-    def _differences(self, sides: Sequence[NDArray[np.bool_]]) -> Iterator[NDArray[np.bool_]]:
-        """Yield the differences between each set taken before and those of the new sides that it contains."""
-        for side in sides:
-            yield from (other & ~side for other in self.taken if not (side & ~other).any())
-
-    def _few(self, part: NDArray[np.bool_]) -> bool:
-        return 0 < int(part.sum()) < self.least
-
-
-def _typical(X: Block, column: int, least: int) -> float | None:
+def _typical(X: Block, column: int, least: int) -> Figure | None:
     """Return the most frequent level of a column, or the median of its numbers, coarsely, so that it is not the value of a row.
 
     Missing values do not count. What would tell about fewer than ``least`` rows is None; the level is then the first of the
-    column, which the model tells.
+    column, which the model tells. The same is so of what another value of one row would change.
     """
     values, kind = X.matrix[:, column], X.column(column).kind
     if X.column(column).levels is not None:
-        counts = np.bincount(values[values >= 0.0].astype(np.intp), minlength=1)
-        return float(counts.argmax()) if counts.max() >= least else 0.0
-    present = values[~np.isnan(values)]
+        return _most_frequent(values[values >= 0.0].astype(np.intp), least), 0.0
+    present = np.sort(values[~np.isnan(values)])
     if len(present) < least:
         return None
-    median = float(np.median(present))
-    return _first_of_month(median, seconds_in(kind)) if kind in ("date", "time") else rounded_to(median, MEDIAN_DIGITS)
+    middle = _middle(present, least)
+    if kind in ("date", "time"):
+        return _month(middle, seconds_in(kind))
+    return middle.published(last_place(middle.value, MEDIAN_DIGITS))
 
 
-def _is_binary(X: Block, column: int) -> bool:
-    """Say whether the numbers of a column are zeros and ones."""
-    return X.column(column).levels is None and np.array_equal(np.unique(X.matrix[:, column]), [0.0, 1.0])
+def _most_frequent(codes: NDArray[np.intp], least: int) -> float:
+    """Return the most frequent level, or the first.
+
+    The first if the most frequent has fewer than ``least`` rows, or if one changed row could make another the most frequent.
+    """
+    counts = np.bincount(codes, minlength=2)
+    second, most = np.sort(counts)[-2:].tolist()
+    return float(counts.argmax()) if most >= least and (least == 1 or most - second >= 2) else 0.0
 
 
-def _first_of_month(moment: float, seconds: float) -> float:
-    """Return the beginning of the month of a date or time that counts so many seconds since the beginning of 1970."""
-    month = np.datetime64(int(moment * seconds), "s").astype("datetime64[M]")
-    return float(month.astype("datetime64[s]").astype(np.int64)) / seconds
+def _middle(ascending: Vector, least: int) -> Extent:
+    """Return the median, and its range if one value changes."""
+    median, last, reach = float(np.median(ascending)), len(ascending) - 1, int(least > 1)
+    low, high = max(last // 2 - reach, 0), min((last + 1) // 2 + reach, last)
+    return Extent(float(ascending[low]), median, float(ascending[high])) if reach else Extent(median, median, median)
 
 
-def _short(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else rounded_to(value, FIGURE_DIGITS)
+def _is_binary(X: Block, column: int, least: int) -> bool:
+    """Say whether a column holds zeros and ones.
+
+    Both must remain if one row changes.
+    """
+    if X.column(column).levels is not None:
+        return False
+    values, counts = np.unique(X.matrix[:, column], return_counts=True)
+    return np.array_equal(values, [0.0, 1.0]) and int(counts.min()) >= min(least, 2)
+
+
+def _month(middle: Extent, seconds: float) -> Figure | None:
+    """Return the beginning of the month of a date or time.
+
+    It is None if one row could change it by more than a month, and within a month otherwise.
+    """
+    moments = np.array([middle.low, middle.value, middle.high]) * seconds
+    first, month, last = moments.astype(np.int64).astype("datetime64[s]").astype("datetime64[M]")
+    if (last - first).astype(int) > 1:
+        return None
+    return float(month.astype("datetime64[s]").astype(np.int64)) / seconds, float(first < last) * LONGEST_MONTH / seconds

@@ -72,7 +72,7 @@ def grouped_rows(
     least: int,
     offset: NDArray[np.float64] | None = None,
 ) -> Grouping:
-    """Put rows, of which there are at least ``least``, in groups of at least that many, the same for all sizes.
+    """Put rows in groups of at least ``least``, the same for all sizes.
 
     All sizes share the groups, so that nothing is revealed by subtracting the figures of one size from those of another. Each
     further condition makes the groups smaller. The sizes are tried in the order of their distance from the present one, which
@@ -98,19 +98,26 @@ def _wanted(score: NDArray[np.float64], least: int) -> int:
 def _spoken_for(
     ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: Block, least: int
 ) -> tuple[list[int], Labels]:
-    """Return the sizes whose conditions define groups, and the group of each row; -1 for the rest."""
+    """Return the sizes that define groups, and each row's group.
+
+    The group is -1 for the rest.
+
+    Combinations of exactly ``least`` rows are in the rest, too. If all combinations in the rest had fewer, their numbers could
+    be inferred from that alone, such as two of 4 rows in a rest of 8.
+    """
+    fewest = least + 1 if least > 1 else 1
     labels, wanted = np.zeros(len(X), dtype=np.intp), KEPT_OF_ALL * len(X)
     spoken: list[int] = []
     here = sizes.index(present)
     for place in sorted(range(len(sizes)), key=lambda place: abs(place - here)):
         finer = _refined(labels, X, conditions_of([ensembles[sizes[place]]]))
-        kept = int(np.count_nonzero(without_small_groups(finer, least) >= 0))
+        kept = int(np.count_nonzero(without_small_groups(finer, fewest) >= 0))
         if kept < wanted:
             continue
         wanted = wanted if spoken else max(wanted, KEPT_OF_FIRST * kept)
         labels = finer
         spoken.append(place)
-    return [sizes[place] for place in sorted(spoken)], without_small_groups(labels, least)
+    return [sizes[place] for place in sorted(spoken)], without_small_groups(labels, fewest)
 
 
 def _split_by_score(labels: Labels, score: NDArray[np.float64], wanted: int, least: int) -> Labels:

@@ -69,9 +69,9 @@ def _class_words(model: Model) -> dict[str, Any]:
     return {} if outputs is None else {"names": list(outputs), "outputs": [PLAIN.output(name) for name in outputs]}
 
 
-def _quoted(names: Sequence[str]) -> list[int]:
-    """Return the columns whose names are printed in quotes."""
-    return [column for column, name in enumerate(names) if plain_name(name) != name]
+def _quoted(names: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the columns with quoted names, and these names."""
+    return [(column, plain_name(name)) for column, name in enumerate(names) if plain_name(name) != name]
 
 
 def _conditions(conditions: Sequence[Conjunction], texts: Texts) -> list[Any]:

@@ -10,14 +10,14 @@ from obliquerules.rules import Columns, Factor, RuleEnsemble
 from obliquerules.rules.columns import Column, Level
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.proposition import Test
-from obliquerules.rules.style import Style, plain_level, plain_name
+from obliquerules.rules.style import Style, plain_level
 
 # A word between two operators and numbers, a column by its number, and a level as it is printed.
 Piece = str | int | list[str]
 
 # Stands on either side of a column or level in the text of a condition, where nothing else of what users write is.
 MARK = "\ue000"
-PLACE = re.compile(f"{MARK}([cl])([0-9]+),?{MARK}")
+PLACE = re.compile(f"{MARK}([cl])([0-9]+){MARK}")
 
 
 class Texts:
@@ -35,10 +35,7 @@ class Texts:
         self.style = Style(name=str, level=self._level)
         names, special = [""] * len(columns), dict(columns.special)
         for index in used_columns(ensembles):
-            # A list puts names with a comma or an "and" in quotes: their place must look like them.
-            name = plain_name(columns[index].name)
-            listed = "," if re.search(",| and ", name) and not name.startswith('"') else ""
-            names[index] = f"{MARK}c{index}{listed}{MARK}"
+            names[index] = f"{MARK}c{index}{MARK}"
             special[index] = replace(columns[index], name=names[index])
         kept = ((index, column) for index, column in special.items() if column != Column(column.name))
         self.columns = Columns(tuple(names), tuple(sorted(kept, key=lambda one: one[0])))

@@ -75,7 +75,9 @@ class Targets:
     def standard_error(self, score: Vector) -> float:
         """Return the standard error of the mean loss; a row of weight 2 counts as two."""
         deviation = self._loss(score) - self.mean(score)
-        return math.sqrt(total(self.weight * deviation**2)) / self.size
+        # Divided by a power of two, which is exact, because squares of losses may be beyond the largest double.
+        exponent = math.frexp(float(np.abs(deviation).max()))[1]
+        return math.ldexp(math.sqrt(total(self.weight * np.ldexp(deviation, -exponent) ** 2)), exponent) / self.size
 
 
 def coarsened(
@@ -90,7 +92,7 @@ def coarsened(
 
     First each condition is shortened such that no row changes side. Then digits are taken away as long as the mean loss of no
     ensemble rises by more than its budget, from all that has happened to it: first all numbers get at most eight digits, then
-    seven, and so on. A condition is the same in all ensembles, and so is the number in ``x >= t`` and ``x <= t``. Thresholds
+    seven, and so on. A condition is the same in all ensembles; ``x >= t`` and ``x <= t`` share their number. Thresholds
     next to each other become one. No threshold comes so close to a row that another engine might see it on the other side.
     """
     exact = [shortening.ensemble(ensemble) for ensemble in ensembles]

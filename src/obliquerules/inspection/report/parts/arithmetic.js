@@ -75,9 +75,9 @@ function score(ensemble, off, fires, offset = null, value = null) {
 }
 
 const LARGEST_EXPONENT = 600;
-const exponential = (f) => Math.exp(Math.min(f, LARGEST_EXPONENT));
+const exponential = (f) => Math.exp(Math.max(-LARGEST_EXPONENT, Math.min(f, LARGEST_EXPONENT)));
 const INVERSE_LINKS = {
-  logistic: (f) => 1 / (1 + Math.exp(-f)),
+  logistic: (f) => 1 / (1 + exponential(-f)),
   squared: (f) => f,
   poisson: exponential,
   gamma: exponential,

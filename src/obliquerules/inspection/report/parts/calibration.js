@@ -7,8 +7,13 @@ function predictedGroups() {
   const off = switchedOff();
   const scored = groupsHere() ? scoredGroups(current(), off).map((g) => ({ ...g, predicted: inverseLink(g.score) })) : [];
   const given = figures.predicted[state.size];
-  const others = allGroups.slice(allGroups.length - given.length).map((g, index) => ({ ...g, predicted: given[index] }));
+  const others = allGroups.slice(allGroups.length - given.length).map((g, index) => ({ ...g, predicted: predictedOf(given[index]) }));
   return (off.size ? scored : [...scored, ...others]).filter(({ predicted }) => predicted !== null);
+}
+
+/** Return the mean prediction of a group or, of many classes, one for each. */
+function predictedOf(figure) {
+  return many ? figure.map(numberOf) : numberOf(figure);
 }
 
 /** Return groups with the prediction and target of the class in question, if there are many. */
@@ -83,7 +88,7 @@ const INTERVAL_WORDS = {
 /** Return the deviance of a row on average; for counts at least 1: they vary that much more than a Poisson distribution says. */
 function dispersion() {
   const exposure = hasExposure ? sum(allGroups, (g) => g.weight) / figures.rows : 1;
-  return Math.max(data.loss === "poisson" ? 1 : 0, figures.measures[position()][0] * exposure);
+  return Math.max(data.loss === "poisson" ? 1 : 0, numberOf(figures.measures[position()][0]) * exposure);
 }
 
 function wilson(p, n) {

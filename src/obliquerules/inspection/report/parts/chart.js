@@ -71,7 +71,7 @@ function curveLines() {
   const path = pathMembers().map((ensemble) => complexity(ensemble));
   const along = (heights) => path.map((size, index) => [size, heights[index]]).filter(([, height]) => height !== null);
   const lines = {};
-  if (figures) lines.rows = along(figures.measures.map(([risk]) => risk));
+  if (figures) lines.rows = along(figures.measures.map(([risk]) => numberOf(risk)));
   if (data.crossValidated) {
     lines.crossValidated = along(data.crossValidated.mean);
     lines.band = [...along(data.crossValidated.low), ...along(data.crossValidated.high).reverse()];
@@ -84,9 +84,18 @@ function pathMembers() {
   return data.edits ? ensembles.slice(0, -1) : ensembles;
 }
 
+/** Return between which ends the figure of each size lies, where rounding protects rows. */
+function distances() {
+  if (!figures) return [];
+  return pathMembers().flatMap((ensemble, index) => {
+    const [value, within] = figures.measures[index][0] ?? [0, 0];
+    return within ? [{ size: complexity(ensemble), low: value - within, high: value + within }] : [];
+  });
+}
+
 /** Return where an ensemble stands on the curve. */
 function heightOf(index) {
-  if (figures) return figures.measures[index][0];
+  if (figures) return numberOf(figures.measures[index][0]);
   if (data.crossValidated) return data.crossValidated.mean[index] ?? null;
   return ensembles[index].rules.length;
 }
@@ -95,7 +104,9 @@ function drawCurve() {
   const lines = curveLines();
   const points = Object.values(lines).flat();
   const stops = data.sizes.map((index) => [complexity(ensembles[index]), heightOf(index)]);
-  const heights = [...points, ...stops].map(([, height]) => height).filter((height) => height !== null);
+  const bars = distances();
+  const ends = bars.flatMap(({ low, high }) => [low, high]);
+  const heights = [...[...points, ...stops].map(([, height]) => height).filter((height) => height !== null), ...ends];
   const sizes = [...points, ...stops].map(([size]) => size);
   const yName = lines.rules ? "rules" : MEASURES[0].name;
   const picture = chart(
@@ -116,6 +127,10 @@ function drawCurve() {
       picture.svg.append(
         drawn("path", { class: look, d: pathOf(lines[kind].map(([size, height]) => [picture.x(size), picture.y(height)])) }),
       );
+  }
+  for (const { size, low, high } of bars) {
+    const at = picture.x(size);
+    picture.svg.append(drawn("line", { class: "interval", x1: at, x2: at, y1: picture.y(low), y2: picture.y(high) }));
   }
   drawMembers(picture, lines, stops);
   drawKey(picture, lines);

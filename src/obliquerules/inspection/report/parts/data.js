@@ -6,7 +6,7 @@ const figures = data.figures;
 const givenNames = file.offset?.columns ?? [];
 const hasExposure = file.offset?.kind === "exposure";
 const hasOffset = file.offset?.kind === "offset";
-const quoted = new Set(data.quoted);
+const quoted = new Map(data.quoted);
 const special = new Map((file.columns ?? []).map((column) => [column.position, column]));
 const codes = new Map([...special].map(([position, { levels }]) => [position, new Map((levels ?? []).map((level, code) => [level, code]))]));
 const conditions = data.conditions.map((tests) => tests.map(([stored, pieces]) => prepared(stored, pieces)));
@@ -32,12 +32,17 @@ const state = {
   rival: null, // the class that the predicted one is compared with; null for the runner-up
 };
 
+/** Return the number of a figure, which stands before how far from it the figure may be; null if there is none. */
+function numberOf(figure) {
+  return figure === null ? null : figure[0];
+}
+
 /** Return the values of the case to start with, by column: medians and most frequent levels. */
 function startValues() {
-  const typical = Object.entries(figures ? figures.typical : {}).filter(([, value]) => value !== null);
+  const typical = Object.entries(figures ? figures.typical : {}).filter(([, figure]) => figure !== null);
   // Half of the rows of a 0/1 column may be ones: a tick box has no middle.
   const value = (column, number) => (isFlag(column) ? Math.floor(number) : number);
-  return new Map(typical.map(([column, number]) => [Number(column), value(Number(column), number)]));
+  return new Map(typical.map(([column, [number]]) => [Number(column), value(Number(column), number)]));
 }
 
 /** Return the exposure or the offsets of the case to start with: an exposure of 1; an offset must be known. */

@@ -15,17 +15,17 @@ function measured() {
   const whole = groupsHere() && scoredGroups(current(), new Set());
   return MEASURES.map((measure, index) => {
     const value = now && measure.of(now);
-    const onAll = now && !restRows ? value : figures.measures[position()][index];
-    const shown = off.size ? value : onAll;
+    const isCounted = off.size || (now && !restRows);
+    const [shown, within] = isCounted ? [value, 0] : (figures.measures[position()][index] ?? [null, 0]);
     const text = shown === null ? "–" : pretty(measure.write(shown));
-    return { ...measure, value, before: whole && measure.of(whole), text, constant: constantMeasure(measure, index) };
+    return { ...measure, value, before: whole && measure.of(whole), text, within, constant: constantMeasure(measure, index) };
   });
 }
 
 /** Return a measure of the best constant on the same rows, with an offset that of the model; null where that says nothing. */
 function constantMeasure({ of: measure, compared }, index) {
   if (!compared) return null;
-  if (hasOffset) return switchedOff().size || ensembles[0].rules.length ? null : figures.measures[0][index];
+  if (hasOffset) return switchedOff().size || ensembles[0].rules.length ? null : numberOf(figures.measures[0][index]);
   const value = measure(scoredByConstant(switchedOff().size ? toldGroups : allGroups));
   return Number.isFinite(value) ? value : null;
 }
@@ -57,8 +57,9 @@ function basisWords() {
   return groupsHere() ? `on ${rowsWords()}${restRows ? ", without rare combinations" : ""}` : unspokenWords();
 }
 
-function figureTile({ name, short, text, value, before, constant, write }) {
+function figureTile({ name, short, text, value, before, constant, write, within = 0 }) {
   const remarks = [
+    within ? `to within ${write(within)}` : "",
     switchedOff().size && Number.isFinite(before) ? `${pretty(write(before))} with all rules` : "",
     Number.isFinite(constant) ? `${pretty(write(constant))} without rules` : "",
   ];

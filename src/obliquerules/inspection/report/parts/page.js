@@ -14,7 +14,7 @@ function renderWords() {
     "curve-note",
     figures
       ? `One fit, every size. The line is the ${MEASURES[0].name} on ${allRowsWords()}; ` +
-          "choose a size with the slider, or one of the large dots."
+          `choose a size with the slider, or one of the large dots.${distances().length ? " Bars: how far it may be off." : ""}`
       : "One fit, every size: choose one with the slider.",
   );
   say(
@@ -74,13 +74,15 @@ function restWords() {
   if (isGroupedByScore) {
     return (
       `Because ${hasOffset ? "the offset" : "what some rules add"} differs from row to row, rows are in groups with like ` +
-      "predictions. The figures at the top are of all rows, in four digits; there are none with rules switched off."
+      "predictions. The figures at the top are of all rows, rounded so that no single row shows; there are none with rules " +
+      "switched off."
     );
   }
   const kept = (figures.rows - restRows).toLocaleString("en-GB");
   return (
     `To protect ${counted(restRows, "row")} with rare combinations of conditions, they are merged into groups with ` +
-    "like predictions. With all rules on, the figures at the top and the calibration are of all rows, in four digits. " +
+    "like predictions. With all rules on, the figures at the top and the calibration are of all rows, rounded so that no " +
+    "single row shows. " +
     `With rules switched off they are exact for the other ${kept} rows; rare combinations are often the harder cases.`
   );
 }

@@ -61,14 +61,11 @@ function weightBar(weight, largest) {
 }
 
 function coverageNodes({ condition }) {
-  const share = condition === null || !conditions[condition].length ? 1 : figures.coverage[condition];
-  if (share === null) {
-    const why = `It would tell about fewer than ${figures.least} rows.`;
-    return [element("span", { class: "withheld", title: why }, "not shown")];
-  }
-  return [
-    element("div", { class: "share" }, bar(["track", 0, 100], ["share", 0, 100 * share]), element("span", {}, percent(share))),
-  ];
+  const isAlways = condition === null || !conditions[condition].length;
+  const [share, within] = isAlways ? [1, 0] : figures.coverage[condition];
+  const rounded = `≈\u00a0${(100 * share).toFixed(within < 0.01 ? 1 : 0)}\u00a0%`;
+  const text = within ? element("span", { title: `to within ${percent(within)}` }, rounded) : element("span", {}, percent(share));
+  return [element("div", { class: "share" }, bar(["track", 0, 100], ["share", 0, 100 * share]), text)];
 }
 
 /** Without the rows with rare combinations, the mean target of those for which a rule holds would mislead. */

@@ -104,8 +104,7 @@ function withCapital(text) {
 }
 
 function plainName(column) {
-  const name = file.feature_names ? file.feature_names[column] : `x${column}`;
-  return quoted.has(column) ? JSON.stringify(name) : name;
+  return quoted.get(column) ?? (file.feature_names ? file.feature_names[column] : `x${column}`);
 }
 
 const LONGEST_NAME = 90;

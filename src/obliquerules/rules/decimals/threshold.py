@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.decimals.gaps import Projections, real_gaps
+
+Vector = NDArray[np.float64]
 
 
 def middle_of_gap(projections: Projections, threshold: float) -> float | None:
@@ -39,18 +43,49 @@ def _nearest_middle(projections: Projections, threshold: float) -> float | None:
     return float(middles[np.argmin(np.abs(middles - threshold))])
 
 
-def best_threshold(projections: Projections, pull: NDArray[np.float64]) -> float | None:
-    """Return the threshold above which the sum of pull is largest; None if no cut has a positive sum."""
-    order = np.argsort(-projections.values, kind="stable")
-    ordered = projections[order]
-    above = np.cumsum(pull[order])[:-1]
-    is_gap = _gaps_below(ordered)
-    value = np.where(is_gap, above, -np.inf)
-    if value.size == 0:
-        return None
-    cut = int(value.argmax())
-    upper, lower = ordered.values[cut], ordered.values[cut + 1]
-    return float(lower + 0.5 * (upper - lower)) if value[cut] > 0.0 else None
+def best_threshold(projections: Projections, pull: Vector) -> float | None:
+    """Return the threshold with the largest sum of pull above.
+
+    None if no cut has a positive sum.
+    """
+    return Cuts.of(projections).best(pull)
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Projections in descending order, and the gaps between them.
+
+    Attributes
+    ----------
+    order : array of shape (n_rows,)
+        The rows in descending order.
+    values : array of shape (n_rows,)
+        Their projections.
+    is_gap : array of shape (n_rows - 1,)
+    """
+
+    order: NDArray[np.intp]
+    values: Vector
+    is_gap: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, projections: Projections) -> Cuts:
+        """Return the cuts between projections, none of which is missing."""
+        order = np.argsort(-projections.values, kind="stable")
+        descending = projections[order]
+        return cls(order, descending.values, _gaps_below(descending))
+
+    def best(self, pull: Vector) -> float | None:
+        """Return the threshold with the largest sum of pull above.
+
+        None if no cut has a positive sum.
+        """
+        value = np.where(self.is_gap, np.cumsum(pull[self.order])[:-1], -np.inf)
+        if value.size == 0:
+            return None
+        cut = int(value.argmax())
+        upper, lower = self.values[cut], self.values[cut + 1]
+        return float(lower + 0.5 * (upper - lower)) if value[cut] > 0.0 else None
 
 
 def _gaps_below(descending: Projections) -> NDArray[np.bool_]:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.boosting.threshold import middle_of_gap
 from obliquerules.rules.decimals.gaps import Projections, slack_of
+from obliquerules.rules.decimals.threshold import middle_of_gap
 
 values = st.one_of(st.integers(-5, 5).map(float), st.floats(-1e6, 1e6).filter(lambda number: number == 0 or abs(number) > 1e-9))
 projections = st.lists(values, min_size=1, max_size=12).map(lambda numbers: column(numbers))

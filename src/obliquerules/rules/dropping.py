@@ -1,0 +1,248 @@
+"""Dropping: conditions with one variable, level or test less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.decimals.gaps import Projections
+from obliquerules.rules.decimals.shortening import Shortening
+from obliquerules.rules.decimals.threshold import Cuts
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Proposition, Test
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Dropping:
+    """Finds what conditions say too much, each condition once.
+
+    A condition is *shorter* without one of its tests, one variable of a sum, one listed level or one ``or missing``. A sum with
+    a variable less gets a new threshold, in the middle of a real gap between rows.
+
+    Parameters
+    ----------
+    shortening : Shortening
+        Shortens the numbers of what is left, on the rows that decide.
+    """
+
+    def __init__(self, shortening: Shortening) -> None:
+        self.shortening = shortening
+        self._shorter: dict[Conjunction, list[Shorter]] = {}
+        self._same: dict[Conjunction, Conjunction] = {}
+
+    def condition(self, condition: Conjunction) -> Conjunction:
+        """Return the shortest condition that holds on the same rows.
+
+        Parts are left out one after the other.
+        """
+        if condition not in self._same:
+            fires, shortest = condition(self.shortening.X), condition
+            while (shorter := self._one_less(shortest, fires)) is not None:
+                shortest = shorter
+            self._same[condition] = shortest
+        return self._same[condition]
+
+    def _one_less(self, condition: Conjunction, fires: Mask) -> Conjunction | None:
+        for shorter in self.shorter(condition):
+            if shorter.can_hold_on(fires):
+                # One row on the wrong side outweighs all others.
+                placed = shorter.best(np.where(fires, 1.0, -1.0 - len(fires)))
+                if placed is None or not np.array_equal(placed.holds, fires):
+                    continue
+                if size(found := placed.condition) < size(condition):
+                    return found
+        return None
+
+    def shorter(self, condition: Conjunction) -> list[Shorter]:
+        """Return the shorter conditions, the shortest first.
+
+        Of the same length, those that differ least from the condition come first.
+        """
+        if condition not in self._shorter:
+            found = [one for place in range(len(condition)) for one in self._without(condition.propositions, place)]
+            self._shorter[condition] = sorted(found, key=lambda one: (one.complexity, one.change))
+        return self._shorter[condition]
+
+    def _without(self, tests: tuple[Test, ...], place: int) -> Iterator[Shorter]:
+        """Yield the conjunctions with less in one of the tests."""
+        before, test, after = tests[:place], tests[place], tests[place + 1 :]
+        others = Conjunction((*before, *after))(self.shortening.X)
+        if len(tests) > 1:
+            yield Shorter(before, None, after, others, len(others), self.shortening)
+        for narrower in shorter_tests(test):
+            if isinstance(test, Proposition) and isinstance(narrower, Proposition):
+                change = _spread(test.project(self.shortening.X) - narrower.project(self.shortening.X))
+                narrower = _in_units_of_first(narrower) if abs(test.weights[0]) == 1.0 else narrower
+            else:
+                change = float(np.count_nonzero(test(self.shortening.X) != narrower(self.shortening.X)))
+            yield Shorter(before, narrower, after, others, change, self.shortening)
+
+
+@dataclass(frozen=True, eq=False)
+class Shorter:
+    """A conjunction with one test shortened or left out.
+
+    The threshold of a shorter sum is yet to be placed.
+
+    Attributes
+    ----------
+    before, after : tuple of Proposition and Membership
+        The other tests.
+    test : Proposition, Membership or None
+        The shorter test; None if it is left out.
+    others : array of shape (n_rows,)
+        Where the other tests hold.
+    change : float
+        How much the test differs from the one that it comes from.
+    shortening : Shortening
+    """
+
+    before: tuple[Test, ...]
+    test: Test | None
+    after: tuple[Test, ...]
+    others: Mask
+    change: float
+    shortening: Shortening
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of the conjunction."""
+        return sum(test.complexity for test in (*self.before, *self.after) + (() if self.test is None else (self.test,)))
+
+    def can_hold_on(self, fires: Mask) -> bool:
+        """Say whether some threshold makes it hold on just these rows.
+
+        This is quicker than placing it, because rows need not be sorted.
+        """
+        if (fires & ~self.others).any():
+            return False
+        if not isinstance(self.test, Proposition):
+            return True
+        lacking, outside = np.isnan(self._values), self.others & ~fires
+        if (lacking & (outside if self.test.missing else fires)).any():
+            return False
+        return bool(self._values[outside & ~lacking].max(initial=-np.inf) < self._values[fires & ~lacking].min(initial=np.inf))
+
+    def best(self, gain: Vector) -> Placed | None:
+        """Return the conjunction with the largest sum of gain.
+
+        None if there is no threshold.
+        """
+        if not isinstance(self.test, Proposition):
+            return Placed(self, self.test, self.others if self.test is None else self.others & self._holds)
+        threshold = self._cuts.best(np.where(self.others, gain, 0.0)[self._known])
+        if threshold is None:
+            return None
+        holds = self._values >= threshold
+        placed = self.test.with_numbers(self.test.weights, threshold)
+        return Placed(self, placed, self.others & (holds | ~self._known if placed.missing else holds))
+
+    @cached_property
+    def _holds(self) -> Mask:
+        assert isinstance(self.test, Membership)
+        return self.test(self.shortening.X)
+
+    @cached_property
+    def _values(self) -> Vector:
+        assert isinstance(self.test, Proposition)
+        return self.test.project(self.shortening.X)
+
+    @cached_property
+    def _known(self) -> Mask:
+        return ~np.isnan(self._values)
+
+    @cached_property
+    def _cuts(self) -> Cuts:
+        assert isinstance(self.test, Proposition)
+        projections = Projections.of(self._values, self.test.terms(self.shortening.X), self.test.weights)
+        return Cuts.of(projections if self._known.all() else projections[self._known])
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A shorter conjunction with its threshold, and where it holds."""
+
+    shorter: Shorter
+    test: Test | None
+    holds: Mask
+
+    @property
+    def condition(self) -> Conjunction:
+        """The conjunction, in short numbers."""
+        before, after = self.shorter.before, self.shorter.after
+        if self.test is None:
+            return Conjunction((*before, *after))
+        shortening = self.shorter.shortening
+        shortened = shortening.of_presence(shortening.proposition(self.test))
+        if not shortening.X.incomplete.intersection(shortened.used_columns):
+            shortened = shortened.with_missing(False)
+        return Conjunction((*before, shortened, *after))
+
+
+def size(condition: Conjunction) -> tuple[int, int]:
+    """Return the complexity of a condition, then its number of variables.
+
+    One level less in a sum may be one ``or missing`` more once the sum has become a list of levels.
+    """
+    return condition.complexity, sum(1 if isinstance(test, Membership) else len(test.columns) for test in condition)
+
+
+def shorter_tests(test: Test) -> Iterator[Test]:
+    """Yield a test without one variable, level or ``or missing``.
+
+    Sums keep their threshold.
+
+    >>> [str(one) for one in shorter_tests(Membership(0, ["a", "b"], missing=True))]
+    ['x0 = b or missing', 'x0 = a or missing', 'x0 in {a, b}']
+    >>> [str(one) for one in shorter_tests(Proposition([0, Membership(1, ["a", "b"])], [1, 2], 3))]
+    ['(x1 in {a, b}) >= 1.5', 'x0 >= 3', 'x0 + 2 (x1 = b) >= 3', 'x0 + 2 (x1 = a) >= 3']
+    """
+    if isinstance(test, Membership):
+        yield from _shorter_memberships(test)
+        return
+    if len(test.columns) > 1:
+        for place in range(len(test.columns)):
+            kept = [index for index in range(len(test.columns)) if index != place]
+            terms, weights = [test.columns[index] for index in kept], [test.weights[index] for index in kept]
+            yield Proposition(terms, weights, test.threshold, test.missing)
+    for place, term in enumerate(test.columns):
+        for narrower in _shorter_memberships(term) if isinstance(term, Membership) else ():
+            terms = [*test.columns[:place], narrower, *test.columns[place + 1 :]]
+            if len(set(terms)) == len(terms):
+                yield Proposition(terms, test.weights, test.threshold, test.missing)
+    if test.missing:
+        yield test.with_missing(False)
+
+
+def _shorter_memberships(test: Membership) -> Iterator[Membership]:
+    """Yield a list without one level or without ``or missing``.
+
+    Ordered levels are read as one.
+    """
+    if len(test.levels) > 1 and not test.ordered:
+        for place in range(len(test.levels)):
+            levels = (*test.levels[:place], *test.levels[place + 1 :])
+            yield Membership(test.column, levels, test.negated, test.missing)
+    elif test.levels and test.missing and not test.negated:
+        yield Membership(test.column, (), missing=True)
+    if test.levels and test.missing:
+        yield test.with_missing(False)
+
+
+def _in_units_of_first(test: Proposition) -> Proposition:
+    """Return a sum with a first weight of 1 or -1."""
+    unit = abs(test.weights[0])
+    return test.with_numbers([weight / unit for weight in test.weights], test.threshold / unit)
+
+
+def _spread(values: Vector) -> float:
+    """Return the standard deviation of the values that are numbers."""
+    finite = values[np.isfinite(values)]
+    return float(finite.std()) if len(finite) else 0.0
