@@ -98,6 +98,9 @@ class Loss(ABC):
 
     def _by_row(self, formula: Callable[..., Vector], *arrays: Vector) -> Vector:
         """Apply a formula to numbers of any shape, broadcast against each other."""
+        first = arrays[0]
+        if first.ndim == 1 and all(one.shape == first.shape and one.flags.c_contiguous for one in arrays):
+            return formula(self.family, *arrays, power=self.power)
         broadcast = np.broadcast_arrays(*arrays)
         flat = (np.ascontiguousarray(array, dtype=np.float64).ravel() for array in broadcast)
         return formula(self.family, *flat, power=self.power).reshape(broadcast[0].shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -38,6 +39,12 @@ class kept(Generic[T]):  # noqa: N801  # used like property
 def let_go(instance: object) -> None:
     """Forget the kept values of an object that are larger than a number; they are computed anew if they are asked for."""
     values = vars(instance)
-    for name in [name for name in values if isinstance(getattr(type(instance), name, None), kept)]:
-        if not isinstance(values[name], int | float):
+    for name in names_of_kept(type(instance)):
+        if name in values and not isinstance(values[name], int | float):
             values.pop(name, None)
+
+
+@cache
+def names_of_kept(owner: type) -> tuple[str, ...]:
+    """Return the names of the kept values of a class."""
+    return tuple(name for name in dir(owner) if isinstance(getattr(owner, name, None), kept))

@@ -40,11 +40,29 @@ static inline double tweedie_value(double power, double y, double score) {
     return limited(rising - falling);
 }
 
+/* exp(-|f|), from which all that the logistic loss needs of a score follows; kernels that need several compute it once. */
+static inline double logistic_decay(double score) { return exp(-fabs(score)); }
+
+/* log(1 + exp(f)) = max(f, 0) + log(1 + exp(-|f|)), which neither overflows nor cancels */
+static inline double logistic_value(double y, double score, double decay) {
+    return fmin(fmax(score, 0.0) - y * score + log1p(decay), DBL_MAX);
+}
+
+static inline double logistic_mean(double score, double decay) {
+    const double share = 1.0 / (1.0 + decay);
+    return score >= 0.0 ? share : decay * share;
+}
+
+/* not mu (1 - mu): the subtraction would lose all digits for large scores */
+static inline double logistic_hessian(double decay) {
+    const double share = 1.0 / (1.0 + decay);
+    return decay * share * share;
+}
+
 static inline double loss_value(int family, double power, double y, double score) {
     if (family == TWEEDIE) return tweedie_value(power, y, score);
     if (family == SQUARED) return fmin(0.5 * (y - score) * (y - score), DBL_MAX);
-    /* log(1 + exp(f)) = max(f, 0) + log(1 + exp(-|f|)), which neither overflows nor cancels */
-    if (family == LOGISTIC) return fmin(fmax(score, 0.0) - y * score + log1p(exp(-fabs(score))), DBL_MAX);
+    if (family == LOGISTIC) return logistic_value(y, score, logistic_decay(score));
     /* Above the largest exponent the loss goes on as a line with the gradient that it has there; else -y f would win. */
     const double bounded = bounded_exponent(score), rate = exp(bounded);
     return limited(rate - y * bounded + (rate - y) * (score - bounded) + (y > 0.0 ? y * log(y) : 0.0) - y);
@@ -53,8 +71,7 @@ static inline double loss_value(int family, double power, double y, double score
 static inline double loss_mean(int family, double score) {
     if (family == SQUARED) return score;
     if (family == POISSON || family == TWEEDIE) return exp(bounded_exponent(score));
-    const double small = exp(-fabs(score)), share = 1.0 / (1.0 + small);
-    return score >= 0.0 ? share : small * share;
+    return logistic_mean(score, logistic_decay(score));
 }
 
 /* mu(f) - y; for the Tweedie loss (mu - y) mu^(1-p). */
@@ -78,9 +95,7 @@ static inline double loss_hessian(int family, double power, double y, double sco
     if (family == SQUARED) return 1.0;
     if (family == POISSON) return loss_mean(family, score);
     if (family == TWEEDIE) return tweedie_hessian(power, y, score);
-    /* not mu (1 - mu): the subtraction would lose all digits for large scores */
-    const double small = exp(-fabs(score)), share = 1.0 / (1.0 + small);
-    return small * share * share;
+    return logistic_hessian(logistic_decay(score));
 }
 
 /* The hessian where the target is the mean, as it is on average where the score is right. */

@@ -6,6 +6,10 @@ cdef extern from "losses.h" nogil:
     int POISSON
     int TWEEDIE
     int N_FAMILIES
+    double logistic_decay(double score)
+    double logistic_value(double y, double score, double decay)
+    double logistic_mean(double score, double decay)
+    double logistic_hessian(double decay)
     double loss_value(int family, double power, double y, double score)
     double loss_mean(int family, double score)
     double loss_gradient(int family, double power, double y, double score)

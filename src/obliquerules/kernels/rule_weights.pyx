@@ -25,6 +25,24 @@ cdef double FIRST_DAMPING = 1e-3, LEAST_DAMPING = 1e-12, LARGEST_DAMPING = 1e20
 cdef int MAX_SAFE_STEPS = 2000, MAX_BISECTIONS = 200
 cdef double NO_SLOPE = 1e-13       # of the weight of all rows: the slope of a constant that is as good as the best
 cdef double LARGEST_CONSTANT = 1e300
+cdef enum:
+    BLOCK = 512                    # rows at a time: what is computed of them stays in the cache
+
+
+cdef double product_sum(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
+    """Return a.b; four sums side by side take a quarter of the time."""
+    cdef double first = 0.0, second = 0.0, third = 0.0, fourth = 0.0
+    cdef Py_ssize_t i = 0
+    while i + 4 <= n:
+        first += a[i] * b[i]
+        second += a[i + 1] * b[i + 1]
+        third += a[i + 2] * b[i + 2]
+        fourth += a[i + 3] * b[i + 3]
+        i += 4
+    while i < n:
+        first += a[i] * b[i]
+        i += 1
+    return (first + second) + (third + fourth)
 
 
 # ---- Newton --------------------------------------------------------------------------------------------------------------
@@ -32,8 +50,9 @@ cdef double LARGEST_CONSTANT = 1e300
 cdef class WeightFinder:
     """The data of one problem: min over b of sum_i c_i loss(y_i, o_i + x_i.b) + ridge/2 sum_{j>0} b_j^2."""
 
-    cdef const double[:, ::1] design
+    cdef double[:, ::1] columns         # the transposed design: sums over rows run along it
     cdef const double[::1] y, row_weight, offset
+    cdef double[::1] score, decay       # of each row, where the objective was last computed; see losses.h
     cdef int family
     cdef double ridge, present_ridge, power
     cdef Py_ssize_t n, m
@@ -53,11 +72,13 @@ cdef class WeightFinder:
         double ridge,
         double power=0.0,
     ):
-        self.design, self.y, self.row_weight, self.offset = design, y, row_weight, offset
+        self.y, self.row_weight, self.offset = y, row_weight, offset
         self.family, self.ridge, self.power = family, ridge, power
         self.n, self.m = design.shape[0], design.shape[1]
         if self.m == 0 or not y.shape[0] == row_weight.shape[0] == offset.shape[0] == self.n:
             raise ValueError("All arrays must have the same number of rows, and design at least one column.")
+        self.columns = np.array(np.asarray(design).T, order="C")
+        self.score, self.decay = np.empty((2, self.n))
         checked_family(family, power)
         if not 0.0 <= ridge <= DBL_MAX:
             raise ValueError(f"ridge must be finite and not negative; got {ridge}.")
@@ -67,39 +88,70 @@ cdef class WeightFinder:
         self.hessian, self.factor = np.zeros((2, self.m, self.m))
 
     cdef double objective(self, double[::1] weights) except? -1.0 nogil:
-        cdef Py_ssize_t i
-        cdef double score, total = 0.0, square = 0.0
-        for i in range(self.n):
-            score = self.offset[i] + dot(&self.design[i, 0], &weights[0], self.m)
-            total += self.row_weight[i] * loss_value(self.family, self.power, self.y[i], score)
+        """Return the penalised loss at some weights, and keep the scores there."""
+        cdef Py_ssize_t i, j, begin, end
+        cdef double total = 0.0, square = 0.0
+        cdef double *score = &self.score[0] if self.n > 0 else NULL
+        cdef const double *column
+        for begin from 0 <= begin < self.n by BLOCK:
+            end = min(<Py_ssize_t> (begin + BLOCK), self.n)
+            for i in range(begin, end):
+                score[i] = 0.0
+            for j in range(self.m):
+                column = &self.columns[j, 0]
+                for i in range(begin, end):
+                    score[i] += weights[j] * column[i]
+            for i in range(begin, end):
+                score[i] += self.offset[i]
+            if self.family == LOGISTIC:
+                for i in range(begin, end):
+                    self.decay[i] = logistic_decay(score[i])
+                    total += self.row_weight[i] * logistic_value(self.y[i], score[i], self.decay[i])
+            else:
+                for i in range(begin, end):
+                    total += self.row_weight[i] * loss_value(self.family, self.power, self.y[i], score[i])
         ask_for_signals(&self.work, <double> self.n * (10 + self.m))
         for i in range(1, self.m):
             square += weights[i] * weights[i]
         return total + 0.5 * self.present_ridge * square
 
     cdef int differentiate(self) except -1 nogil:
-        """Set the gradient and the lower triangle of the Hessian at the current weights."""
-        cdef Py_ssize_t i, j, k
-        cdef double score, slope, curvature, scaled
+        """Set the gradient and the lower triangle of the Hessian at the current weights, where the objective was computed last."""
+        cdef Py_ssize_t i, j, k, begin, size
+        cdef double[BLOCK] slope, curvature, scaled
+        cdef const double *column
         self.size = 0.0
         self.gradient[:] = 0.0
         self.hessian[:, :] = 0.0
-        for i in range(self.n):
-            score = self.offset[i] + dot(&self.design[i, 0], &self.weights[0], self.m)
-            self.size += self.row_weight[i] * size_of_terms(self.family, self.power, self.y[i], score)
-            slope = self.row_weight[i] * loss_gradient(self.family, self.power, self.y[i], score)
-            curvature = self.row_weight[i] * loss_hessian(self.family, self.power, self.y[i], score)
+        for begin from 0 <= begin < self.n by BLOCK:
+            size = min(<Py_ssize_t> BLOCK, self.n - begin)
+            self.differentiate_rows(begin, size, slope, curvature)
             for j in range(self.m):
-                if self.design[i, j] != 0.0:
-                    self.gradient[j] += slope * self.design[i, j]
-                    scaled = curvature * self.design[i, j]
-                    for k in range(j + 1):
-                        self.hessian[j, k] += scaled * self.design[i, k]
-        for j in range(self.m):
-            if j > 0:
-                self.gradient[j] += self.present_ridge * self.weights[j]
-                self.hessian[j, j] += self.present_ridge
+                column = &self.columns[j, begin]
+                self.gradient[j] += product_sum(slope, column, size)
+                for i in range(size):
+                    scaled[i] = curvature[i] * column[i]
+                for k in range(j + 1):
+                    self.hessian[j, k] += product_sum(scaled, &self.columns[k, begin], size)
+        for j in range(1, self.m):
+            self.gradient[j] += self.present_ridge * self.weights[j]
+            self.hessian[j, j] += self.present_ridge
         return ask_for_signals(&self.work, <double> self.n * (10 + self.m * self.m))
+
+    cdef void differentiate_rows(self, Py_ssize_t begin, Py_ssize_t size, double *slope, double *curvature) noexcept nogil:
+        """Set the weighted derivatives of the loss in the scores of some rows."""
+        cdef Py_ssize_t i, row
+        for i in range(size):
+            row = begin + i
+            self.size += self.row_weight[row] * size_of_terms(self.family, self.power, self.y[row], self.score[row])
+            if self.family == LOGISTIC:
+                slope[i] = logistic_mean(self.score[row], self.decay[row]) - self.y[row]
+                curvature[i] = logistic_hessian(self.decay[row])
+            else:
+                slope[i] = loss_gradient(self.family, self.power, self.y[row], self.score[row])
+                curvature[i] = loss_hessian(self.family, self.power, self.y[row], self.score[row])
+            slope[i] *= self.row_weight[row]
+            curvature[i] *= self.row_weight[row]
 
     cdef double descend(self, double objective) except? -1.0 nogil:
         """Take the step, halved until it lowers the objective; return the new objective, or the old one if nothing does."""
@@ -214,7 +266,7 @@ cdef class WeightFinder:
         for i in range(self.n):
             self.total_weight += self.row_weight[i]
             for j in range(self.m):
-                self.mass[j] += self.row_weight[i] * self.design[i, j] * self.design[i, j]
+                self.mass[j] += self.row_weight[i] * self.columns[j, i] * self.columns[j, i]
 
     cdef double minimise_safely(self) except? -1.0 nogil:
         """Go down from the best constant in damped steps (Levenberg and Marquardt); return the objective there.
@@ -289,6 +341,14 @@ cdef class WeightFinder:
             raise RuntimeError("These weights are being sought already, in another thread.")
         self.is_running = True
         return 0
+
+    def set_last_column(self, const double[::1] values not None):
+        """Put another last column in the place of the present one."""
+        if values.shape[0] != self.n:
+            raise ValueError(f"There must be one value for each of the {self.n} rows; got {values.shape[0]}.")
+        if self.is_running:
+            raise RuntimeError("These weights are being sought already, in another thread.")
+        self.columns[self.m - 1, :] = values
 
     def run(self, const double[::1] start not None):
         """Return the minimising weights, and the objective at the start and there."""

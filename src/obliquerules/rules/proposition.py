@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,11 @@ class Proposition:
     missing : bool, default=False
         Whether the condition holds where a value that it needs is missing.
 
+    Attributes
+    ----------
+    used_columns : tuple of int
+        The columns that take part, those of memberships too, each once.
+
     Examples
     --------
     >>> condition = Proposition([0, 1], [2.81, 1.5], -0.28)
@@ -52,9 +57,13 @@ class Proposition:
     weights: tuple[float, ...]
     threshold: float
     missing: bool = False
+    used_columns: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(self, columns: Sequence[Term], weights: Sequence[float], threshold: float, missing: bool = False) -> None:
-        object.__setattr__(self, "columns", tuple(map(_as_term, columns)))
+        terms = tuple(map(_as_term, columns))
+        object.__setattr__(self, "columns", terms)
+        used = dict.fromkeys(term if isinstance(term, int) else term.column for term in terms)
+        object.__setattr__(self, "used_columns", tuple(used))
         object.__setattr__(self, "weights", tuple(float(weight) for weight in weights))
         object.__setattr__(self, "threshold", float(threshold) + 0.0)  # no negative zero, which prints as zero
         object.__setattr__(self, "missing", bool(missing))
@@ -88,11 +97,6 @@ class Proposition:
     def complexity(self) -> int:
         """One for the threshold, one for each column, one for each level of a membership and one for ``or missing``."""
         return 1 + self.missing + sum(1 if isinstance(term, int) else term.listing for term in self.columns)
-
-    @property
-    def used_columns(self) -> tuple[int, ...]:
-        """The columns that take part, those of memberships too, each once."""
-        return tuple(dict.fromkeys(term if isinstance(term, int) else term.column for term in self.columns))
 
     @property
     def only_number(self) -> int | None:
