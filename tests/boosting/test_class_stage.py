@@ -99,7 +99,7 @@ def test_once_rules_are_worth_less_than_the_full_price_that_is_what_complexity_c
 
 def test_a_stage_that_was_tried_is_settled_by_a_refit():
     stage = stage_of()
-    tried, grown = stage.tried(candidate(stage)), stage.with_rule(candidate(stage))
+    tried, grown = stage.tried([candidate(stage)])[0], stage.with_rule(candidate(stage))
     assert tried.training_loss == pytest.approx(grown.training_loss, rel=1e-5)
     np.testing.assert_allclose(tried.settled().weights, grown.weights, atol=1e-7)
 

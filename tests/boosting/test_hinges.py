@@ -53,7 +53,7 @@ def test_gains_are_those_of_the_values_of_each_hinge(loss, missing):
     for (column, side, knot), gain in np.ndenumerate(gains):
         hinge = Slope.of(found._factor(column, side, knot), stage.problem.X, stage.problem.row_weight)
         assert hinge.factor.is_hinge
-        assert gain == pytest.approx(stage.gain(hinge(stage.problem.X)), rel=1e-6, abs=1e-9)
+        assert gain == pytest.approx(stage.gains([hinge(stage.problem.X)])[0], rel=1e-6, abs=1e-9)
 
 
 def test_some_rows_stand_for_all(monkeypatch):
@@ -73,7 +73,7 @@ def test_the_best_of_each_column_come_first_and_are_not_offered_again():
     first = best[0].condition.factor
     assert first == Factor(0, first.origin, first.origin)
     assert first.origin == pytest.approx(6.0, abs=0.3)
-    gains = [stage.gain(one.covers) for one in best]
+    gains = stage.gains([one.covers for one in best]).tolist()
     assert gains == sorted(gains, reverse=True)
     again = found.best(stage.with_rule(best[0]))
     assert best[0].condition.factor not in {one.condition.factor for one in again}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from obliquerules.kernels.losses import FAMILIES, value
-from obliquerules.kernels.rule_weights import WeightFinder
+from obliquerules.kernels.rule_weights import WeightFinder, term_sums
 
 POWERS = {"tweedie": 1.5}
 
@@ -39,3 +39,38 @@ def test_sums_leave_the_search_for_weights_as_it_was():
     after = finder.run(np.zeros(3))
     assert before[0].tolist() == after[0].tolist()
     assert before[1:] == after[1:]
+
+
+@pytest.mark.parametrize("family", ["squared", "logistic", "poisson"])
+@pytest.mark.parametrize("n_rows", [3, 511, 1300])
+def test_another_last_column_is_another_problem(family, n_rows):
+    rng = np.random.default_rng(2)
+    first, second = (np.column_stack([np.ones(n_rows), rng.normal(size=(n_rows, 2))]) for _ in range(2))
+    second[:, :2] = first[:, :2]
+    y, weight, offset = rng.integers(0, 2, n_rows).astype(float), rng.exponential(size=n_rows), 0.1 * rng.normal(size=n_rows)
+    finder, other = (WeightFinder(design, y, weight, offset, FAMILIES[family], 2.0) for design in (first, second))
+    finder.run(np.zeros(3))
+    finder.set_last_column(np.ascontiguousarray(second[:, 2]))
+    weights = finder.run(np.zeros(3))[0]
+    assert weights.tolist() == other.run(np.zeros(3))[0].tolist()
+    assert finder.scores() == pytest.approx(second @ weights + offset, rel=1e-12, abs=1e-12)
+
+
+def test_a_last_column_of_another_length_is_refused():
+    finder = WeightFinder(np.ones((4, 1)), np.ones(4), np.ones(4), np.zeros(4), FAMILIES["squared"], 0.0)
+    with pytest.raises(ValueError, match="one value for each of the 4 rows; got 3"):
+        finder.set_last_column(np.ones(3))
+
+
+def test_sums_of_terms_are_products_of_matrices():
+    rng = np.random.default_rng(3)
+    terms, curvature = rng.normal(size=(5, 40)) * (rng.random((5, 40)) < 0.7), rng.normal(size=(40, 6))
+    expected = terms @ curvature
+    expected[:, 1] = terms**2 @ curvature[:, 1]
+    assert term_sums(terms, curvature) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(39, 6), (41, 6), (40, 1)])
+def test_sums_of_terms_need_numbers_for_each_row(shape):
+    with pytest.raises(ValueError, match="for each row"):
+        term_sums(np.ones((2, 40)), np.ones(shape))

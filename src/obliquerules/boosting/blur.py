@@ -71,10 +71,11 @@ class Blur:
         """Return what an ensemble is judged by."""
         problem, rows = stage.problem, self.conditions.rows
         score = np.full(rows.stop, stage.weights[0])
-        for weight, condition in zip(stage.weights[1:], stage.conditions, strict=True):
-            score += weight * self._kept(condition)
+        if stage.conditions:
+            score += np.einsum("j,ji->i", stage.weights[1:], np.array([self._kept(one) for one in stage.conditions]))
         losses = problem.row_weight[rows] * problem.loss.value(problem.y[rows], problem.shifted(score, rows))
-        blurred, sharp = float(np.add.reduce(losses)), float(np.add.reduce(stage.row_losses[rows]))
+        blurred = float(np.add.reduce(losses))
+        sharp = stage.training_loss if rows.stop == len(problem.y) else float(np.add.reduce(stage.row_losses[rows]))
         # Where some of the rows stand for all, they may have more than their share of the loss.
         judged = max(stage.training_loss + SHARE * self._scale * (blurred - sharp), (1.0 - SHARE) * stage.training_loss)
         return float(f"{judged:.{DIGITS}g}")

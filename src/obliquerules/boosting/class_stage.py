@@ -236,8 +236,11 @@ class ClassStage(Stage):
             left -= column[:, None] * left[best]
         return sorted(taken), gain
 
-    def outlook(self, candidate: Candidate) -> tuple[float, int]:
-        """Return the loss to expect with a rule, and the number of its weights."""
+    def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+        """Return the loss to expect with each candidate, and the number of its weights."""
+        return self.problem.workers.each(self._outlook, candidates)
+
+    def _outlook(self, candidate: Candidate) -> tuple[float, int]:
         taken, gain = self.spoken_for(candidate.covers, candidate.condition.complexity)
         return max(self.training_loss - gain, 0.0), max(len(taken), 1)
 
@@ -286,9 +289,9 @@ class ClassStage(Stage):
     def _rate_of(self, grown: ClassStage) -> float:
         return (self.training_loss - grown.training_loss) / (grown.complexity - self.complexity)
 
-    def tried(self, candidate: Candidate) -> ClassStage:
-        """Return the next stage with weights that are just good enough to judge the candidate."""
-        return self.with_rule(candidate, JUDGED)
+    def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
+        """Return the next stage with each of some candidates, with weights just good enough to judge them."""
+        return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).judged(), candidates)
 
     def refitted(self) -> ClassStage:
         """Return the stage with its weights fitted anew."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ Matrix = NDArray[np.float64]
 
 # Hinges are compared by at most this many rows, which are in random order: more would say the same.
 MOST_ROWS = 5000
+# The number of hinges whose values are kept: the best ones come again.
+MOST_KEPT = 64
 # The shares of the rows of a column that are below its knots.
 SHARES = tuple(tenths / 10 for tenths in range(1, 10))
 
@@ -61,7 +63,11 @@ class Hinges:
         known = {one.factor for one in stage.conditions if isinstance(one, Slope)}
         return stage.problem.workers.each(self._candidate, [factor for factor in factors if factor not in known])
 
-    def _candidate(self, factor: Factor) -> Candidate:
+    @cached_property
+    def _candidate(self) -> Callable[[Factor], Candidate]:
+        return lru_cache(MOST_KEPT)(self._made)
+
+    def _made(self, factor: Factor) -> Candidate:
         hinge = Slope.of(factor, self.X, self.row_weight)
         return Candidate(hinge, hinge(self.X), 0.0)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
@@ -52,20 +51,21 @@ class InformationSelection:
         """Return what a criterion charges for complexity, at the prices of a stage."""
         return self.complexity_penalty * math.log(stage.problem.size) * stage.discount * complexity
 
-    def expected(self, stage: Stage, candidate: Candidate) -> float:
-        """Return the criterion to expect once a candidate is added, to second order."""
-        loss, n_weights = stage.outlook(candidate)
-        return self._criterion(stage, loss, stage.complexity + n_weights + candidate.condition.complexity)
+    def expected(self, stage: Stage, candidates: Sequence[Candidate]) -> list[float]:
+        """Return the criterion to expect once each of some candidates is added, to second order."""
+        sizes = (stage.complexity + candidate.condition.complexity for candidate in candidates)
+        outlooks = zip(stage.outlooks(candidates), sizes, strict=True)
+        return [self._criterion(stage, loss, size + n_weights) for (loss, n_weights), size in outlooks]
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
         # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
         promising: dict[float, Candidate] = {}
-        each, offered = stage.problem.workers.each, list(candidates)
-        for value, candidate in zip(each(partial(self.expected, stage), offered), offered, strict=True):
+        offered = list(candidates)
+        for value, candidate in zip(self.expected(stage, offered), offered, strict=True):
             promising.setdefault(value, candidate)
         tried = [promising[value] for value in sorted(promising)[: stage.most_tried]]
-        fitted = each(lambda candidate: stage.tried(candidate.upright(stage.problem)).judged(), tried)
+        fitted = stage.tried([candidate.upright(stage.problem) for candidate in tried])
         judged = [self._judged(stage, *one, record) for one in zip(tried, fitted, strict=True)]
         return min(judged, key=lambda candidate: candidate.score, default=None)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
+
+# The names of the kept values of each class.
+_NAMES: dict[type, tuple[str, ...]] = {}
 
 
 class kept(Generic[T]):  # noqa: N801  # used like property
@@ -38,13 +40,9 @@ class kept(Generic[T]):  # noqa: N801  # used like property
 
 def let_go(instance: object) -> None:
     """Forget the kept values of an object that are larger than a number; they are computed anew if they are asked for."""
-    values = vars(instance)
-    for name in names_of_kept(type(instance)):
+    values, owner = vars(instance), type(instance)
+    if owner not in _NAMES:
+        _NAMES[owner] = tuple(name for name in dir(owner) if isinstance(getattr(owner, name, None), kept))
+    for name in _NAMES[owner]:
         if name in values and not isinstance(values[name], int | float):
             values.pop(name, None)
-
-
-@cache
-def names_of_kept(owner: type) -> tuple[str, ...]:
-    """Return the names of the kept values of a class."""
-    return tuple(name for name in dir(owner) if isinstance(getattr(owner, name, None), kept))

@@ -111,11 +111,20 @@ class RowPatterns:
 
     def has_rule_on(self, covers: Mask) -> bool:
         """Say whether a rule fires on exactly these rows or exactly on the others."""
-        masks = [column for column in self.columns if column.dtype == np.bool_]
-        return any(np.array_equal(mask, covers if mask[0] == covers[0] else ~covers) for mask in masks)
+        return _side_of_first(covers) in self._sides
+
+    @kept
+    def _sides(self) -> frozenset[bytes]:
+        """The rows of each rule, or the others."""
+        return frozenset(_side_of_first(column) for column in self.columns if column.dtype == np.bool_)
 
 
 Patterns = FiringPatterns | RowPatterns
+
+
+def _side_of_first(covers: Mask) -> bytes:
+    """Return the rows on the side of the first one, which a rule and its complement share."""
+    return np.packbits(covers ^ covers[0]).tobytes()
 
 
 def patterns_in(columns: Sequence[Any], n_rows: int) -> Patterns:

@@ -16,9 +16,10 @@ from obliquerules.boosting.objective import OBJECTIVES, Objective
 from obliquerules.boosting.patterns import FiringPatterns, Patterns, RowPatterns, patterns_in
 from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.workers import ALONE, Workers
+from obliquerules.kernels.rule_weights import term_sums
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
-from obliquerules.solvers.rule_weights import TINY, weights_of_patterns, whitened
+from obliquerules.solvers.rule_weights import TINY, weight_finder, weights_of_patterns, whitened
 
 if TYPE_CHECKING:
     from obliquerules.boosting.blur import Blur
@@ -296,22 +297,26 @@ class Stage:
         """Return the design in coordinates in which the Hessian of the present weights is the identity; see `whitened`."""
         return whitened(self.design, self.patterns.sums(hessian), self.ridge)
 
-    def gain(self, covers: Mask) -> float:
-        """Return by how much a rule on these rows would lower the penalised loss to second order.
+    def gains(self, columns: Sequence[Any]) -> Vector:
+        """Return by how much each term would lower the penalised loss to second order.
 
         That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, where q_perp is the part of q that is orthogonal (under the hessian) to
         the present rules, as in orthogonal gradient boosting. For the squared loss it is exact.
         """
-        sums = np.einsum("i,ij->j", covers.astype(np.float64), self.curvature)
-        if covers.dtype != np.bool_:
-            sums[1] = np.einsum("i,i,i->", covers, covers, self.curvature[:, 1])
-        size = sums[1] + self.problem.ridge
-        orthogonal = size - float(sums[2:] @ sums[2:])
-        return float(sums[0] ** 2 / (2.0 * orthogonal)) if orthogonal > TINY * size else 0.0
+        if not columns:
+            return np.zeros(0)
+        curvature, terms = self.curvature, np.array(columns, dtype=np.float64)
+        workers = self.problem.workers
+        sums = np.concatenate(workers.each(lambda some: term_sums(terms[some], curvature), workers.shares(len(terms))))
+        size = sums[:, 1] + self.ridge
+        orthogonal = size - np.einsum("ij,ij->i", sums[:, 2:], sums[:, 2:])
+        possible = orthogonal > TINY * size
+        return np.where(possible, sums[:, 0] ** 2 / (2.0 * np.where(possible, orthogonal, 1.0)), 0.0)
 
-    def outlook(self, candidate: Candidate) -> tuple[float, int]:
-        """Return the loss to expect with a rule, and the number of its weights."""
-        return max(self.training_loss - self.gain(candidate.covers), 0.0), 1
+    def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+        """Return the loss to expect with each candidate, and the number of its weights."""
+        gains = self.gains([candidate.covers for candidate in candidates])
+        return [(max(self.training_loss - gain, 0.0), 1) for gain in gains.tolist()]
 
     @property
     def discount(self) -> float:
@@ -353,9 +358,31 @@ class Stage:
         weights = self._corrected(patterns)
         return Stage(self.problem, (*self.conditions, candidate.condition), patterns.met(), weights)
 
-    def tried(self, candidate: Candidate) -> Stage:
-        """Return the next stage with weights that are good enough to judge the candidate."""
-        return self.with_rule(candidate)
+    def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
+        """Return the next stage with each of some candidates, judged."""
+        workers = self.problem.workers
+        shares = [candidates[some] for some in workers.shares(len(candidates))]
+        return [stage for some in workers.each(self._tried_in_turn, shares) for stage in some]
+
+    def _tried_in_turn(self, candidates: Sequence[Candidate]) -> list[Stage]:
+        """Return the next stages; all that need rows share one weight finder, in which only the last column changes."""
+        problem, found = self.problem, list[Stage]()
+        start, finder = np.append(self.weights, 0.0), None
+        for candidate in candidates:
+            patterns = self.patterns.extended(candidate.covers)
+            if not isinstance(patterns, RowPatterns):
+                found.append(self.with_rule(candidate).judged())
+                continue
+            if finder is None:
+                targets = (problem.y, problem.learning_weight, problem.loss)
+                finder = weight_finder(patterns.design, *targets, problem.ridge, offset=problem.offset)
+                let_go(patterns)
+            else:
+                finder.set_last_column(candidate.covers.astype(np.float64))
+            stage = Stage(problem, (*self.conditions, candidate.condition), patterns, finder.run(start)[0])
+            vars(stage)["score"] = finder.scores()
+            found.append(stage.judged())
+        return found
 
     def judged(self) -> Self:
         """Return the ensemble once it is judged, with nothing kept but how good and how large it is."""

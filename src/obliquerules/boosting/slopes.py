@@ -130,17 +130,13 @@ class Lines:
     def _of_least_loss(self, stage: Stage, offered: list[Candidate]) -> Stage:
         """Return the ensemble whose new term lowers the training loss most."""
         each = stage.problem.workers.each
-        gains = each(lambda candidate: stage.gain(candidate.covers), offered)
-        promising = [offered[place] for place in np.argsort(-np.array(gains), kind="stable")[: stage.most_tried]]
+        gains = stage.gains([candidate.covers for candidate in offered])
+        promising = [offered[place] for place in np.argsort(-gains, kind="stable")[: stage.most_tried]]
         return min(each(stage.with_rule, promising), key=lambda longer: longer.training_loss)
 
     def _of_least_criterion(self, stage: Stage, offered: list[Candidate]) -> Stage:
         """Return the ensemble of the least expected criterion."""
-        return stage.with_rule(offered[int(np.argmin(self.expected(stage, offered)))])
-
-    def expected(self, stage: Stage, offered: list[Candidate]) -> list[float]:
-        """Return the criterion to expect with each of some candidates."""
-        return stage.problem.workers.each(partial(self.selection.expected, stage), offered)
+        return stage.with_rule(offered[int(np.argmin(self.selection.expected(stage, offered)))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +161,7 @@ class WithSlopes:
     def _lines(self, stage: Stage) -> list[dict[float, Candidate]]:
         """Return new slopes and new hinges by the criterion to expect with each of them."""
         offered = (self.lines.new_slopes(stage), self.lines.hinges.best(stage))
-        return [dict(zip(self.lines.expected(stage, some), some, strict=True)) for some in offered]
+        return [dict(zip(self.lines.selection.expected(stage, some), some, strict=True)) for some in offered]
 
     def _worthwhile(self, stage: Stage, expected: dict[float, Candidate], share: float, record: Record) -> list[Candidate]:
         """Return the slopes or hinges that are worth a share of their price; if there is none, the best is recorded only.
@@ -178,7 +174,7 @@ class WithSlopes:
         prices = {value: criterion.price(stage, 1 + one.condition.complexity) for value, one in expected.items()}
         worthwhile = [one for value, one in expected.items() if value < now + (1.0 - share) * prices[value]]
         if expected and not worthwhile:
-            record.note_fitted(stage.tried(expected[min(expected)]))
+            record.note_fitted(*stage.tried([expected[min(expected)]]))
         return worthwhile
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ Vector = NDArray[np.float64]
 
 # Degrees are computed for at most this many rows, which are in random order: more would say the same.
 MOST_ROWS = 10_000
+# The number of sums that are kept: one is asked for with several thresholds.
+MOST_KEPT = 128
 # Beyond, a sigmoid is 0 or 1 in double precision, and its exponential would overflow.
 FARTHEST = 700.0
 
@@ -53,6 +56,13 @@ class Standardised:
     values: Vector
     mean: float
     scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class StandardisedSum(Standardised):
+    """A sum of standardised terms, less its mean, with their weights."""
+
+    weights: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,28 +119,33 @@ class SoftConditions:
         """Return a condition on standardised terms."""
         if not isinstance(test, Proposition) or not self.is_movable(test):
             return SoftTest(test, np.ones(1), 0.0, movable=False)
-        weights, threshold, _, unit = self._standardised(test)
-        return SoftTest(test, weights / unit, threshold / unit, movable=True)
+        total = self._sum(test.columns, test.weights)
+        return SoftTest(test, total.weights / total.scale, (test.threshold - total.mean) / total.scale, movable=True)
 
     def degree(self, test: Test, sharpness: float) -> Vector:
         """Return to what degree rows meet a condition; where a value is missing, it holds or does not."""
         if not isinstance(test, Proposition) or not self.is_movable(test):
             return np.asarray(test(self.inputs.block.rows(self.rows)), dtype=np.float64)
-        _, threshold, total, unit = self._standardised(test)
-        exponent = np.clip((threshold - total) * (sharpness / unit), -FARTHEST, FARTHEST)
+        total = self._sum(test.columns, test.weights)
+        exponent = (test.threshold - total.mean - total.values) * (sharpness / total.scale)
+        np.clip(exponent, -FARTHEST, FARTHEST, out=exponent)
         degree = 1.0 / (1.0 + np.exp(exponent))
         if self.inputs.block.incomplete.intersection(test.used_columns):
             degree[np.isnan(degree)] = test.missing
         return np.asarray(degree)
 
-    def _standardised(self, test: Proposition) -> tuple[Vector, float, Vector, float]:
-        """Return weights and threshold of a condition on standardised terms, their sum, and its standard deviation."""
-        terms = [self.term(column) for column in test.columns]
-        weights = np.array([weight * term.scale for weight, term in zip(test.weights, terms, strict=True)])
-        threshold = test.threshold - sum(weight * term.mean for weight, term in zip(test.weights, terms, strict=True))
-        total = np.zeros(self.rows.stop)
-        for weight, term in zip(weights, terms, strict=True):
+    @cached_property
+    def _sum(self) -> Callable[[tuple[Term, ...], tuple[float, ...]], StandardisedSum]:
+        return lru_cache(MOST_KEPT)(self._made)
+
+    def _made(self, columns: tuple[Term, ...], weights: tuple[float, ...]) -> StandardisedSum:
+        """Return a sum of terms with these weights."""
+        terms = [self.term(column) for column in columns]
+        scaled = np.array([weight * term.scale for weight, term in zip(weights, terms, strict=True)])
+        total = scaled[0] * terms[0].values
+        for weight, term in zip(scaled[1:], terms[1:], strict=True):
             total += weight * term.values
         known = total[~np.isnan(total)]
         spread = float(known.std()) if len(known) else 0.0
-        return weights, threshold, total, spread if spread > 0.0 else 1.0
+        mean = sum(weight * term.mean for weight, term in zip(weights, terms, strict=True))
+        return StandardisedSum(total, mean, spread if spread > 0.0 else 1.0, scaled)

@@ -87,10 +87,8 @@ cdef class WeightFinder:
         )
         self.hessian, self.factor = np.zeros((2, self.m, self.m))
 
-    cdef double objective(self, double[::1] weights) except? -1.0 nogil:
-        """Return the penalised loss at some weights, and keep the scores there."""
+    cdef void set_scores(self, double[::1] weights) noexcept nogil:
         cdef Py_ssize_t i, j, begin, end
-        cdef double total = 0.0, square = 0.0
         cdef double *score = &self.score[0] if self.n > 0 else NULL
         cdef const double *column
         for begin from 0 <= begin < self.n by BLOCK:
@@ -103,13 +101,19 @@ cdef class WeightFinder:
                     score[i] += weights[j] * column[i]
             for i in range(begin, end):
                 score[i] += self.offset[i]
-            if self.family == LOGISTIC:
-                for i in range(begin, end):
-                    self.decay[i] = logistic_decay(score[i])
-                    total += self.row_weight[i] * logistic_value(self.y[i], score[i], self.decay[i])
-            else:
-                for i in range(begin, end):
-                    total += self.row_weight[i] * loss_value(self.family, self.power, self.y[i], score[i])
+
+    cdef double objective(self, double[::1] weights) except? -1.0 nogil:
+        """Return the penalised loss at some weights, and keep the scores there."""
+        cdef Py_ssize_t i
+        cdef double total = 0.0, square = 0.0
+        self.set_scores(weights)
+        if self.family == LOGISTIC:
+            for i in range(self.n):
+                self.decay[i] = logistic_decay(self.score[i])
+                total += self.row_weight[i] * logistic_value(self.y[i], self.score[i], self.decay[i])
+        else:
+            for i in range(self.n):
+                total += self.row_weight[i] * loss_value(self.family, self.power, self.y[i], self.score[i])
         ask_for_signals(&self.work, <double> self.n * (10 + self.m))
         for i in range(1, self.m):
             square += weights[i] * weights[i]
@@ -350,6 +354,12 @@ cdef class WeightFinder:
             raise RuntimeError("These weights are being sought already, in another thread.")
         self.columns[self.m - 1, :] = values
 
+    def scores(self):
+        """Return the score of each row at the weights that were found last."""
+        with nogil:
+            self.set_scores(self.weights)
+        return np.array(self.score)
+
     def run(self, const double[::1] start not None):
         """Return the minimising weights, and the objective at the start and there."""
         cdef double before, after
@@ -365,3 +375,29 @@ cdef class WeightFinder:
         finally:
             self.is_running = False
         return np.array(self.weights), before, after
+
+
+def term_sums(const double[:, ::1] terms not None, const double[:, ::1] curvature not None):
+    """Return sums over rows of terms times the columns of curvature; the second of these is weighted by squared terms.
+
+    ``terms`` has a line for each term, ``curvature`` one for each row.
+    """
+    cdef Py_ssize_t i, j, t, n = terms.shape[1], k = curvature.shape[1]
+    if curvature.shape[0] != n or k < 2:
+        raise ValueError("There must be a line of two numbers or more for each row.")
+    cdef double[:, ::1] sums = np.zeros((terms.shape[0], k))
+    cdef double *total
+    cdef const double *row
+    cdef double value
+    with nogil:
+        for t in range(terms.shape[0]):
+            total = &sums[t, 0]
+            for i in range(n):
+                value = terms[t, i]
+                if value != 0.0:
+                    row = &curvature[i, 0]
+                    total[0] += value * row[0]
+                    total[1] += value * value * row[1]
+                    for j in range(2, k):
+                        total[j] += value * row[j]
+    return np.asarray(sums)

@@ -52,12 +52,11 @@ def corrective_weights(
     The weights of columns that are ``fixed``, of which the constant is none, keep their start to the last bit and are left out
     of the ridge: what they add to the scores is an offset. A further ``offset`` of each row may be given.
     """
-    given = np.zeros(len(design)) if offset is None else offset
     if fixed is None:
-        return CorrectiveStep(*_minimised(design, y, row_weight, given, loss, ridge, start))
+        return CorrectiveStep(*_minimised(design, y, row_weight, offset, loss, ridge, start))
     if fixed[0]:
         raise ValueError("The first column is the constant, which is never fixed.")
-    given = given + (design[:, fixed] * start[fixed]).sum(axis=1)
+    given = (0.0 if offset is None else offset) + (design[:, fixed] * start[fixed]).sum(axis=1)
     found, *objectives = _minimised(design[:, ~fixed], y, row_weight, given, loss, ridge, start[~fixed])
     weights = np.array(start, dtype=np.float64)
     weights[~fixed] = found
@@ -65,12 +64,20 @@ def corrective_weights(
 
 
 def _minimised(
-    design: NDArray[np.float64], y: Vector, row_weight: Vector, offset: Vector, loss: Loss, ridge: float, start: Vector
+    design: NDArray[np.float64], y: Vector, row_weight: Vector, offset: Vector | None, loss: Loss, ridge: float, start: Vector
 ) -> tuple[Vector, float, float]:
     """Return the weights of all columns, and the objective before and after."""
-    arrays = (design, y, row_weight, offset, start)
-    design, y, row_weight, offset, start = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
-    return WeightFinder(design, y, row_weight, offset, loss.family, ridge, loss.power).run(start)
+    finder = weight_finder(design, y, row_weight, loss, ridge, offset=offset)
+    return finder.run(np.ascontiguousarray(start, dtype=np.float64))
+
+
+def weight_finder(
+    design: NDArray[np.float64], y: Vector, row_weight: Vector, loss: Loss, ridge: float, *, offset: Vector | None = None
+) -> WeightFinder:
+    """Return what finds the weights of the columns of a design from any start."""
+    given = np.zeros(len(design)) if offset is None else offset
+    design, y, row_weight, given = (np.ascontiguousarray(one, dtype=np.float64) for one in (design, y, row_weight, given))
+    return WeightFinder(design, y, row_weight, given, loss.family, ridge, loss.power)
 
 
 def weights_of_patterns(
