@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from obliquerules.kernels.losses import FAMILIES, value
-from obliquerules.kernels.rule_weights import WeightFinder, term_sums
+from obliquerules.kernels.rule_weights import WeightFinder, term_sums, weighted_products
 
 POWERS = {"tweedie": 1.5}
 
@@ -74,3 +74,11 @@ def test_sums_of_terms_are_products_of_matrices():
 def test_sums_of_terms_need_numbers_for_each_row(shape):
     with pytest.raises(ValueError, match="for each row"):
         term_sums(np.ones((2, 40)), np.ones(shape))
+
+
+def test_products_of_columns_are_those_of_matrices():
+    rng = np.random.default_rng(4)
+    columns, weight = rng.normal(size=(4, 700)), rng.exponential(size=700)
+    assert weighted_products(columns, weight) == pytest.approx((columns * weight) @ columns.T, rel=1e-12, abs=1e-12)
+    with pytest.raises(ValueError, match="one weight for each of the 700 rows; got 699"):
+        weighted_products(columns, weight[1:])

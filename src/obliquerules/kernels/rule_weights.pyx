@@ -401,3 +401,24 @@ def term_sums(const double[:, ::1] terms not None, const double[:, ::1] curvatur
                     for j in range(2, k):
                         total[j] += value * row[j]
     return np.asarray(sums)
+
+
+def weighted_products(const double[:, ::1] columns not None, const double[::1] weight not None):
+    """Return the sums over rows of weight times the product of each two columns; ``columns`` has a line for each."""
+    cdef Py_ssize_t i, j, k, begin, size, n = columns.shape[1], m = columns.shape[0]
+    if weight.shape[0] != n:
+        raise ValueError(f"There must be one weight for each of the {n} rows; got {weight.shape[0]}.")
+    cdef double[:, ::1] sums = np.zeros((m, m))
+    cdef double[BLOCK] scaled
+    with nogil:
+        for begin from 0 <= begin < n by BLOCK:
+            size = min(<Py_ssize_t> BLOCK, n - begin)
+            for j in range(m):
+                for i in range(size):
+                    scaled[i] = weight[begin + i] * columns[j, begin + i]
+                for k in range(j + 1):
+                    sums[j, k] += product_sum(scaled, &columns[k, begin], size)
+        for j in range(m):
+            for k in range(j):
+                sums[k, j] = sums[j, k]
+    return np.asarray(sums)

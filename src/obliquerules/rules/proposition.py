@@ -64,19 +64,19 @@ class Proposition:
         object.__setattr__(self, "columns", terms)
         used = dict.fromkeys(term if isinstance(term, int) else term.column for term in terms)
         object.__setattr__(self, "used_columns", tuple(used))
-        object.__setattr__(self, "weights", tuple(float(weight) for weight in weights))
+        self._set(weights, threshold, missing)
+        if len(set(terms)) != len(terms) or min(used) < 0:
+            raise ValueError(f"The columns of a proposition must be different and not negative; got {list(terms)}.")
+
+    def _set(self, weights: Iterable[float], threshold: float, missing: bool) -> None:
+        object.__setattr__(self, "weights", tuple(map(float, weights)))
         object.__setattr__(self, "threshold", float(threshold) + 0.0)  # no negative zero, which prints as zero
         object.__setattr__(self, "missing", bool(missing))
-        self._check()
-
-    def _check(self) -> None:
         if not self.columns or len(self.columns) != len(self.weights):
             raise ValueError(
                 f"A proposition needs one weight for each of one or more columns; got {len(self.columns)} columns and "
                 f"{len(self.weights)} weights."
             )
-        if len(set(self.columns)) != len(self.columns) or min(self.used_columns) < 0:
-            raise ValueError(f"The columns of a proposition must be different and not negative; got {list(self.columns)}.")
         if not all(math.isfinite(weight) and weight != 0.0 for weight in self.weights):
             raise ValueError(f"The weights of a proposition must be finite and not zero; got {list(self.weights)}.")
         if not math.isfinite(self.threshold):
@@ -87,11 +87,19 @@ class Proposition:
 
     def with_numbers(self, weights: Sequence[float], threshold: float) -> Proposition:
         """Return the condition on the same columns with other weights and another threshold."""
-        return Proposition(self.columns, weights, threshold, self.missing)
+        return self._alike(weights, threshold, self.missing)
 
     def with_missing(self, missing: bool) -> Proposition:
         """Return the condition with another answer where a value is missing."""
-        return Proposition(self.columns, self.weights, self.threshold, missing)
+        return self._alike(self.weights, self.threshold, missing)
+
+    def _alike(self, weights: Iterable[float], threshold: float, missing: bool) -> Proposition:
+        """Return a condition on the same columns, which need not be checked again."""
+        other = object.__new__(Proposition)
+        object.__setattr__(other, "columns", self.columns)
+        object.__setattr__(other, "used_columns", self.used_columns)
+        other._set(weights, threshold, missing)
+        return other
 
     @property
     def complexity(self) -> int:
@@ -138,8 +146,7 @@ class Proposition:
 
         It holds where this condition does not; where x.w equals t, both hold.
         """
-        turned = tuple(-weight for weight in self.weights)
-        return Proposition(self.columns, turned, -self.threshold, not self.missing)
+        return self._alike((-weight for weight in self.weights), -self.threshold, not self.missing)
 
     def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, turned so that the first variable has no minus."""

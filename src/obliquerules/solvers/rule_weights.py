@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.kernels.rule_weights import WeightFinder
+from obliquerules.kernels.rule_weights import WeightFinder, weighted_products
 from obliquerules.losses import Loss
 from obliquerules.solvers.class_weights import class_weights_of_patterns
 
@@ -152,9 +152,10 @@ def whitened(design: NDArray[np.float64], by_pattern: Vector, ridge: float) -> N
     """
     if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
         return np.zeros_like(design)
-    present = np.einsum("pi,p,pj->ij", design, by_pattern, design)
+    columns = np.ascontiguousarray(design.T)
+    present = weighted_products(columns, by_pattern)
     # Of its own size, too: where one row has nearly all weight, the values of a slope are large.
     added = np.maximum(max(ridge, TINY * by_pattern.sum()), TINY * np.diag(present))
     added[0] = TINY * by_pattern.sum()
     present[np.diag_indices(len(present))] += added
-    return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), design.T).T)
+    return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), columns).T)

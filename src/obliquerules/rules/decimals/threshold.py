@@ -21,14 +21,15 @@ def middle_of_gap(projections: Projections, threshold: float) -> float | None:
     missing = np.isnan(projections.values)
     if missing.any():
         projections = projections[~missing]
-    above = projections.values >= threshold
-    if above.all() or not above.any():
+    values = projections.values
+    above = values >= threshold
+    if not 0 < np.count_nonzero(above) < len(above):
         return None
-    over, under = projections[above], projections[~above]
-    lower, upper = float(under.values.max()), float(over.values.min())
+    lower, upper = float(np.maximum.reduce(values[~above])), float(np.minimum.reduce(values[above]))
     middle = lower + 0.5 * (upper - lower)
     if projections.surely_apart(upper - lower, 0.5):
         return middle
+    over, under = projections[above], projections[~above]
     if (under.values + under.slack).max() < middle < (over.values - over.slack).min():
         return middle
     return _nearest_middle(projections, threshold)
