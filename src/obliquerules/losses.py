@@ -22,6 +22,11 @@ SMALLEST_MEAN = 1e-12
 SMALLEST_POSITIVE = 1e-250
 
 
+def _is_plain(array: Any) -> bool:
+    """Say whether kernels take an array as it is."""
+    return isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == np.float64 and array.flags.c_contiguous
+
+
 class Loss(ABC):
     """A loss that is convex in the score and linear in the target.
 
@@ -98,8 +103,7 @@ class Loss(ABC):
 
     def _by_row(self, formula: Callable[..., Vector], *arrays: Vector) -> Vector:
         """Apply a formula to numbers of any shape, broadcast against each other."""
-        first = arrays[0]
-        if first.ndim == 1 and all(one.shape == first.shape and one.flags.c_contiguous for one in arrays):
+        if all(map(_is_plain, arrays)) and len({len(array) for array in arrays}) == 1:
             return formula(self.family, *arrays, power=self.power)
         broadcast = np.broadcast_arrays(*arrays)
         flat = (np.ascontiguousarray(array, dtype=np.float64).ravel() for array in broadcast)
