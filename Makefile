@@ -98,7 +98,8 @@ check: $(VENV)/installed  ## style, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/installed  ## speed ratios; see benchmarks/README.md
+bench: $(VENV)/installed  ## speed in one table, and ratios of parts; see benchmarks/README.md
+	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/l1_path.py
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/growth.py

@@ -22,9 +22,8 @@ from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import Trial
-from obliquerules.boosting import blur, boosting, information, loop, record, simplification
+from obliquerules.boosting import blur, boosting, information, loop, refinement
 from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
-from obliquerules.boosting.problem import Stage
 from obliquerules.datasets import DATASETS
 from obliquerules.solvers.l1_logistic import follow_path
 
@@ -70,15 +69,16 @@ VARIANTS = {
     "supports not refitted": ({}, [(PoolProposer, "directions", levels_as_they_are)]),
     "logistic thresholds only": ({}, [(PoolProposer, "objective_threshold", lambda *_: None)]),
     "no axis-parallel splits": ({}, [(PoolProposer, "axis_splits", lambda *_: iter(()))]),
-    "one candidate refitted, not 10": ({}, [(Stage, "most_tried", 1)]),
+    "one candidate refitted": ({}, [(boosting, "LEAST_TRIED", 1)]),
+    "ten candidates refitted": ({}, [(boosting, "LEAST_TRIED", 10)]),
+    "ten refitted beside slopes": ({"linear_terms": "auto"}, [(boosting, "LEAST_TRIED_BESIDE_SLOPES", 10)]),
     "thresholds not blurred": ({}, [(blur, "SHARE", 0.0)]),
     "blurred loss alone": ({}, [(blur, "SHARE", 1.0)]),
     "blurred half as wide": ({}, [(blur, "WIDTH", 0.6)]),
     "blurred twice as wide": ({}, [(blur, "WIDTH", 2.4)]),
-    "one candidate refined, not two": ({}, [(record, "MOST_TRIED", 1)]),
-    "three candidates refined": ({}, [(record, "MOST_TRIED", 3)]),
-    "not refined": ({}, [(loop, "SCHEDULE", ()), (simplification, "SCHEDULE", ())]),
-    "refined at sharpness 8 alone": ({}, [(loop, "SCHEDULE", ((8.0, 12),))]),
+    "not refined": ({}, [(refinement.Refiner, "refined", lambda *_, **__: None)]),
+    "refined at sharpness 8": ({}, [(refinement, "SHARPNESS", 8.0)]),
+    "refined at sharpness 24": ({}, [(refinement, "SHARPNESS", 24.0)]),
     "not grown again, not simplified": ({"effort": 0}, []),
     "only the best grown again": ({}, [(loop, "LARGEST_GROWN_AGAIN", 0)]),
     "grown again up to complexity 9": ({}, [(loop, "LARGEST_GROWN_AGAIN", 9)]),
@@ -87,7 +87,6 @@ VARIANTS = {
     "effort=1": ({"effort": 1}, []),
     "effort=4": ({"effort": 4}, []),
     "simplified from 30": ({}, [(loop, "SIZES", range(30, 2, -1))]),
-    "one of a size refined": ({}, [(simplification, "REFINED", 1), (simplification, "WITHIN", 1.05)]),
     "swaps of variables": ({}, [(PoolProposer, "directions", with_swaps)]),
     "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, met: met.grown)]),
     "complexity_penalty=1": ({"complexity_penalty": 1.0}, []),

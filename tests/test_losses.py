@@ -358,3 +358,19 @@ def test_losses_with_the_same_power_are_equal():
     assert TweedieLoss(1.5) == LOSSES["tweedie"] != TweedieLoss(1.6)
     assert hash(TweedieLoss(1.5)) == hash(LOSSES["tweedie"])
     assert LOSSES["gamma"] != LOSSES["tweedie"]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 1.0, 30.0, 800.0]))
+def test_the_loss_of_a_class_is_minus_the_logarithm_of_its_probability(seed, size):
+    rng = np.random.default_rng(seed)
+    y, score = rng.integers(0, 4, 300), size * rng.normal(size=(300, 4))
+    wanted = np.logaddexp.reduce(score, axis=1) - score[np.arange(300), y]
+    loss = MultinomialLoss(4)
+    np.testing.assert_allclose(loss.value(y.astype(float), score), wanted, rtol=1e-12, atol=1e-12 * max(size, 1.0))
+    np.testing.assert_array_equal(loss.value(np.eye(4)[y], score), loss.value(y.astype(float), score))
+
+
+def test_the_loss_of_classes_is_finite_for_extreme_scores():
+    score = np.array([[1e150, -1e150, 0.0], [-1e300, 0.0, 0.0], [710.0, 0.0, -710.0]])
+    assert np.isfinite(MultinomialLoss(3).value(np.array([1.0, 0.0, 2.0]), score)).all()
+    assert MultinomialLoss(3).value(np.array([0.0, 1.0, 0.0]), score).tolist() == [0.0, np.log(2.0), 0.0]

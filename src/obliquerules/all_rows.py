@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.solvers.rule_weights import weights_of_patterns
+from obliquerules.status_line import StatusLine, opened
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -53,7 +55,8 @@ def grown(method: Method, task: Task) -> Growth:
 def grown_from_all(method: Method, task: Task) -> Growth:
     """Return what a method learns from all rows."""
     task = replace(task, X=task.X.in_doubles())
-    growth = method.grow(task)
+    with _line_of(method, task):
+        growth = method.grow(task)
     return replace(growth, ranges=task.sample.ranges(used_columns(growth.path)))
 
 
@@ -72,13 +75,20 @@ def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
     task = replace(about, X=some.X, y=some.y, weight=some.weight, offset=some.offset, frequency=some.frequency, groups=None)
     if every:
         return grown_from_all(method, task)
-    growth = method.grow(task)
-    if method.free_weights:
-        ridge = replace(method, **growth.parameters).penalty(loss, some.y, some.weight)
-        growth = refitted(growth, some, rows, loss, ridge)
+    with _line_of(method, task) as line:
+        growth = method.grow(task)
+        if method.free_weights:
+            line.begin("weights of all rows", 1.0, 1.0)
+            ridge = replace(method, **growth.parameters).penalty(loss, some.y, some.weight)
+            growth = refitted(growth, some, rows, loss, ridge)
     used = used_columns(growth.path)
     ends = rows.fold(lambda part: EndsOfColumns.of(part.X, part.weight, used))
     return replace(growth, ranges=ends.ranges(), from_some=True)
+
+
+def _line_of(method: Method, task: Task) -> AbstractContextManager[StatusLine]:
+    """Open the status line of a fit, unless it is verbose."""
+    return opened(task.learner, task.stopwatch.clock, shown=not method.verbose)
 
 
 def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, ridge: Any) -> Growth:
@@ -285,11 +295,11 @@ class Descent:
 
     def sums(self, values: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss) -> tuple[float, Vector, Matrix]:
         """Return value, gradient and second derivatives of the loss of a block."""
-        design = np.empty((len(values), 1 + len(self.columns)))
-        design[:, 0] = 1.0
+        lines = np.empty((1 + len(self.columns), len(values)))
+        lines[0] = 1.0
         for place, column in enumerate(self.columns, start=1):
-            design[:, place] = values[:, column]
-        return WeightFinder(design, y, row_weight, offset, loss.family, 0.0, loss.power).sums(self.weights)
+            lines[place] = values[:, column]
+        return WeightFinder(lines, y, row_weight, offset, loss.family, 0.0, loss.power).sums(self.weights)
 
     def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
         """Take a step, given the sums at the present weights; a step that does not lower the objective is halved."""

@@ -141,6 +141,10 @@ class Loss(ABC):
         """Return the group of each row, of which every fold and bootstrap sample has a share: one, unless there are classes."""
         return np.zeros(len(y), dtype=np.intp)
 
+    def in_shares(self, y: Vector) -> Vector:
+        """Return targets as they are or, with many classes, as the share of each class."""
+        return y
+
     def spread(self, y: Vector, mean: Vector) -> Vector | None:  # noqa: ARG002
         """Return what each row costs more than the mean target of its group; None if that is no matter, as of labels."""
         return None
@@ -263,7 +267,7 @@ class MultinomialLoss(ClassLoss):
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
 
-    def _shares(self, y: Vector) -> Vector:
+    def in_shares(self, y: Vector) -> Vector:
         """Return the numbers of classes as the share of each class, 0 or 1; shares stay as they are."""
         return y if y.ndim == 2 else (y[:, None] == np.arange(self.n_classes)).astype(np.float64)
 
@@ -273,10 +277,10 @@ class MultinomialLoss(ClassLoss):
         return [_inside(share) for share in (total / np.add.reduce(weight)).tolist()]
 
     def value(self, y: Vector, score: Vector) -> Vector:
-        highest = score.max(axis=-1)
-        total = np.log(np.exp(score - highest[..., None]).sum(axis=-1))
-        # Differences to the highest score, so that large ones do not cancel.
-        return np.asarray(total - (self._shares(y) * (score - highest[..., None])).sum(axis=-1))
+        shares = self.in_shares(y)
+        shares = shares if shares.shape == score.shape else np.broadcast_to(shares, score.shape)
+        flat = (np.ascontiguousarray(array, dtype=np.float64).reshape(-1, self.n_classes) for array in (shares, score))
+        return formulas.class_value(*flat).reshape(score.shape[:-1])
 
     def inverse_link(self, score: Vector) -> Vector:
         """Return the probability of each class."""
@@ -284,7 +288,7 @@ class MultinomialLoss(ClassLoss):
         return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
 
     def gradient(self, y: Vector, score: Vector) -> Vector:
-        return self.inverse_link(score) - self._shares(y)
+        return self.inverse_link(score) - self.in_shares(y)
 
     def hessian(self, score: Vector, y: Vector | None = None) -> Vector:  # noqa: ARG002  # the same for every target
         """Return the second derivative of the loss in the score of each class alone."""

@@ -20,6 +20,7 @@ from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
 from obliquerules.rules.columns import Range
 from obliquerules.rules.labels import Labels
+from obliquerules.solvers.class_weights import EXACT
 from obliquerules.solvers.rule_weights import weights_of_patterns
 from obliquerules.stopwatch import Stopwatch
 
@@ -294,15 +295,17 @@ def scaled_weights(
     *,
     fixed: NDArray[np.bool_] | None = None,
     offset: NDArray[np.float64] | None = None,
+    tolerance: float = EXACT,
 ) -> Vector:
     """Return the best weights for rows with given patterns, as `weights_of_patterns` does, if columns have other scales than 1.
 
     The ridge counts the weight of a slope in standard deviations of its factor, so that units do not matter.
     """
     if scale is None:
-        return weights_of_patterns(design, pattern, y, weight, loss, ridge, start, fixed=fixed, offset=offset)
+        given = (design, pattern, y, weight, loss, ridge, start)
+        return weights_of_patterns(*given, fixed=fixed, offset=offset, tolerance=tolerance)
     scaled = (design / scale, pattern, y, weight, loss, ridge, start * scale)
-    found = weights_of_patterns(*scaled, fixed=fixed, offset=offset) / scale
+    found = weights_of_patterns(*scaled, fixed=fixed, offset=offset, tolerance=tolerance) / scale
     return np.asarray(found if fixed is None else np.where(fixed, start, found))
 
 
@@ -349,11 +352,11 @@ def patterns_of(fires: Sequence[Any] | Mask, n_rows: int) -> tuple[NDArray[np.fl
     if any(column.dtype != np.bool_ for column in fires):
         return np.column_stack([np.ones(n_rows), *fires]), np.arange(n_rows, dtype=np.intp)
     pattern = np.zeros(n_rows, dtype=np.intp)
-    design = np.ones((1, 1))
     for fired in fires:
         # Rule by rule, pattern p becomes 2p + 1 where the rule fires and 2p elsewhere; then only those that occur are kept.
         finer = 2 * pattern + fired
-        occurs = np.bincount(finer, minlength=2 * len(design)) > 0
-        pattern = (np.cumsum(occurs) - 1)[finer]
-        design = np.column_stack([np.repeat(design, 2, axis=0), np.tile([0.0, 1.0], len(design))])[occurs]
-    return np.ascontiguousarray(design), pattern
+        pattern = (np.cumsum(np.bincount(finer) > 0) - 1)[finer]
+    # All rows of a pattern are alike: any of them shows it.
+    row = np.zeros(int(pattern.max(initial=-1)) + 1, dtype=np.intp)
+    row[pattern] = np.arange(n_rows)
+    return np.column_stack([np.ones(len(row)), *(fired[row] for fired in fires)]), pattern

@@ -229,7 +229,11 @@ def seed(meaning: str) -> Any:
 
 def verbosity(meaning: str) -> Any:
     """Declare a verbosity."""
-    return declared(0, "int", meaning, check_verbosity)
+    line = (
+        "If zero, a line on a terminal or in a notebook says how far a fit of more than two seconds has come, and about how "
+        "long the rest takes; it is erased at the end."
+    )
+    return declared(0, "int", f"{meaning} {line}", check_verbosity)
 
 
 def declarations(kind: type) -> dict[str, tuple[Any, Parameter]]:

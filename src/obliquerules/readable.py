@@ -14,9 +14,12 @@ from obliquerules.method import Task, factor_scale, firing_patterns, scaled_weig
 from obliquerules.parameters import option
 from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
-from obliquerules.rules.decimals.coarsening import Targets, coarsened
+from obliquerules.rules.decimals.coarsening import Targets, coarsened, total
 from obliquerules.rules.dropping import Dropping, Placed, size
 from obliquerules.rules.simplify import strictest
+from obliquerules.solvers.class_weights import EXACT as EXACT_WEIGHTS
+from obliquerules.solvers.class_weights import JUDGED
+from obliquerules.status_line import status_line
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -67,10 +70,12 @@ def readable_path(
     members = list(each(rows.tidied, [rows.shortening.ensemble(ensemble) for ensemble in path]))
     if exact == "loss":
         # The first member of a path is the constant.
-        highest = members[0].loss
-        needed = list(each(lambda member: rows.within_budget(member, highest, 1.0), members))
+        highest, told = members[0].loss, status_line().counter("shorter conditions", 2 * len(members))
+        needed = list(each(lambda member: told(rows.within_budget(member, highest, 1.0)), members))
         coarse = rows.in_fewer_digits(needed, each)
-        members = list(each(lambda member: rows.within_budget(rows.tidied(member.ensemble), highest, BUDGETS_TRIED), coarse))
+        members = list(
+            each(lambda member: told(rows.within_budget(rows.tidied(member.ensemble), highest, BUDGETS_TRIED)), coarse)
+        )
     front = pareto(members, lambda member: (member.ensemble.complexity, member.loss))
     return tuple(member.ensemble for member in front)
 
@@ -133,7 +138,7 @@ class _Rows:
     @cached_property
     def targets(self) -> Targets:
         sample = self.task.sample
-        return Targets(sample.y, sample.weight, self.task.loss, sample.offset)
+        return Targets(self.task.loss.in_shares(sample.y), sample.weight, self.task.loss, sample.offset)
 
     @cached_property
     def shortening(self) -> Shortening:
@@ -213,12 +218,14 @@ class _Rows:
         if not candidates:
             return
         without = member.score - rule.where(fires, X)
-        gain = self.targets.values(without) - self.targets.values(without + rule.where(np.ones_like(fires), X))
-        now = float(np.add.reduce(gain[fires]))
+        everywhere = rule.weight if rule.factor is None else rule.where(np.ones_like(fires), X)
+        gain = self.targets.values(without) - self.targets.values(without + everywhere)
+        # In any order the same: where equal rows change places, nothing rises.
+        now = total(gain[fires])
         for shorter in candidates:
             placed = shorter.best(gain)
             if placed is not None:
-                rise = (now - float(np.add.reduce(gain[placed.holds]))) / self.targets.size
+                rise = (now - total(gain[placed.holds])) / self.targets.size
                 yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
 
     # ---- weights and scores
@@ -232,8 +239,8 @@ class _Rows:
     def _refitted_loss(self, member: _Member, way: _Way, patterns: Patterns) -> float:
         """Return the refitted mean loss with one part less."""
         design, pattern = _with_column(*patterns, 1 + way.index, self._column(way))
-        weights = self._weights(member.ensemble, design, pattern)
-        return self.targets.mean(np.einsum("ij,j...->i...", design, weights)[pattern])
+        weights = self._weights(member.ensemble, design, pattern, JUDGED)
+        return self.targets.mean((design @ weights)[pattern])
 
     def _column(self, way: _Way) -> Vector:
         """Return the column of a rule with one part less."""
@@ -241,13 +248,13 @@ class _Rows:
         holds = way.placed.holds
         return holds.astype(np.float64) if factor is None else np.where(holds, factor(self.task.sample.X), 0.0)
 
-    def _weights(self, ensemble: RuleEnsemble, design: Matrix, pattern: Positions) -> Vector:
+    def _weights(self, ensemble: RuleEnsemble, design: Matrix, pattern: Positions, tolerance: float = EXACT_WEIGHTS) -> Vector:
         """Return the best weights of rules for firing patterns."""
         sample, start = self.task.sample, ensemble.weight_table
         sloped = any(rule.factor is not None for rule in ensemble)
         scale = np.array([1.0, *map(self._scale, ensemble)]) if sloped else None
-        targets = (sample.y, sample.weight, self.task.loss)
-        return scaled_weights(design, pattern, scale, *targets, self.ridge, start, offset=sample.offset)
+        fitted = (design, pattern, scale, self.targets.y, sample.weight, self.task.loss, self.ridge, start)
+        return scaled_weights(*fitted, offset=sample.offset, tolerance=tolerance)
 
     def _scale(self, rule: Rule) -> float:
         place = rule.condition, rule.factor

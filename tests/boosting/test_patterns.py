@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from obliquerules.boosting.patterns import FiringPatterns, RowPatterns, patterns_in
+from obliquerules.boosting.patterns import FiringPatterns, RowPatterns
+from obliquerules.boosting.problem import Candidate
+from obliquerules.boosting.slope import Slope
+from obliquerules.method import patterns_of
+from obliquerules.rules import Conjunction, Factor
 
 rng = np.random.default_rng(0)
 MASKS = [rng.random(40) < share for share in (0.5, 0.3, 0.6)]
@@ -14,30 +18,34 @@ def columns_of(patterns):
     return patterns.design[patterns.pattern].T
 
 
-@pytest.mark.parametrize("columns", [[], MASKS, [*MASKS, SLOPE], [SLOPE]])
-@pytest.mark.parametrize("last", [MASKS[0] ^ MASKS[1], SLOPE**2])
-def test_a_further_rule_or_slope_is_a_further_column(columns, last):
-    longer = patterns_in(columns, 40).extended(last)
-    for patterns in (longer, longer.met(), patterns_in([*columns, last], 40)):
+def by_row(columns):
+    slope = Slope(Factor(0), 1.0)
+    return RowPatterns(tuple(Candidate(Conjunction() if one.dtype == bool else slope, one, 0.0) for one in columns), 40)
+
+
+@pytest.mark.parametrize("columns", [[], MASKS])
+def test_a_further_rule_is_a_further_column(columns):
+    last = MASKS[0] ^ MASKS[1]
+    longer = FiringPatterns(*patterns_of(columns, 40)).extended(last)
+    for patterns in (longer, by_row([*columns, last])):
         np.testing.assert_array_equal(columns_of(patterns), [np.ones(40), *columns, last])
 
 
-def test_only_slopes_make_each_row_a_pattern_of_its_own():
-    rules = patterns_in(MASKS, 40)
-    assert isinstance(rules, FiringPatterns)
-    assert len(rules.extended(MASKS[0]).met().design) == len(rules.design) <= 8
-    assert isinstance(rules.extended(SLOPE), RowPatterns)
-    assert len(rules.extended(SLOPE).design) == 40
+def test_a_rule_that_divides_no_pattern_adds_none():
+    rules = FiringPatterns(*patterns_of(MASKS, 40))
+    assert len(rules.extended(MASKS[0]).design) == len(rules.design) <= 8
 
 
-@pytest.mark.parametrize("columns", [MASKS, [SLOPE, *MASKS]])
-def test_a_rule_is_known_by_its_rows_or_by_the_others(columns):
-    patterns = patterns_in(columns, 40)
+@pytest.mark.parametrize("columns", [[], MASKS, [*MASKS, SLOPE], [SLOPE]])
+def test_by_row_there_is_a_line_for_each_term(columns):
+    patterns = by_row(columns)
+    np.testing.assert_array_equal(patterns.lines, [np.ones(40), *columns])
+    weights = rng.normal(size=1 + len(columns))
+    np.testing.assert_allclose(patterns.scores(weights), columns_of(patterns).T @ weights, rtol=1e-12)
+
+
+@pytest.mark.parametrize("patterns", [FiringPatterns(*patterns_of(MASKS, 40)), by_row([SLOPE, *MASKS])])
+def test_a_rule_is_known_by_its_rows_or_by_the_others(patterns):
     assert all(patterns.has_rule_on(mask) and patterns.has_rule_on(~mask) for mask in MASKS)
     assert not patterns.has_rule_on(MASKS[0] & MASKS[1])
     assert not patterns.has_rule_on(MASKS[0] ^ (np.arange(40) == 17))
-
-
-def test_columns_of_slopes_are_shared():
-    patterns = patterns_in([SLOPE, MASKS[0]], 40)
-    assert patterns.extended(MASKS[1]).columns[0] is SLOPE

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from obliquerules.boosting.progress import Progress, rough
+from obliquerules.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.status_line import StatusLine
 from obliquerules.stopwatch import Stopwatch
 
 from .tasks import task_of
@@ -60,8 +61,20 @@ def test_an_improvement_is_reported_a_few_times_with_a_time_of_its_own(progress,
     ]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (89.0, "89 s"), (91.0, "2 min"), (5399.0, "90 min"), (7300.0, "2 h")]
-)
-def test_a_time_is_given_in_one_unit(seconds, text):
-    assert rough(seconds) == text
+@pytest.mark.parametrize("effort", [0, 1, 4])
+def test_the_status_line_is_told_the_share_of_the_whole_fit(effort, monkeypatch):
+    told = []
+    monkeypatch.setattr(StatusLine, "tell", lambda _, doing, share: told.append((doing, share)))
+    for n_rules in range(4):
+        tell_rule(n_rules, 3, effort)
+    for number in range(1, effort + 1):
+        for done in range(1, 6):
+            tell_improvement(number, effort, done, 5)
+    tell_rest(effort)
+    texts, shares = zip(*told, strict=True)
+    assert texts[:2] == ("0/3 rules", "1/3 rules")
+    assert texts[4:-1] == tuple(f"improving {1 + step // 5}/{effort}" for step in range(5 * effort))
+    np.testing.assert_allclose(shares, sorted(shares), rtol=1e-12)
+    assert shares[0] == 0.0
+    # What is left is shortening, which takes about as long as the growth.
+    assert 1.0 - shares[-1] == pytest.approx(shares[3])

@@ -1,13 +1,13 @@
 """Refinement moves the numbers of an ensemble and nothing else: not its variables, its levels or its missing values."""
 
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pytest
 
 from obliquerules.boosting import refinement, soft_conditions
-from obliquerules.boosting.loop import SCHEDULE
+from obliquerules.boosting.loop import STEPS
+from obliquerules.boosting.problem import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Membership, Proposition
 
@@ -30,8 +30,12 @@ FLAG, DATE, LEVEL = Proposition([2], [1.0], 0.5), Proposition([3], [1.0], 18200.
 SUM = Proposition([0, 1], [1.0, 0.4], 0.0, missing=True)
 
 
-def refinements(stage, schedule=SCHEDULE):
-    return list(refiner_of(stage.problem).refinements(stage, schedule))
+def refinements(stage):
+    """Return the ensemble after one refinement and after another, as far as there is one."""
+    refiner, found = refiner_of(stage.problem), []
+    while len(found) < 2 and (stage := refiner.refined(stage, STEPS)) is not None:
+        found.append(stage)
+    return found
 
 
 def variables(stage):
@@ -49,7 +53,7 @@ def assert_thresholds_lie_in_gaps(stage):
 @every_loss
 @pytest.mark.parametrize("seed", range(3))
 def test_variables_stay_and_weights_are_fitted_to_hard_conditions(loss, seed):
-    start = stage_of(problem(loss, seed), OBLIQUE, BOTH)
+    start = stage_of(problem(loss, seed, n=300), OBLIQUE, BOTH)
     found = refinements(start)
     assert found
     for stage in found:
@@ -125,7 +129,7 @@ def test_missing_values_keep_their_answer(missing):
 
 @every_loss
 def test_offsets_are_part_of_the_scores(loss):
-    data = problem(loss)
+    data = problem(loss, n=300)
     data = replace(data, offset=0.3 * np.random.default_rng(1).normal(size=len(data.y)))
     found = refinements(stage_of(data, OBLIQUE, BOTH))
     assert found
@@ -137,7 +141,7 @@ def test_offsets_are_part_of_the_scores(loss):
 def test_an_offset_of_one_number_is_a_part_of_the_constant(loss):
     data = problem(loss)
     shifted = replace(data, offset=np.full(len(data.y), 0.5))
-    plain, other = (refinements(stage_of(each, OBLIQUE, BOTH), SCHEDULE[:1])[-1] for each in (data, shifted))
+    plain, other = (refinements(stage_of(each, OBLIQUE, BOTH))[0] for each in (data, shifted))
     assert other.training_loss == pytest.approx(plain.training_loss, rel=1e-3)
 
 
@@ -160,7 +164,7 @@ def test_rows_beyond_those_that_count_move_nothing(monkeypatch):
     data = problem(n=300)
     other = replace(data, y=np.where(np.arange(300) < 100, data.y, data.y + 1.0))
     start = stage_of(data, OBLIQUE, BOTH)
-    moved, same = (refiner_of(each).refined(replace(start, problem=each), 8.0, 6) for each in (data, other))
+    moved, same = (refiner_of(each).refined(replace(start, problem=each), 6) for each in (data, other))
     assert moved.conditions == same.conditions
     assert moved.weights.tolist() != same.weights.tolist()
 
@@ -169,28 +173,24 @@ def test_rows_beyond_those_that_count_move_nothing(monkeypatch):
 def test_a_second_refinement_is_the_same_to_the_last_bit(loss):
     start = stage_of(problem(loss), OBLIQUE, BOTH)
     refiner = refiner_of(start.problem)
-    runs = [list(refiner.refinements(start, SCHEDULE)), list(refiner.refinements(start, SCHEDULE)), refinements(start)]
-    for run in runs[1:]:
-        assert [stage.conditions for stage in run] == [stage.conditions for stage in runs[0]]
-        assert [stage.weights.tobytes() for stage in run] == [stage.weights.tobytes() for stage in runs[0]]
+    first, *others = (one.refined(start, STEPS) for one in (refiner, refiner, refiner_of(start.problem)))
+    assert all(other.conditions == first.conditions for other in others)
+    assert all(other.weights.tobytes() == first.weights.tobytes() for other in others)
 
 
 @every_loss
 def test_no_ensemble_that_a_search_grows_has_a_higher_criterion_for_being_refined(loss, monkeypatch):
     search, met = search_of(problem(loss)), []
-    refined = refinement.Refiner.refinements
+    refined = refinement.Refiner.refined
 
-    def watched(refiner, stage, schedule):
-        found = list(refined(refiner, stage, schedule))
-        met.append([search.selection.criterion(one) for one in (stage, *found)])
-        return iter(found)
+    def watched(refiner, stage, n_steps):
+        found = refined(refiner, stage, n_steps)
+        met.append([search.selection.criterion(one) for one in (stage, found) if one is not None])
+        return found
 
-    monkeypatch.setattr(refinement.Refiner, "refinements", watched)
-    grown, found = list(search.grow())[1:], iter(met)
-    for stage in grown:
-        # Two candidates are refined for each rule; if all are on the same variables, one.
-        candidates = list(islice(found, len(met) // len(grown)))
-        assert search.selection.criterion(stage) == min(min(criteria) for criteria in candidates)
+    monkeypatch.setattr(refinement.Refiner, "refined", watched)
+    grown = list(search.grow())[1:]
+    assert [search.selection.criterion(stage) for stage in grown] == [min(criteria) for criteria in met]
     assert max(map(len, met)) > 1
 
 
@@ -200,19 +200,21 @@ def test_no_ensemble_that_a_search_grows_has_a_higher_criterion_for_being_refine
 @every_loss
 def test_another_condition_is_the_ensemble_grown_with_it(loss):
     data, other = problem(loss), [Proposition([3], [1.0], 0.4)]
-    changed = stage_of(data, OBLIQUE, BOTH).with_condition(0, Conjunction(other), Conjunction(other)(data.X))
+    changed = stage_of(data, OBLIQUE, BOTH).with_term(0, Candidate(Conjunction(other), Conjunction(other)(data.X), 0.0))
     grown = stage_of(data, other, BOTH)
     assert changed.conditions == grown.conditions
     np.testing.assert_allclose(changed.weights, grown.weights, rtol=1e-4, atol=1e-6)
     assert_rows_fit_conditions(changed)
 
 
-def test_there_is_no_ensemble_with_a_rule_that_fires_always_or_never():
-    stage = stage_of(problem(), OBLIQUE, BOTH)
-    fires = list(stage.fires.T)
-    assert stage.with_conditions(stage.conditions, fires, stage.weights) is not None
-    for answer in (True, False):
-        assert stage.with_conditions(stage.conditions, [fires[0], np.full_like(fires[1], answer)], stage.weights) is None
+@pytest.mark.parametrize(("below", "fires"), [(1.0, True), (-1.0, False)])
+def test_there_is_no_ensemble_with_a_rule_that_never_fires(below, fires):
+    stage = stage_of(problem(), [Proposition([0], [1.0], 0.0), Proposition([0], [-1.0], -1.0)])
+    refiner = refiner_of(stage.problem)
+    soft = [[refiner.conditions.soft(test) for test in stage.conditions[0]]]
+    # Two rule weights, then weight and threshold of x0 >= 0 and of -x0 >= -below.
+    found = np.array([*stage.weights, 1.0, 0.0, -1.0, -below])
+    assert (refiner._hardened(stage, soft, found) is not None) == fires
 
 
 @every_loss

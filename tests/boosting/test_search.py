@@ -110,8 +110,8 @@ def test_what_was_explored_is_not_explored_again(monkeypatch):
     list(search.grow())
     monkeypatch.setattr(
         type(search.refiner),
-        "refinements",
-        lambda _, stage, schedule: explored.append((stage.conditions, schedule)) or iter(()),
+        "refined",
+        lambda _, stage, n_steps: explored.append((stage.conditions, n_steps)),
     )
     for _ in range(6):
         before = len(explored)
@@ -133,13 +133,13 @@ def test_every_small_ensemble_of_the_front_is_grown_again():
     assert all(len(stage.conditions) <= search.max_rules for stage in search.record.front)
 
 
-def test_candidates_that_are_refined_are_the_best_and_differ_in_their_variables():
+def test_the_candidate_that_is_refined_is_the_best():
     data = problem()
     stages = [stage_of(data, [Proposition([column], [1.0], at)]) for column, at in ((0, 0.2), (0, 0.3), (1, 0.1), (2, 0.4))]
     record = Record()
     for stage, score in zip(stages, (4.0, 1.0, 3.0, 2.0), strict=True):
         record.note_tried(stage, score)
-    assert record.tried == [(1.0, stages[1]), (2.0, stages[3])]
+    assert record.tried == (1.0, stages[1])
 
 
 def test_where_there_is_nothing_to_learn_any_effort_ends_in_the_constant():

@@ -92,9 +92,14 @@ def test_classifiers_learn_from_a_raw_frame():
 
 def test_what_is_learned_speaks_of_levels_dates_and_missing_values():
     X, y = frame(n=800)
-    text = LLTBoostRegressor(max_rules=12).fit(X, y).to_text()
-    for part in ("colour in {", "missing", "smoker", "grade", "admitted >= 2021-0", "drug"):
-        assert part in text
+    spoken = ("missing", "smoker", "grade", "admitted >= 2021-0", "drug")
+    model = LLTBoostRegressor(max_rules=12).fit(X, y)
+    for part in ("colour", *spoken):
+        assert part in model.to_text()
+    assert any("colour in {" in ensemble.to_text() for ensemble in model.path_)
+    rules = LLTBoostRegressor(max_rules=12, linear_terms=False).fit(X, y).to_text()
+    for part in ("colour in {", *spoken):
+        assert part in rules
 
 
 def test_the_chosen_size_is_found_on_a_raw_frame():

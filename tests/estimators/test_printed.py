@@ -119,4 +119,4 @@ def test_the_data_sets_of_the_paper_need_few_digits(name):
         assert_same_predictions_from_the_text(rounding, X)
         # The 20 640 rows of housing leave narrower gaps than those of the others.
         assert np.median(rounding.digits) <= (4 if name == "housing" else 3)
-        assert max(rounding.digits) <= 7
+        assert max(rounding.digits) <= (8 if name == "housing" else 7)

@@ -7,7 +7,7 @@ import numpy as np
 from obliquerules.kernels.axis_rules import DirectedObjective, RuleSearch, best_cuts
 from obliquerules.kernels.class_weights import ClassWeightFinder
 from obliquerules.kernels.l1_path import PathFollower
-from obliquerules.kernels.losses import FAMILIES, expected_hessian, gradient, hessian, inverse_link, value
+from obliquerules.kernels.losses import FAMILIES, class_value, expected_hessian, gradient, hessian, inverse_link, value
 from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.kernels.soft_rules import SoftRules
 
@@ -28,10 +28,10 @@ def follow(**arguments):
 
 def weights_arguments():
     rng = np.random.default_rng(1)
-    design = np.column_stack([np.ones(ROWS), rng.random((ROWS, 3)) < 0.5])
+    columns = np.vstack([np.ones(ROWS), rng.random((3, ROWS)) < 0.5])
     y = (rng.random(ROWS) < 0.5).astype(float)
     numbers = {"family": FAMILIES["logistic"], "ridge": 0.1}
-    return {"design": design, "y": y, "row_weight": np.ones(ROWS), "offset": np.zeros(ROWS), **numbers, "start": np.zeros(4)}
+    return {"columns": columns, "y": y, "row_weight": np.ones(ROWS), "offset": np.zeros(ROWS), **numbers, "start": np.zeros(4)}
 
 
 def find_weights(start, **arguments):
@@ -65,7 +65,7 @@ def find_class_weights(start, **arguments):
 def soft_arguments():
     """Return two rules of four conditions, one of them on two terms and the last one fixed."""
     rng = np.random.default_rng(6)
-    terms = np.column_stack([rng.normal(size=(ROWS, COLUMNS)), rng.random(ROWS) < 0.5])
+    terms = np.vstack([rng.normal(size=(COLUMNS, ROWS)), rng.random(ROWS) < 0.5])
     conditions = {"rule_of": [0, 0, 1, 1], "first_term": [0, 2, 3, 4, 5], "term_of": [0, 1, 2, 1, 3]}
     flags = {"soft": [1, 1, 1, 0], "missing": [1, 0, 1, 0], "free": [1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0]}
     return {
@@ -140,6 +140,11 @@ def score_arguments():
     return {name: value for name, value in loss_arguments().items() if name != "y"}
 
 
+def class_value_arguments():
+    rng = np.random.default_rng(7)
+    return {"shares": np.eye(3)[rng.integers(0, 3, ROWS)], "score": rng.normal(size=(ROWS, 3))}
+
+
 def listed(formula):
     return lambda **arguments: formula(**arguments).tolist()
 
@@ -150,6 +155,7 @@ CALLS = {
     "inverse_link": (listed(inverse_link), score_arguments),
     "hessian": (listed(hessian), loss_arguments),
     "expected_hessian": (listed(expected_hessian), score_arguments),
+    "class_value": (listed(class_value), class_value_arguments),
     "value, Tweedie": (listed(value), tweedie_arguments),
     "gradient, Tweedie": (listed(gradient), tweedie_arguments),
     "hessian, Tweedie": (listed(hessian), tweedie_arguments),

@@ -201,7 +201,7 @@ def test_another_number_of_parameters_is_refused(n_parameters):
     arguments = soft_arguments()
     arguments.pop("parameters")
     soft = SoftRules(**arguments)
-    for question in (soft.value, soft.sums):
+    for question in (soft.value, soft.sums, lambda at, sharpness: soft.descend(at, sharpness, 1)):
         with pytest.raises(ValueError, match=f"There are 12 parameters; got {n_parameters}"):
             question(np.zeros(n_parameters), 4.0)
 

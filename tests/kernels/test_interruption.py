@@ -39,13 +39,13 @@ work = lambda: best_cuts(order, order, objective, np.ones(n, dtype=np.uint8), ke
 """
 WEIGHTS = """
 from obliquerules.kernels.rule_weights import WeightFinder
-design = rng.normal(size=(20000, 300))
-work = lambda: WeightFinder(design, (design[:, 0] > 0) * 1.0, np.ones(20000), np.zeros(20000), 1, 0.0).run(np.zeros(300))
+columns = rng.normal(size=(300, 20000))
+work = lambda: WeightFinder(columns, (columns[0] > 0) * 1.0, np.ones(20000), np.zeros(20000), 1, 0.0).run(np.zeros(300))
 """
 SOFT = """
 from obliquerules.kernels.soft_rules import SoftRules
 n, d = 20000, 100
-terms, ones = rng.normal(size=(n, d)), np.ones(d, dtype=np.uint8)
+terms, ones = rng.normal(size=(d, n)), np.ones(d, dtype=np.uint8)
 index, free = np.arange(d, dtype=np.intc), np.ones(1 + 3 * d, dtype=np.uint8)
 shape = index, np.arange(d + 1, dtype=np.intc), index, ones, ones, free
 soft = SoftRules(terms, np.zeros(n), np.ones(n), np.zeros(n), *shape, d, 0, 1.0, 0.0, 0.0)

@@ -51,6 +51,7 @@ LOOPS = """
 int main(void) {
     find_instructions();
     static double eta[256], y[256], c[256], r[256], h[256], U[8 * ROWS_PER_BLOCK], x[2 * 256], x2[2 * 256], out[8], out2[8];
+    static double scores[3 * ROWS_PER_BLOCK], shares[3 * ROWS_PER_BLOCK], slopes[3 * ROWS_PER_BLOCK];
     for (int rows = 0; rows <= 256; rows++) {
         for (int i = 0; i < rows; i++) eta[i] = number(12), y[i] = i %% 2, c[i] = fabs(number(3));
         for (int i = 0; i < rows; i++) x[i] = number(5), x2[i] = number(5);
@@ -59,7 +60,12 @@ int main(void) {
         logistic_derivatives(eta, y, c, r, h, rows);
         multiply(U, h, x2, rows);
         add_products(out, out2, x, x2, U, 8, rows);
-        printf("%%a %%a", sum_of(r, rows), sum_of(h, rows));
+        printf("%%a %%a %%a", sum_of(r, rows), sum_of(h, rows), sum_of_products(r, h, rows));
+        for (int i = 0; i < 3 * ROWS_PER_BLOCK; i++) scores[i] = number(10), shares[i] = i %% 2;
+        class_odds(scores, shares, r, h, 3, rows);
+        class_slopes(scores, shares, c, r, slopes, 3, rows);
+        for (int k = 0; k < 3; k++) printf(" %%a %%a", sum_of(scores + k * 256, rows), sum_of(slopes + k * 256, rows));
+        printf(" %%a %%a", sum_of(r, rows), sum_of(h, rows));
         for (int v = 0; v < 8; v++) printf(" %%a %%a", out[v], out2[v]);
         printf("\\n");
     }

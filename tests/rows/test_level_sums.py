@@ -27,7 +27,7 @@ def test_the_best_set_of_each_size_has_the_largest_mean_pulls(seed, with_missing
     pull = rng.normal(size=80) + 0.5 * np.nan_to_num(codes)
     _block, sums = sums_of(codes)
     mean = {level: pull[codes == code].sum() / ((codes == code).sum() + 1.0) for code, level in enumerate("abcd")}
-    listed = [one.membership for one in sums.best_sets(pull, np.arange(80)) if one.membership.levels]
+    listed = [one.membership() for one in sums.best_sets(pull, np.arange(80)) if one.membership().levels]
     assert any(len(one.levels) == 2 for one in listed)
     for one in listed:
         rest = set("abcd") - set(one.levels)

@@ -74,6 +74,13 @@ def test_the_solution_does_not_depend_on_the_start(seed, size):
     np.testing.assert_allclose(far, near, atol=1e-5)
 
 
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
+def test_any_number_of_rows_has_a_solution(n):
+    *data, free = problem(n, n=n, rules=9)
+    weights = class_weights(*data, np.zeros(free.shape), free)
+    assert np.abs(gradient(*data, weights)[free]).max() <= 1e-5
+
+
 @given(seeds)
 @settings(max_examples=30)
 def test_classes_in_another_order_get_the_same_weights(seed):

@@ -215,6 +215,21 @@ def test_with_many_classes_left_out_scores_are_finite_and_have_their_shape():
     assert estimated_ridge([one], rows, lambda ridge: np.full(4, 0.2 * ridge)) in RIDGES
 
 
+@pytest.mark.parametrize("n_ensembles", [1, 25, 26, 181])
+def test_of_a_long_path_of_classes_few_ensembles_are_asked(n_ensembles):
+    one, rows = classes_problem()
+    path, asked = [one._replace(complexity=place) for place in range(n_ensembles)], []
+
+    def each(_, ensembles):
+        asked.extend(ensemble.complexity for ensemble in ensembles)
+        return []
+
+    estimated_ridge(path, rows, lambda ridge: np.full(4, 0.2 * ridge), each=each)
+    assert len(asked) == min(n_ensembles, 25)
+    assert (asked[0], asked[-1]) == (0, n_ensembles - 1)
+    assert n_ensembles == 1 or np.ptp(np.diff(asked)) <= 1
+
+
 def noise(seed, n=200, signal=0.0, scale=1.0):
     """Return rules that seem to be there, the best of many random ones, and rows of noise, with a step if there is a signal."""
     rng = np.random.default_rng(seed)
@@ -275,3 +290,13 @@ def test_a_unit_counts_as_more_weights_where_there_are_more_conditions_to_choose
     assert weights_per_unit(Block.of_matrix(coarse)) == weights_per_unit(Block.of_matrix(coarse[:100]))
     assert 0.5 < weights_per_unit(Block.of_matrix(coarse)) < 1.0
     assert 2.5 < weights_per_unit(Block.of_matrix(fine)) < 3.5
+
+
+@pytest.mark.parametrize("name", ["squared", "logistic", "poisson"])
+@pytest.mark.parametrize("offset", [False, True])
+@every_seed
+def test_all_ridges_at_once_are_each_by_itself(name, offset, seed):
+    one, rows = problem(name, seed, n=300, offset=offset)
+    penalties = [0.1, 1.0, 30.0]
+    found = shrinkage.expected_losses(one, rows, penalties, 3.0)
+    assert found == pytest.approx([expected_loss(one, rows, ridge) for ridge in penalties], rel=1e-6)

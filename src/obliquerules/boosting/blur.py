@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.kept import Recent
 from obliquerules.boosting.soft_conditions import SoftConditions
-from obliquerules.rules import Conjunction
+from obliquerules.kernels.rule_weights import loss_of_each
 
 if TYPE_CHECKING:
-    from obliquerules.boosting.problem import Stage
+    from obliquerules.boosting.problem import Candidate, Problem
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 # The width of a blurred threshold, in standard deviations of its sum, is this much by the cube root of the number of rows:
 # so fast do estimates of a threshold converge where the truth is a slope and not a step.
@@ -24,9 +26,9 @@ WIDTH = 1.2
 # The share of the blurred loss in what ensembles are judged by; the rest is the loss as it is.
 SHARE = 0.5
 # The number of digits of what ensembles are judged by: rounding must not decide between two that are equally good.
-DIGITS = 12
+DIGITS = 10
 # The number of conditions whose degrees are kept: most ensembles share all rules but one with those judged before.
-MOST_KEPT = 256
+MOST_KEPT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class Blur:
 
     conditions: SoftConditions
     size: float
+    _recent: Recent[Vector] = field(default_factory=lambda: Recent(MOST_KEPT))
 
     @property
     def sharpness(self) -> float:
@@ -56,26 +59,36 @@ class Blur:
         """How many rows there are for each on which degrees are computed."""
         return self.size / float(np.add.reduce(self.conditions.row_weight[self.conditions.rows]))
 
-    @cached_property
-    def _kept(self) -> Callable[[Conjunction], Vector]:
-        return lru_cache(MOST_KEPT)(self._degree)
+    def smooth(self, term: Candidate) -> Vector:
+        """Return to what degree rows meet the condition of a term; of a slope, its values."""
+        return self._recent.get(term, lambda: self._smooth(term))
 
-    def _degree(self, condition: Conjunction) -> Vector:
-        """Return to what degree rows meet all conditions of a conjunction."""
-        degree = np.ones(self.conditions.rows.stop)
-        for test in condition:
-            degree *= self.conditions.degree(test, self.sharpness)
-        return degree
+    def _smooth(self, term: Candidate) -> Vector:
+        if term.is_slope:
+            return np.asarray(term.covers[self.conditions.rows])
+        first, *others = (self.conditions.degree(test, self.sharpness) for test in term.condition)
+        for other in others:
+            first = first * other
+        return first
 
-    def loss(self, stage: Stage) -> float:
-        """Return what an ensemble is judged by."""
-        problem, rows = stage.problem, self.conditions.rows
-        score = np.full(rows.stop, stage.weights[0])
-        if stage.conditions:
-            score += np.einsum("j,ji->i", stage.weights[1:], np.array([self._kept(one) for one in stage.conditions]))
-        losses = problem.row_weight[rows] * problem.loss.value(problem.y[rows], problem.shifted(score, rows))
-        blurred = float(np.add.reduce(losses))
-        sharp = stage.training_loss if rows.stop == len(problem.y) else float(np.add.reduce(stage.row_losses[rows]))
+    def judged(
+        self, problem: Problem, common: Sequence[Candidate], last: Sequence[Candidate], weights: Matrix, losses: Vector
+    ) -> Vector:
+        """Return what ensembles are judged by, which have all terms but the last in common.
+
+        ``weights`` has a line for each of them, ``losses`` the loss on all rows.
+        """
+        rows = self.conditions.rows
+        y, row_weight, offset = (one[rows] for one in problem.rows)
+        family = problem.loss.family, problem.loss.power
+
+        def loss(values: Callable[[Candidate], Vector]) -> Vector:
+            shared = np.array([values(one) for one in common]).reshape(len(common), rows.stop)
+            return loss_of_each(shared, np.array([values(one) for one in last]), weights, y, row_weight, offset, *family)
+
+        sharp = losses
+        if rows.stop < len(problem.y):
+            sharp = loss(lambda term: np.asarray(term.covers[rows], dtype=np.float64))
         # Where some of the rows stand for all, they may have more than their share of the loss.
-        judged = max(stage.training_loss + SHARE * self._scale * (blurred - sharp), (1.0 - SHARE) * stage.training_loss)
-        return float(f"{judged:.{DIGITS}g}")
+        judged = np.maximum(losses + SHARE * self._scale * (loss(self.smooth) - sharp), (1.0 - SHARE) * losses)
+        return np.array([float(f"{one:.{DIGITS}g}") for one in judged.tolist()])

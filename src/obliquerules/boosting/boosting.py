@@ -20,7 +20,7 @@ from obliquerules.boosting.inputs import Inputs
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.loop import Search, boost
 from obliquerules.boosting.problem import Candidate, Mask, Problem, Stage
-from obliquerules.boosting.progress import Progress
+from obliquerules.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
 from obliquerules.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
@@ -36,7 +36,7 @@ from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path, shortened_path
 from obliquerules.rows.sample import Sample
 from obliquerules.rows.warned import warn_caller
-from obliquerules.rules import Factor
+from obliquerules.rules import Factor, RuleEnsemble
 from obliquerules.solvers.shrinkage import WEIGHTS_PER_UNIT_OF_LINES, Rows, estimated_ridge, weights_per_unit
 
 Boosted = TypeVar("Boosted", bound="Boosting")
@@ -45,6 +45,14 @@ Boosted = TypeVar("Boosted", bound="Boosting")
 GROWTH_RIDGE = 4.0
 # The paper's corrective step has no ridge; this one only keeps the weights of pure rules finite.
 PAPER_RIDGE = 1e-4
+# One candidate for so many rows is refitted before one is chosen: with few rows, a better fit of the tenth is luck. Beside
+# rules, slopes and hinges have as many tries of their own.
+ROWS_PER_TRY = 500
+LEAST_TRIED, LEAST_TRIED_BESIDE_SLOPES, MOST_TRIED = 8, 3, 10
+# The longer search looks at no more rows than this; thresholds and weights of what it finds are those of all rows. Where
+# columns have many levels, it takes more rows to see them.
+MOST_SEARCHED = 5000
+ROWS_PER_LEVEL = 50
 # The value of ``linear_terms`` for a linear model.
 ONLY = "only"
 # Training losses that agree in this many digits are equal up to rounding: the same rules fire on the same rows.
@@ -197,25 +205,51 @@ class Boosting(Method):
         estimates = self.ridge == AUTO and not paper
         if estimates and groups is not None and len(groups.key) < 2:
             raise ValueError("ridge='auto' needs at least 2 groups with weight, of which one can be left out; groups has one.")
-        stages, record = self._grown(task, workers)
+        searched = self._searched(task)
+        stages, record = self._grown(searched, workers)
+        n_iter = len(record.grown) - 1
+        record.let_go()
         if estimates:
-            ridge = self._estimated_ridge(stages, task, workers)
+            ridge = self._estimated_ridge(stages, searched, workers)
         final = replace(self, ridge=ridge).task_penalty(task)
-        if ridge != self.growth_ridge:
+        if searched is not task:
+            stages = self._on_all_rows(stages, task, final, workers)
+        elif ridge != self.growth_ridge:
             stages = workers.each(lambda stage: stage.with_ridge(final).judged(), stages)
-        if not paper:
-            stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
-        # Short numbers depend on units, which must not decide what is on the path.
-        short = _shorter_slopes(stages, task.sample)
-        stages = workers.each(lambda stage: stage.with_slopes(short).with_ridge(final), stages) if short else stages
-        learned = [stage.ensemble for stage in stages]
+        learned = self._ensembles(stages, task, final, workers)
+        del stages
         path = shortened_path(learned, task) if paper else readable_path(learned, task, final, self.exact, workers.each)
         if record.stopped is not None:
             warn_caller(STOPPED[record.stopped], ConvergenceWarning)
         notes = {**self.notes(record), "stopped_": record.stopped}
         found = {"ridge": ridge} if self.ridge == AUTO else {}
         unused = {} if record.stopped == MAX_SECONDS else {"max_seconds": None}
-        return Growth(path, len(record.grown) - 1, notes=notes, parameters={**found, **unused})
+        return Growth(path, n_iter, notes=notes, parameters={**found, **unused})
+
+    def _ensembles(self, stages: list[Stage], task: Task, ridge: Any, workers: Workers) -> list[RuleEnsemble]:
+        """Return the ensembles of the path, with short numbers for slopes."""
+        if not self.pair.as_in_the_paper:
+            stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
+        # Short numbers depend on units, which must not decide what is on the path.
+        short = _shorter_slopes(stages, task.sample)
+        stages = workers.each(lambda stage: stage.with_slopes(short).with_ridge(ridge), stages) if short else stages
+        return [stage.ensemble for stage in stages]
+
+    def _searched(self, task: Task) -> Task:
+        """Return the task of the search, which has some of the rows if there are many: they are in random order."""
+        most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
+        in_parts = self.learns_slopes(task.loss) and self.linear_terms != ONLY and task.groups is None
+        if not in_parts or len(task.sample.y) <= most:
+            return task
+        return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
+
+    def _on_all_rows(self, stages: list[Stage], task: Task, ridge: Any, workers: Workers) -> list[Stage]:
+        """Return ensembles that were found on some rows, with thresholds and weights of all rows."""
+        sample = task.sample
+        problem = replace(self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_)), ridge=ridge, workers=workers)
+        conditions = SoftConditions(Inputs(sample.X, sample.weight), sample.weight)
+        refiner = Refiner(conditions, replace(problem, blur=Blur(conditions, problem.size)))
+        return workers.each(refiner.moved_here, stages)
 
     def _estimated_ridge(self, stages: list[Stage], task: Task, workers: Workers) -> float:
         """Return the ridge of the final weights of ensembles."""
@@ -259,7 +293,9 @@ class Boosting(Method):
         if self.linear_terms == ONLY:
             return Lines.of(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
         conditions = SoftConditions(Inputs(X, weight), weight)
-        problem = replace(problem, blur=Blur(conditions, problem.size))
+        least = LEAST_TRIED_BESIDE_SLOPES if self.linear_terms else LEAST_TRIED
+        most_tried = min(max(least, len(weight) // ROWS_PER_TRY), MOST_TRIED)
+        problem = replace(problem, blur=Blur(conditions, problem.size), most_tried=most_tried)
         learner = self.pair.learner(self, task.sample)
         if self.linear_terms:
             lines = Lines.of(X, weight, selection)
@@ -270,17 +306,21 @@ class Boosting(Method):
 
     def _run(self, growth: Iterator[Stage], search: Search | None, task: Task) -> None:
         """Grow to the end; then, in the longer search, improve what was found as often as ``effort`` says."""
-        progress = Progress.of(task)
-        for stage in growth:
+        progress, effort = Progress.of(task), 0 if search is None else self.effort
+        for n_rules, stage in enumerate(growth):
+            tell_rule(n_rules, self.max_rules, effort)
             if self.verbose:
                 progress.report_rule(stage.ensemble, self.max_rules)
         if search is None:
+            tell_rest(effort)
             return
-        for number in range(1, self.effort + 1):
+        for number in range(1, effort + 1):
             progress = progress.restarted()
             for done, steps in search.improve():
+                tell_improvement(number, effort, done, steps)
                 if self.verbose:
                     progress.report_improvement(f"{number}/{self.effort}", done, steps)
+        tell_rest(effort)
 
     def reseeded(self, seed: int) -> Self:
         """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,13 @@ from obliquerules.boosting.kept import kept
 from obliquerules.boosting.objective import OBJECTIVES, Objective
 from obliquerules.boosting.patterns import FiringPatterns, Patterns
 from obliquerules.boosting.problem import Candidate, Mask, Problem, Stage, Vector, View
+from obliquerules.kernels.rule_weights import weighted_products
 from obliquerules.rules import Conjunction, Rule, RuleEnsemble
-from obliquerules.solvers.class_weights import EXACT, class_weights_of_patterns
+from obliquerules.solvers.class_weights import EXACT, JUDGED, class_weights_of_patterns
 from obliquerules.solvers.rule_weights import TINY, whitened
 
-# The tolerance of weights that are fitted to judge a candidate: the loss is then exact to six digits or more.
-JUDGED = 1e-7
+# The number of candidates to refit at a time.
+MOST_TRIED = 5
 
 
 def first_stage(problem: Problem) -> Stage:
@@ -109,9 +110,7 @@ class ClassStage(Stage):
         The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
 
-    # More take longer and are no better: many classes propose much the same.
-    most_tried: ClassVar[int] = 5
-
+    patterns: FiringPatterns
     support: Mask
     focus: tuple[int, ...] = ()
     rate: float = math.inf
@@ -178,31 +177,45 @@ class ClassStage(Stage):
         that of the Bayesian information criterion.
         """
         full = self.problem.price
-        return self._price_at(self.rate) / full if full > 0.0 else 1.0
+        return float(self._price_at(self.rate)) / full if full > 0.0 else 1.0
 
-    def _price_at(self, rate: float) -> float:
+    def _price_at(self, rate: Any) -> Any:
         """Return the price of a unit of complexity where that is what it lowers the loss by, within bounds."""
-        return min(max(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
+        return np.minimum(np.maximum(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
+
+    @property
+    def most_tried(self) -> int:
+        """The number of candidates to refit at a time: many classes propose much the same."""
+        return MOST_TRIED
 
     # ---- the classes for which a rule speaks
 
     def pull(self, covers: Mask) -> Vector:
         """Return the sum of the gradient over these rows for each class: the expected number of rows less the observed one."""
         weight = covers * self.problem.learning_weight
-        by_pattern = np.bincount(self.pattern, weight, len(self.design))
-        observed = np.bincount(self.problem.codes, weight, self.support.shape[1])
-        return np.asarray(np.einsum("p,pk->k", by_pattern, self.means) - observed)
+        return np.asarray(np.einsum("p,pk->k", self.patterns.sums(weight), self.means) - self._observed(weight))
 
-    def _curvatures(self, weight: Vector) -> Vector:
-        """Return the Hessian of the constants on rows with these weights, shape (n_classes, n_classes)."""
-        by_pattern = np.bincount(self.pattern, weight, len(self.design))
-        weighted = by_pattern[:, None] * self.means
-        return np.asarray(np.diag(weighted.sum(axis=0)) - np.einsum("pk,pl->kl", weighted, self.means))
+    def _observed(self, weight: Vector) -> Vector:
+        """Return the number of rows of each class."""
+        return np.asarray(np.bincount(self.problem.codes, weight, self.support.shape[1]), dtype=np.float64)
+
+    @kept
+    def _lines(self) -> Vector:
+        """A line of ones, then one for each class with its means."""
+        return np.ascontiguousarray(np.vstack([np.ones(len(self.means)), self.means.T]))
+
+    def _derivatives(self, weights: Sequence[Vector]) -> tuple[Vector, Vector]:
+        """Return gradients and Hessians of the constants, on rows with each of these weights."""
+        products = np.array([weighted_products(self._lines, self.patterns.sums(weight)) for weight in weights])
+        expected, own = products[:, 0, 1:], np.arange(products.shape[1] - 1)
+        hessian = -products[:, 1:, 1:]
+        hessian[:, own, own] += expected
+        return expected - np.array([self._observed(weight) for weight in weights]), hessian
 
     @kept
     def _freed(self) -> Vector:
         """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
-        total = self._curvatures(self.problem.learning_weight)
+        total = self._derivatives([self.problem.learning_weight])[1][0]
         size = max(float(np.trace(total)), np.finfo(np.float64).tiny / TINY)
         inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
         return np.asarray(inverse, dtype=np.float64)
@@ -214,47 +227,64 @@ class ClassStage(Stage):
         one that lowers the loss most, as long as each is worth its price or, for its unit of complexity, as much as the others
         are for theirs; ``size`` is the complexity of the condition.
         """
-        pull, part = self.pull(covers), self._curvatures(covers * self.problem.learning_weight)
-        left = part - part @ self._freed @ part
-        left.flat[:: len(left) + 1] += self.ridges
-        own = left.diagonal()  # a view, which follows the changes below
-        least = np.maximum(1e-9 * (part.diagonal() + self.ridges), np.finfo(np.float64).tiny)
-        taken: list[int] = []
-        gain = 0.0
-        while len(taken) < len(pull):
+        spoken, gain = self._spoken_for_each([covers], np.array([size]))
+        return np.flatnonzero(spoken[0]).tolist(), float(gain[0])
+
+    def _spoken_for_each(self, covers: Sequence[Mask], sizes: NDArray[np.intp]) -> tuple[Mask, Vector]:
+        """Return what `spoken_for` says of each of several rules: which classes, and the gain."""
+        pull, left, least = self._room_for_each(covers)
+        spoken, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
+        for n_taken in range(pull.shape[1]):
             # What is left of a class that is taken, or of one that follows from those, is rounding error.
+            own = left.diagonal(axis1=1, axis2=2)
             worth = 0.5 * pull * pull / np.maximum(own, least) * (own > least)
-            best = int(worth.argmax())
-            if worth[best] <= (self._price_at(min(self.rate, gain / (size + len(taken)))) if taken else 0.0):
+            price = self._price_at(np.minimum(self.rate, gain[going] / (sizes[going] + n_taken))) if n_taken else 0.0
+            best, most = worth.argmax(axis=1), worth.max(axis=1)
+            goes = most > price
+            if not goes.any():
                 break
-            taken.append(best)
-            gain += float(worth[best])
-            # What is left for the other classes once this one has its weight.
-            column = left[:, best] / left[best, best]
-            pull = pull - column * pull[best]
-            pull[taken] = 0.0
-            left -= column[:, None] * left[best]
-        return sorted(taken), gain
+            going, best = going[goes], best[goes]
+            spoken[going, best] = True
+            gain[going] += most[goes]
+            pull, left, least = *_with_class(best, pull[goes], left[goes]), least[goes]
+            pull[spoken[going]] = 0.0
+        return spoken, gain
+
+    def _room_for_each(self, covers: Sequence[Mask]) -> tuple[Vector, Vector, Vector]:
+        """Return gradient and Hessian of the weights of several rules, with the constants free, and what is no curvature."""
+        pull, part = self._derivatives([one * self.problem.learning_weight for one in covers])
+        ridges, own = np.diag(self.ridges), part.diagonal(axis1=1, axis2=2)
+        least = np.maximum(1e-9 * (own + self.ridges), np.finfo(np.float64).tiny)
+        return pull, part - part @ self._freed @ part + ridges, least
 
     def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
-        return self.problem.workers.each(self._outlook, candidates)
+        workers = self.problem.workers
+        found = workers.each(lambda some: self._outlooks(candidates[some]), workers.shares(len(candidates)))
+        return [one for some in found for one in some]
 
-    def _outlook(self, candidate: Candidate) -> tuple[float, int]:
-        taken, gain = self.spoken_for(candidate.covers, candidate.condition.complexity)
-        return max(self.training_loss - gain, 0.0), max(len(taken), 1)
+    def _outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+        if not candidates:
+            return []
+        sizes = np.array([candidate.condition.complexity for candidate in candidates])
+        spoken, gain = self._spoken_for_each([candidate.covers for candidate in candidates], sizes)
+        losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(spoken.sum(axis=1), 1)
+        return list(zip(losses.tolist(), counts.tolist(), strict=True))
 
     # ---- fitting
 
-    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector]:
-        """Return patterns, support and weights with one more rule."""
+    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[FiringPatterns, Mask, Vector, Vector | None]:
+        """Return patterns, support, weights and offsets with one more rule."""
         patterns = self.patterns.extended(candidate.covers)
         spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
         spoken[self.spoken_for(candidate.covers, candidate.condition.complexity)[0]] = True
         support = np.vstack([self.support, spoken])
         start = np.vstack([self.weights, np.zeros(len(spoken))])
-        given = None if self.given is None else np.repeat(self.given, 2, axis=0)
-        return patterns, support, self._refitted(patterns, start, support, tolerance, given)
+        given = None
+        if self.given is not None:
+            given = np.empty((len(patterns.design), len(spoken)))
+            given[patterns.pattern] = self.given[self.pattern]
+        return patterns, support, self._refitted(patterns, start, support, tolerance, given), given
 
     def _refitted(
         self,
@@ -271,23 +301,21 @@ class ClassStage(Stage):
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
-        patterns, _, weights = self._extended(candidate, JUDGED)
+        patterns, _, weights, _ = self._extended(candidate, JUDGED)
         rows = problem.held_out
         score = problem.shifted((patterns.design @ weights)[patterns.pattern[rows]], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
 
     def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
         """Return the next stage, with the candidate and refitted weights."""
-        patterns, support, weights = self._extended(candidate, tolerance)
-        met = np.bincount(patterns.pattern, minlength=len(patterns.design)) > 0
+        patterns, support, weights, given = self._extended(candidate, tolerance)
         conditions = (*self.conditions, candidate.condition)
-        given = None if self.given is None else np.repeat(self.given, 2, axis=0)[met]
-        grown = ClassStage(self.problem, conditions, patterns.met(), weights, support, rate=self.rate, given=given)
+        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate, given=given)
+        size = int(support[-1].sum()) + candidate.condition.complexity
         # A rule in the place of another is worth more than the last one: what it takes over was there before.
-        return grown if self.focus else replace(grown, rate=self._rate_of(grown))
-
-    def _rate_of(self, grown: ClassStage) -> float:
-        return (self.training_loss - grown.training_loss) / (grown.complexity - self.complexity)
+        rated = grown if self.focus else replace(grown, rate=(self.training_loss - grown.training_loss) / size)
+        vars(rated).update(training_loss=grown.training_loss, complexity=self.complexity + size)
+        return rated
 
     def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
         """Return the next stage with each of some candidates, with weights just good enough to judge them."""
@@ -311,7 +339,7 @@ class ClassStage(Stage):
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
         return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, given)
 
-    def _patterns_of(self, left: list[int]) -> tuple[Patterns, Vector | None]:
+    def _patterns_of(self, left: list[int]) -> tuple[FiringPatterns, Vector | None]:
         """Return patterns and offsets of some of the columns."""
         if self.given is None:
             return FiringPatterns(*self._rows_without(left)), None
@@ -324,3 +352,10 @@ class ClassStage(Stage):
         """The ensemble as a value."""
         rules = [Rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
         return RuleEnsemble(rules, self.weights[0], self.problem.X.columns, self.problem.outputs)
+
+
+def _with_class(best: NDArray[np.intp], pull: Vector, left: Vector) -> tuple[Vector, Vector]:
+    """Return what is left for the other classes of each rule once one has its weight."""
+    rules = np.arange(len(best))
+    column = left[rules, :, best] / left[rules, best, best][:, None]
+    return pull - column * pull[rules, best][:, None], left - column[:, :, None] * left[rules, best][:, None, :]

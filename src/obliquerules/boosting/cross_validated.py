@@ -27,6 +27,7 @@ from obliquerules.boosting.folds import (
 from obliquerules.boosting.held_out import FoldLosses, HeldOut
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.boosting.tgb import TGB
+from obliquerules.counted import Counted
 from obliquerules.method import Growth, Method, Task
 from obliquerules.parameters import (
     AUTO,
@@ -44,10 +45,13 @@ from obliquerules.parameters import (
 )
 from obliquerules.rows.warned import warn_caller
 from obliquerules.rules import RuleEnsemble
+from obliquerules.status_line import status_line
 
 DEFAULT_FOLDS = 5
 # The largest number of repetitions of the folds.
 REPETITIONS = 10
+# The number that is needed, as a rule, before the choice can be called stable.
+LEAST_REPETITIONS = 2
 # The ridges that are compared if one is to be chosen; the first is that of growth. A linear model may need next to none.
 RIDGES = (4.0, 16.0, 64.0)
 RIDGES_OF_LINES = (0.25, 1.0, 4.0, 16.0, 64.0)
@@ -191,10 +195,11 @@ class CrossValidated(ABC):
             task = distinct_rows(task)
         repetitions = self._repetitions(task, rng)
         first = next(repetitions)  # bad folds are refused before anything is grown
+        status_line().begin("all rows", 0.0, self._share_done(0, len(first)))
         grown = [Grown.on(task, family) for family in self._families(task)]
-        held_out = self._held_out(task, first, grown, rng)
+        held_out = self._held_out(task, first, grown, rng, 1)
         while not (choice := self._choice(held_out, grown)).settled and (splits := next(repetitions, None)) is not None:
-            held_out += self._held_out(task, splits, grown, rng)
+            held_out += self._held_out(task, splits, grown, rng, 1 + len(held_out.repetitions))
         return self._chosen(task, grown, held_out, choice)
 
     def _families(self, task: Task) -> list[Family]:
@@ -222,19 +227,34 @@ class CrossValidated(ABC):
     def _salts(self, rng: np.random.RandomState) -> Iterator[int]:
         return (int(rng.randint(2**31 - 1)) for _ in range(REPETITIONS))
 
-    def _held_out(self, task: Task, splits: list[Split], grown: list[Grown], rng: np.random.RandomState) -> HeldOut:
+    def _held_out(
+        self, task: Task, splits: list[Split], grown: list[Grown], rng: np.random.RandomState, repetition: int
+    ) -> HeldOut:
         """Return the held-out losses of one repetition at the complexities to compare."""
         # Seeds drawn here, not in the workers, are the same for any number of workers.
         seeds = [int(rng.randint(2**31 - 1)) for _ in splits]
         compared = [(one.family, one.complexity) for one in grown]
+        n_folds = len(splits)
+        shares = self._share_done(repetition - 1, n_folds, repetition), self._share_done(repetition, n_folds, repetition)
+        parallel = Counted(self.n_jobs, f"folds of repetition {repetition}", n_folds, shares, parts=True)
         folds = list(
-            joblib.Parallel(n_jobs=self.n_jobs)(
+            parallel(
                 joblib.delayed(fold_losses)(compared, task, split, seed) for seed, split in zip(seeds, splits, strict=True)
             )
         )
         rows = task.weight, observations_of(task)
         nested = nested_losses(folds, *rows, sizes_of(grown), self._tolerance)
         return dataclasses.replace(HeldOut.of(folds, *rows), nested=nested)
+
+    def _share_done(self, done: int, n_folds: int, repetition: int = 1) -> float:
+        """Return the share of the work after some repetitions.
+
+        As a rule, it is not known how many there will be.
+        """
+        expected = 1 if gives_splits(self.cv) else max(repetition, LEAST_REPETITIONS)
+        # In units of the path on all rows, which is grown alone.
+        each = n_folds / min(n_folds, int(joblib.effective_n_jobs(self.n_jobs)))
+        return (1.0 + done * each) / (1.0 + expected * each)
 
     def _choice(self, held_out: HeldOut, grown: list[Grown]) -> Choice:
         return choose(held_out, sizes_of(grown), self._tolerance)

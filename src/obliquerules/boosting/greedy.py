@@ -68,7 +68,9 @@ class GreedyLearner:
         """Grow one condition; it stays empty if there is nothing to add."""
         current = stage.everything()
         for _ in range(self.max_propositions):
-            longer = longer_conditions(stage, current, signs, self.proposer, repeats=self.repeats)
+            longer = longer_conditions(
+                stage, current, signs, self.proposer, repeats=self.repeats, objectives=selection.uses_objective
+            )
             chosen = selection.choose(stage, longer, record)
             if chosen is None or not selection.accepts(current, chosen):
                 break
@@ -84,29 +86,27 @@ def longer_conditions(
     views: Sequence[View] | None = None,
     *,
     repeats: bool = False,
+    objectives: bool = True,
 ) -> Iterator[Candidate]:
     """Yield conditions with one more proposition.
 
     They exclude some learning rows, but not all.
 
-    Without ``repeats``, none of them covers the rows of a rule of the ensemble.
+    Without ``repeats``, none of them covers the rows of a rule of the ensemble. Without ``objectives``, theirs are zero.
 
     The proposition that best covers the gradients of one sign also best excludes those of the other. So with both signs, each
     proposition is offered with its complement. As a first proposition, the complement would only change the constant. With many
     classes, propositions follow the gradient of each of those that the condition may speak for, or of those in ``views``.
     """
-    rows, learning = np.flatnonzero(current.covers), stage.problem.learning_weight > 0.0
-    objective, n_learning = stage.objective, np.count_nonzero(current.covers & learning)
-
-    def longer(found: tuple[Test, NDArray[np.bool_]]) -> list[Candidate]:
-        proposition, covers = found
-        sides = [(proposition, covers)]
-        if len(signs) == 2 and len(current.condition):
-            sides.append((stage.problem.complement(proposition), ~covers))
-        both = (current.extended(*side, objective) for side in sides)
-        divided = (one for one in both if 0 < np.count_nonzero(one.covers & learning) < n_learning)
-        return [one for one in divided if repeats or not stage.has_rule_on(one.covers)]
-
+    rows = np.flatnonzero(current.covers)
     proposed = (found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows))
-    for each in stage.problem.workers.in_turn(longer, proposed):
-        yield from each
+    learning = stage.problem.learning_weight > 0.0
+    objective = stage.objective if objectives else lambda _: 0.0
+    both_sides = len(signs) == 2 and len(current.condition) > 0
+    n_learning = np.count_nonzero(current.covers & learning)
+    for proposition, holds in proposed:
+        for side in (holds, ~holds) if both_sides else (holds,):
+            covers = current.covers & side
+            if 0 < np.count_nonzero(covers & learning) < n_learning and (repeats or not stage.has_rule_on(covers)):
+                test = proposition if side is holds else stage.problem.complement(proposition)
+                yield current.extended(test, covers, objective)

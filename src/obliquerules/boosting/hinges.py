@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.inputs import MOST_ROWS
+from obliquerules.boosting.kept import Recent
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.slope import Slope, quantiles
+from obliquerules.kernels.sums import sums_by_place
 from obliquerules.rules import Block, Factor
 from obliquerules.solvers.rule_weights import TINY
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-# Hinges are compared by at most this many rows, which are in random order: more would say the same.
-MOST_ROWS = 5000
 # The number of hinges whose values are kept: the best ones come again.
 MOST_KEPT = 64
 # The shares of the rows of a column that are below its knots.
@@ -46,6 +47,7 @@ class Hinges:
     row_weight: Vector
     slopes: Sequence[Slope]
     knots: Matrix
+    _recent: Recent[Candidate] = field(default_factory=lambda: Recent(MOST_KEPT))
 
     @classmethod
     def of(cls, X: Block, row_weight: Vector, slopes: Sequence[Slope]) -> Hinges:
@@ -63,9 +65,8 @@ class Hinges:
         known = {one.factor for one in stage.conditions if isinstance(one, Slope)}
         return stage.problem.workers.each(self._candidate, [factor for factor in factors if factor not in known])
 
-    @cached_property
-    def _candidate(self) -> Callable[[Factor], Candidate]:
-        return lru_cache(MOST_KEPT)(self._made)
+    def _candidate(self, factor: Factor) -> Candidate:
+        return self._recent.get(factor, lambda: self._made(factor))
 
     def _made(self, factor: Factor) -> Candidate:
         hinge = Slope.of(factor, self.X, self.row_weight)
@@ -80,14 +81,12 @@ class Hinges:
         """Return by how much each hinge would lower the penalised loss; shape (n_slopes, 2, n_knots), see `Stage.gain`."""
         # Where some of the rows stand for all, each stands for several.
         scale = stage.problem.size / self._size
-        gradient, hessian, *directions = stage.curvature[self._rows].T
-        spread = self._spread
-        size = scale * self._squares(hessian) / spread**2 + stage.ridge
-        left = size.copy()
-        for direction in directions:
-            left -= (scale * self._products(direction) / spread) ** 2
-        possible = np.isfinite(spread) & (left > TINY * size)
-        return np.where(possible, (scale * self._products(gradient) / spread) ** 2 / (2.0 * np.where(possible, left, 1.0)), 0.0)
+        curvature = np.ascontiguousarray(stage.curvature[:, self._rows])
+        gradient, _, *directions = scale * self._products(curvature) / self._spread
+        size = scale * self._squares(curvature[1]) / self._spread**2 + stage.ridge
+        left = size - np.add.reduce(np.square(directions), axis=0)
+        possible = np.isfinite(self._spread) & (left > TINY * size)
+        return np.where(possible, gradient**2 / (2.0 * np.where(possible, left, 1.0)), 0.0)
 
     @cached_property
     def _rows(self) -> slice:
@@ -112,40 +111,44 @@ class Hinges:
 
     @cached_property
     def _place(self) -> NDArray[np.intp]:
-        """Between which knots each value lies, numbered through all columns; the last of a column is for missing ones."""
+        """Between which knots each value lies; the last place of a column is for missing ones."""
         places = []
         for slope, knots in zip(self.slopes, self.knots, strict=True):
             values = slope.factor.clipped(self.X)[self._rows]
             places.append(np.where(np.isnan(values), len(knots) + 1, np.searchsorted(knots, values, side="right")))
-        return np.array(places, dtype=np.intp) + (len(SHARES) + 2) * np.arange(len(places), dtype=np.intp)[:, None]
+        return np.array(places, dtype=np.intp)
 
     @cached_property
     def _spread(self) -> NDArray[np.float64]:
         """The standard deviation of each hinge; infinite if it has no row beyond its knot, or no row before it."""
-        weight = self.row_weight[self._rows]
-        present = np.maximum(self._sums(weight).sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-        mean = self._products(weight) / present
+        weight = np.ascontiguousarray(self.row_weight[self._rows])
+        above, below = np.moveaxis(self._sums(weight[None], self._values)[0, 0], 1, 0)
+        present = np.maximum(above + below, np.finfo(np.float64).tiny)[:, None, :]
+        mean = self._products(weight[None])[0] / present
         variance = self._squares(weight) / present - mean**2
         usable = (variance > TINY) & (variance > TINY).all(axis=1, keepdims=True)
         return np.where(usable, np.sqrt(np.where(usable, variance, 1.0)), np.inf)
 
-    def _sums(self, numbers: Matrix) -> NDArray[np.float64]:
-        """Return sums over the rows above and below each knot of numbers for each row, or for each slope and row."""
-        everywhere = np.broadcast_to(numbers, self._place.shape)
-        n_places = len(SHARES) + 2
-        sums = np.bincount(self._place.ravel(), everywhere.ravel(), len(self.slopes) * n_places).reshape(-1, n_places)[:, :-1]
-        below = np.cumsum(sums, axis=1)[:, :-1]
-        above = np.cumsum(sums[:, ::-1], axis=1)[:, -2::-1]
-        return np.stack([above, below], axis=1)
+    def _sums(self, numbers: Matrix, values: Matrix) -> NDArray[np.float64]:
+        """Return sums over the rows above and below each knot: of numbers, and of these times values.
 
-    def _products(self, numbers: Vector) -> NDArray[np.float64]:
-        """Return for each hinge the sum over rows of its values times a number, in the units of the slopes."""
-        return self._sums(self._values * numbers) - self._standardised_knots * self._sums(numbers)
+        They have shape (2, n_quantities, n_slopes, 2, n_knots).
+        """
+        sums = sums_by_place(self._place, values, numbers, len(SHARES) + 2)[..., :-1]
+        below = np.cumsum(sums, axis=-1)[..., :-1]
+        above = np.cumsum(sums[..., ::-1], axis=-1)[..., -2::-1]
+        return np.stack([above, below], axis=-2)
+
+    def _products(self, numbers: Matrix) -> NDArray[np.float64]:
+        """Return for each quantity and hinge the sum over rows of its values times a number, in the units of the slopes."""
+        alone, times_value = self._sums(numbers, self._values)
+        return np.asarray(times_value - self._standardised_knots * alone)
 
     def _squares(self, numbers: Vector) -> NDArray[np.float64]:
         """Return for each hinge the sum over rows of its squared values times a number."""
-        knots, once = self._standardised_knots, self._values * numbers
-        return self._sums(self._values * once) - 2.0 * knots * self._sums(once) + knots**2 * self._sums(numbers)
+        knots, (alone, once) = self._standardised_knots, self._sums(numbers[None], self._values)[:, 0]
+        twice = self._sums(numbers[None], self._values**2)[1, 0]
+        return np.asarray(twice - 2.0 * knots * once + knots**2 * alone)
 
 
 def _knots(values: Vector, row_weight: Vector) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
@@ -29,6 +30,7 @@ class InformationSelection:
     """
 
     complexity_penalty: float
+    uses_objective: ClassVar[bool] = False
 
     @property
     def complexity_price(self) -> float:

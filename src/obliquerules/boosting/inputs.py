@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.boosting.kept import Recent
+from obliquerules.kernels.sums import project
 from obliquerules.rows.level_sums import levels_of
 from obliquerules.rows.scaling import Scaling, filled_with_means
 from obliquerules.rules import Block, Column, Membership, Proposition
 from obliquerules.rules.decimals.gaps import Projections, largest_of
 from obliquerules.rules.proposition import Term
 
+# Refinement, hinges and smoothed losses look at no more rows than this, which are in random order: more would say the same.
+MOST_ROWS = 10_000
 # Only this many levels, those with the strongest pull, take part in one regression: it would take longer with all of them.
 MOST_LEVELS = 25
 # A level with fewer rows, by weight, is no input of a sum.
@@ -40,9 +45,8 @@ class Design:
 
     def restore(self, weights: Vector, threshold: float) -> Proposition:
         """Return the condition ``standardised x . weights >= threshold`` in original units."""
-        restored = self.scaling.restore(weights, threshold)
-        terms = [self.terms[term] for term in restored.columns if isinstance(term, int)]
-        return Proposition(terms, restored.weights, restored.threshold)
+        columns, restored, placed = self.scaling.unscaled(weights, threshold)
+        return Proposition([self.terms[column] for column in columns], restored, placed)
 
 
 class Inputs:
@@ -59,6 +63,7 @@ class Inputs:
     def __init__(self, block: Block, row_weight: Vector) -> None:
         special = {} if block.columns is None else dict(block.columns.special)
         self.block = block
+        self.matrix = np.asfortranarray(block.matrix)
         self.numbers = [j for j in range(block.n_columns) if j not in special or _is_summable(special[j])]
         X = block.matrix if len(self.numbers) == block.n_columns else np.asfortranarray(block.matrix[:, self.numbers])
         if block.incomplete.intersection(self.numbers):
@@ -67,6 +72,7 @@ class Inputs:
         self.standardised = self.scaling.fenced(X)
         self.levels = levels_of(block, row_weight)
         self.candidates = [one for sums in self.levels for one in sums.indicators(FEWEST_ROWS)]
+        self._recent = Recent[NDArray[np.bool_]](2 * MOST_LEVELS)
         self.largest = dict(zip(self.numbers, largest_of(list(X.T)), strict=True))
 
     def design(self, pull: Vector, rows: NDArray[np.intp]) -> Design:
@@ -78,7 +84,8 @@ class Inputs:
         chosen = self._strongest(pull, rows)
         members = [membership for membership, _ in chosen]
         mean, scale = np.array([share for _, share in chosen]), np.array([np.sqrt(s * (1.0 - s)) for _, s in chosen])
-        indicators = [(member(self.block)[rows] - m) / s for member, m, s in zip(members, mean, scale, strict=True)]
+        holds = [self._recent.get(member, partial(member, self.block))[rows] for member in members]
+        indicators = [(one - m) / s for one, m, s in zip(holds, mean, scale, strict=True)]
         return Design((*self.numbers, *members), self.scaling.extended(mean, scale), np.vstack([numbers, *indicators]).T)
 
     def _strongest(self, pull: Vector, rows: NDArray[np.intp]) -> list[tuple[Membership, float]]:
@@ -91,8 +98,12 @@ class Inputs:
 
     def projections(self, proposition: Proposition) -> Projections:
         """Return the sums that a condition compares with its threshold, in original units."""
-        terms, largest = proposition.terms(self.block), self.largest_of(proposition.columns)
-        return Projections.of(proposition.project(self.block), terms, proposition.weights, largest)
+        columns, weights = proposition.columns, proposition.weights
+        if columns == proposition.used_columns:
+            values = project(self.matrix, proposition.used_columns, weights)
+        else:
+            values = proposition.project(self.block)
+        return Projections.of_sum(values, partial(proposition.terms, self.block), weights, self.largest_of(columns))
 
     def largest_of(self, terms: tuple[Term, ...]) -> list[float]:
         """Return the largest absolute value of each term of a sum."""

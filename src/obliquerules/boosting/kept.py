@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from threading import Lock
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -36,6 +37,29 @@ class kept(Generic[T]):  # noqa: N801  # used like property
             return self
         # No data descriptor: once the value is there, it is found before this is asked.
         return vars(instance).setdefault(self.name, self.compute(instance))  # type: ignore[no-any-return]
+
+
+class Recent(Generic[T]):
+    """Values by key, of which the most recently used are kept.
+
+    Unlike `functools.lru_cache` on a method, it does not keep its owner alive.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.values: dict[Hashable, T] = {}
+        self.lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key, made if it is not kept."""
+        with self.lock:
+            found = self.values.pop(key, None)
+        value = make() if found is None else found
+        with self.lock:
+            self.values[key] = value
+            if len(self.values) > self.most:
+                del self.values[next(iter(self.values))]
+        return value
 
 
 def let_go(instance: object) -> None:

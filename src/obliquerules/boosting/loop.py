@@ -11,12 +11,12 @@ from obliquerules.boosting.information import InformationSelection
 from obliquerules.boosting.learner import Learner
 from obliquerules.boosting.problem import Candidate, Problem, Stage
 from obliquerules.boosting.record import Record
-from obliquerules.boosting.refinement import Refiner, Schedule
+from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import Selection
 from obliquerules.boosting.simplification import SIZES, simplify
 
-# How a new rule and all others are refined together.
-SCHEDULE: Schedule = ((8.0, 6), (24.0, 6))
+# The largest number of steps in which a new rule and all others are refined together.
+STEPS = 8
 # Every ensemble of the Pareto front up to this complexity is grown again.
 LARGEST_GROWN_AGAIN = 13
 
@@ -48,7 +48,7 @@ def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Reco
     """Return the best rule to add to an ensemble; None if there is none, or no time to look for it."""
     if record.is_out_of_time():
         return None
-    record.tried.clear()
+    record.tried = None
     best = selection.best(learner.candidates(stage, selection, record))
     stage.let_go()
     return None if best is None else best.upright(stage.problem)
@@ -112,7 +112,9 @@ class Search:
         """Return the ensemble with one more rule, refined if that lowers the criterion; None if there is none that is new."""
         if not self.record.is_new("extended", stage) or best_rule(stage, self.learner, self.selection, self.record) is None:
             return None
-        extended = [tried for _, tried in self.record.tried]
-        found = self.problem.workers.each(partial(self.refiner.judged_refinements, schedule=SCHEDULE), extended)
-        refined = [self.record.note_fitted(one) for each in found for one in each]
-        return min([*extended, *refined], key=self.selection.criterion)
+        assert self.record.tried is not None
+        extended = self.record.tried[1]
+        refined = self.refiner.refined(extended, STEPS)
+        if refined is None:
+            return extended
+        return min(extended, self.record.note_fitted(refined), key=self.selection.criterion)

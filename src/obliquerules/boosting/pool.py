@@ -17,7 +17,7 @@ from obliquerules.rows.level_sums import best_level_sets
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.decimals.gaps import Projections
 from obliquerules.rules.decimals.threshold import best_threshold, middle_of_gap
-from obliquerules.solvers.l1_logistic import L1Level, follow_path
+from obliquerules.solvers.l1_logistic import CentredProblem, L1Level
 
 # The unshrunk direction is the L1 solution at this fraction of the largest alpha: almost no penalty, but finite if separable.
 HARDLY_ANY_SHRINKAGE = 1e-3
@@ -78,8 +78,9 @@ class PoolProposer(ObliqueProposer):
         design, labels, weight = self.classification(pull, rows)
         if len(labels) == 0:
             return []
-        levels = [level for level in self.solve(design.standardised, labels, weight).levels if level is not None]
-        unshrunk = workers.each(lambda level: _unshrunk(level, design, labels, weight), levels)
+        problem = CentredProblem.of(design.standardised, labels, weight)
+        levels = [level for level in problem.path(self.max_variables, self.min_alpha_ratio).levels if level is not None]
+        unshrunk = workers.each(lambda level: _unshrunk(level, design, problem), levels)
         shrunk = [design.restore(level.weights, -level.intercept) for level in levels]
         return [one for pair in zip(shrunk, unshrunk, strict=True) for one in pair if one is not None]
 
@@ -90,15 +91,14 @@ class PoolProposer(ObliqueProposer):
         yield from itertools.islice(self.columns.best_splits(objective, everything, NONE_TAKEN, workers), AXIS_SPLITS)
 
 
-def _unshrunk(level: L1Level, design: Design, labels: Vector, weight: Vector) -> Proposition | None:
+def _unshrunk(level: L1Level, design: Design, problem: CentredProblem) -> Proposition | None:
     """Return the direction of an L1 level without its shrinkage; None if there is none, or only one variable."""
     support = np.flatnonzero(level.weights)
     if len(support) == 1:
         return None
-    path = follow_path(design.standardised[:, support], labels, weight, len(support), HARDLY_ANY_SHRINKAGE)
-    found = path.at_support(len(support))
-    if found is None:
+    intercept, found = problem.unpenalised(support, HARDLY_ANY_SHRINKAGE)
+    if not (np.isfinite(found).all() and (found != 0.0).all()):
         return None
     weights = np.zeros(len(level.weights))
-    weights[support] = found.weights
-    return design.restore(weights, -found.intercept)
+    weights[support] = found
+    return design.restore(weights, -intercept)

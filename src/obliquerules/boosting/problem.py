@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.boosting.kept import kept, let_go
 from obliquerules.boosting.objective import OBJECTIVES, Objective
-from obliquerules.boosting.patterns import FiringPatterns, Patterns, RowPatterns, patterns_in
+from obliquerules.boosting.patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.workers import ALONE, Workers
-from obliquerules.kernels.rule_weights import term_sums
+from obliquerules.kernels.rule_weights import WeightFinder, term_sums
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
-from obliquerules.solvers.rule_weights import TINY, weight_finder, weights_of_patterns, whitened
+from obliquerules.solvers.rule_weights import TINY, weights_of_patterns, whitened, whitened_lines
 
 if TYPE_CHECKING:
     from obliquerules.boosting.blur import Blur
@@ -41,7 +41,8 @@ class Problem:
     must fall for each further class that a rule speaks for.
 
     An ``offset`` is a part of the scores that is given, in their shape. With a ``blur``, ensembles are not compared by their
-    training loss alone. Independent pieces of the search are shared by ``workers``.
+    training loss alone. Of all candidates, as the quadratic expansion of the loss ranks them, the first ``most_tried`` are
+    refitted. Independent pieces of the search are shared by ``workers``.
     """
 
     X: Block
@@ -55,6 +56,7 @@ class Problem:
     price: float = 0.0
     offset: NDArray[np.float64] | None = None
     blur: Blur | None = None
+    most_tried: int = 10
     workers: Workers = ALONE
 
     def complement(self, test: Test) -> Test:
@@ -89,6 +91,12 @@ class Problem:
         """The weight of each row while rules are grown: zero if it is held out."""
         return np.where(self.held_out, 0.0, self.row_weight)
 
+    @cached_property
+    def rows(self) -> tuple[Vector, Vector, Vector]:
+        """The target, the learning weight and the offset of each row, as kernels take them."""
+        offset = np.zeros(len(self.y)) if self.offset is None else self.offset
+        return np.ascontiguousarray(self.y), self.learning_weight, np.ascontiguousarray(offset)
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -102,7 +110,12 @@ class Candidate:
     objective: float
     score: float = math.inf
 
-    def extended(self, proposition: Test, covers: Mask, objective: Objective) -> Candidate:
+    @property
+    def is_slope(self) -> bool:
+        """Whether it is a slope, and no condition."""
+        return isinstance(self.condition, Slope)
+
+    def extended(self, proposition: Test, covers: Mask, objective: Callable[[Mask], float]) -> Candidate:
         """Return the candidate with one more proposition, which holds on the rows in ``covers``."""
         both = self.covers & covers
         return Candidate(self.condition & proposition, both, objective(both))
@@ -177,11 +190,7 @@ class Stage:
     patterns : FiringPatterns or RowPatterns
     weights : array of shape (1 + n_rules,)
         The constant and the rule weights.
-    most_tried : int
-        The number of candidates to refit at a time, after the quadratic expansion of the loss has ranked all of them.
     """
-
-    most_tried: ClassVar[int] = 10
 
     problem: Problem
     conditions: tuple[Any, ...]
@@ -193,11 +202,14 @@ class Stage:
         """Return the stage without rules: the best constant."""
         n = len(problem.y)
         best = problem.loss.best_constant(problem.y, problem.learning_weight)
-        stage = cls(problem, (), FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)), np.array([best]))
+        alike = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
+        stage = cls(problem, (), alike if problem.blur is None else RowPatterns((), n), np.array([best]))
         return stage if problem.offset is None else stage.refitted()
 
     def refitted(self) -> Stage:
         """Return the stage with its weights fitted anew."""
+        if self.is_by_row and self.conditions:
+            return self.of_terms(self.terms, self.weights)
         return replace(self, weights=self._fitted(self.patterns, self.weights))
 
     def let_go(self) -> None:
@@ -218,7 +230,7 @@ class Stage:
     @kept
     def score(self) -> Vector:
         """The score of each row."""
-        return self.problem.shifted(self.patterns.of_rows(self.design @ self.weights))
+        return self.problem.shifted(self.patterns.scores(self.weights))
 
     @kept
     def fires(self) -> Mask:
@@ -227,14 +239,21 @@ class Stage:
         return fires
 
     @property
-    def has_slopes(self) -> bool:
+    def most_tried(self) -> int:
+        """The number of candidates to refit at a time."""
+        return self.problem.most_tried
+
+    @property
+    def is_by_row(self) -> bool:
         """Whether each row is a pattern of its own."""
         return isinstance(self.patterns, RowPatterns)
 
     @property
-    def columns(self) -> list[Any]:
-        """Where each rule fires, and the values of each slope."""
-        return list(self.patterns.columns) if isinstance(self.patterns, RowPatterns) else list(self.fires.T)
+    def terms(self) -> tuple[Candidate, ...]:
+        """The rules and slopes, each with its rows."""
+        if isinstance(self.patterns, RowPatterns):
+            return self.patterns.terms
+        return tuple(Candidate(*one, 0.0) for one in zip(self.conditions, self.fires.T, strict=True))
 
     @kept
     def gradient(self) -> Vector:
@@ -279,7 +298,8 @@ class Stage:
     @kept
     def judged_loss(self) -> float:
         """The loss by which ensembles are compared: that of the training rows, or half of it with blurred thresholds."""
-        return self.training_loss if self.problem.blur is None else self.problem.blur.loss(self)
+        # With a blur, stages are judged when their weights are fitted; without rules, there is nothing to blur.
+        return self.training_loss
 
     @kept
     def complexity(self) -> int:
@@ -288,10 +308,20 @@ class Stage:
 
     @kept
     def curvature(self) -> NDArray[np.float64]:
-        """The gradient g, the hessian h and h e of each row, where e is the whitened design of its pattern; see `whitened`."""
+        """Three or more lines with a number for each row: the gradient g, the hessian h, and h e for each direction e.
+
+        The directions are the columns of the whitened design; see `whitened`.
+        """
         problem = self.problem
         hessian = problem.row_weight * problem.loss.hessian(self.score)
-        return np.column_stack([self.gradient, hessian, hessian[:, None] * self.patterns.of_rows(self.whitened(hessian))])
+        if isinstance(self.patterns, RowPatterns):
+            directions = whitened_lines(self.patterns.lines, hessian, self.ridge)
+        else:
+            directions = self.patterns.of_rows(self.whitened(hessian)).T
+        lines = np.empty((2 + len(directions), len(hessian)))
+        lines[0], lines[1] = self.gradient, hessian
+        np.multiply(directions, hessian, out=lines[2:])
+        return lines
 
     def whitened(self, hessian: Vector) -> NDArray[np.float64]:
         """Return the design in coordinates in which the Hessian of the present weights is the identity; see `whitened`."""
@@ -303,9 +333,9 @@ class Stage:
         That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, where q_perp is the part of q that is orthogonal (under the hessian) to
         the present rules, as in orthogonal gradient boosting. For the squared loss it is exact.
         """
-        if not columns:
+        if not len(columns):
             return np.zeros(0)
-        curvature, terms = self.curvature, np.array(columns, dtype=np.float64)
+        curvature, terms = self.curvature, np.asarray(columns, dtype=np.float64)
         workers = self.problem.workers
         sums = np.concatenate(workers.each(lambda some: term_sums(terms[some], curvature), workers.shares(len(terms))))
         size = sums[:, 1] + self.ridge
@@ -338,15 +368,15 @@ class Stage:
     def _fitted(self, patterns: Patterns, start: Vector) -> Vector:
         """Return the best weights for patterns, without held-out rows."""
         problem = self.problem
-        pattern = None if isinstance(patterns, RowPatterns) else patterns.pattern
         targets = (problem.y, problem.learning_weight, problem.loss)
-        return weights_of_patterns(patterns.design, pattern, *targets, problem.ridge, start, offset=problem.offset)
+        return weights_of_patterns(patterns.design, patterns.pattern, *targets, problem.ridge, start, offset=problem.offset)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
+        assert isinstance(self.patterns, FiringPatterns)
         patterns = self.patterns.extended(candidate.covers)
-        score = patterns.of_rows(patterns.design @ self._corrected(patterns))
+        score = patterns.scores(self._corrected(patterns))
         rows = problem.held_out
         # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
         held_out = problem.shifted(score[rows], rows)
@@ -354,34 +384,42 @@ class Stage:
 
     def with_rule(self, candidate: Candidate) -> Stage:
         """Return the next stage, with the candidate and refitted weights."""
+        if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
+            return self._with_each(self.terms, (candidate,), np.append(self.weights, 0.0))[0]
         patterns = self.patterns.extended(candidate.covers)
         weights = self._corrected(patterns)
-        return Stage(self.problem, (*self.conditions, candidate.condition), patterns.met(), weights)
+        return Stage(self.problem, (*self.conditions, candidate.condition), patterns, weights)
 
     def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
         """Return the next stage with each of some candidates, judged."""
         workers = self.problem.workers
+        if not self.is_by_row:
+            return workers.each(lambda candidate: self.with_rule(candidate).judged(), candidates)
         shares = [candidates[some] for some in workers.shares(len(candidates))]
-        return [stage for some in workers.each(self._tried_in_turn, shares) for stage in some]
+        start = np.append(self.weights, 0.0)
+        found = workers.each(lambda some: self._with_each(self.terms, some, start), shares)
+        return [stage for some in found for stage in some]
 
-    def _tried_in_turn(self, candidates: Sequence[Candidate]) -> list[Stage]:
-        """Return the next stages; all that need rows share one weight finder, in which only the last column changes."""
-        problem, found = self.problem, list[Stage]()
-        start, finder = np.append(self.weights, 0.0), None
-        for candidate in candidates:
-            patterns = self.patterns.extended(candidate.covers)
-            if not isinstance(patterns, RowPatterns):
-                found.append(self.with_rule(candidate).judged())
-                continue
-            if finder is None:
-                targets = (problem.y, problem.learning_weight, problem.loss)
-                finder = weight_finder(patterns.design, *targets, problem.ridge, offset=problem.offset)
-                let_go(patterns)
-            else:
-                finder.set_last_column(candidate.covers.astype(np.float64))
-            stage = Stage(problem, (*self.conditions, candidate.condition), patterns, finder.run(start)[0])
-            vars(stage)["score"] = finder.scores()
-            found.append(stage.judged())
+    def of_terms(self, terms: Sequence[Candidate], start: Vector) -> Stage:
+        """Return the stage of other terms, one or more, with their weights fitted from a start."""
+        return self._with_each(tuple(terms[:-1]), terms[-1:], start)[0]
+
+    def _with_each(self, common: tuple[Candidate, ...], last: Sequence[Candidate], start: Vector) -> list[Stage]:
+        """Return the stages of some terms and each of the last ones, fitted by row and judged, all at once."""
+        problem, n = self.problem, len(self.problem.y)
+        if not last:
+            return []
+        lines = RowPatterns((*common, last[0]), n).lines
+        ends = np.array([one.covers for one in last], dtype=np.float64)
+        finder = WeightFinder(lines, *problem.rows, problem.loss.family, float(problem.ridge), problem.loss.power)
+        weights, losses = finder.run_each(ends, start)
+        judged = losses if problem.blur is None else problem.blur.judged(problem, common, last, weights, losses)
+        conditions = tuple(one.condition for one in common)
+        found = []
+        for one, own, loss, value in zip(last, weights, losses.tolist(), judged.tolist(), strict=True):
+            stage = Stage(problem, (*conditions, one.condition), RowPatterns((*common, one), n), own)
+            vars(stage).update(training_loss=loss, judged_loss=value)
+            found.append(stage)
         return found
 
     def judged(self) -> Self:
@@ -397,37 +435,27 @@ class Stage:
     def without(self, index: int) -> Stage:
         """Return the stage without one of its rules, with the other weights refitted."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        if self.has_slopes:
-            columns = [column for j, column in enumerate(self.columns) if j != index]
-            return self._of_rules(self.conditions[:index] + self.conditions[index + 1 :], columns, self.weights[left])
+        if self.is_by_row and len(self.conditions) > 1:
+            return self.of_terms(self.terms[:index] + self.terms[index + 1 :], self.weights[left])
+        if self.is_by_row:
+            return Stage.constant(self.problem)
         patterns = FiringPatterns(*self._rows_without(left))
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         weights = self._fitted(patterns, self.weights[left])
         return Stage(self.problem, conditions, patterns, weights)
 
-    def with_condition(self, index: int, condition: Conjunction, covers: Mask) -> Stage:
-        """Return the stage with another condition for one of its rules, and all weights refitted."""
-        conditions = (*self.conditions[:index], condition, *self.conditions[index + 1 :])
-        columns = self.columns
-        return self._of_rules(conditions, [*columns[:index], covers, *columns[index + 1 :]], self.weights)
-
-    def with_conditions(self, conditions: Sequence[Conjunction], covers: Sequence[Mask], start: Vector) -> Stage | None:
-        """Return the stage of other conditions, with all weights refitted; None if a rule fires on all rows or on none."""
-        if any(rows.all() or not rows.any() for rows in covers if rows.dtype == np.bool_):
-            return None
-        return self._of_rules(conditions, covers, start)
-
-    def _of_rules(self, conditions: Sequence[Conjunction], covers: Sequence[Mask], start: Vector) -> Stage:
-        patterns = patterns_in(covers, len(self.problem.y))
-        return Stage(self.problem, tuple(conditions), patterns, start).refitted()
+    def with_term(self, index: int, term: Candidate) -> Stage:
+        """Return the stage with another term in the place of one, and all weights refitted."""
+        terms = self.terms
+        return self.of_terms((*terms[:index], term, *terms[index + 1 :]), self.weights)
 
     def with_slopes(self, others: Mapping[Slope, Candidate]) -> Stage:
         """Return the stage with other slopes, its weights not yet refitted."""
-        if not self.has_slopes:
+        if not any(one in others for one in self.conditions if isinstance(one, Slope)):
             return self
-        conditions = tuple(others[one].condition if one in others else one for one in self.conditions)
-        columns = [others[one].covers if one in others else old for one, old in zip(self.conditions, self.columns, strict=True)]
-        return replace(self, conditions=conditions, patterns=patterns_in(columns, len(self.problem.y)))
+        terms = tuple(others.get(one.condition, one) if one.is_slope else one for one in self.terms)
+        patterns = RowPatterns(terms, len(self.problem.y))
+        return replace(self, conditions=tuple(one.condition for one in terms), patterns=patterns)
 
     def with_ridge(self, ridge: Any) -> Stage:
         """Return the stage with weights fitted with another ridge."""

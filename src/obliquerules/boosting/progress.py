@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 
 from obliquerules.method import Task
 from obliquerules.rules import RuleEnsemble, Shortening
+from obliquerules.status_line import rough, status_line
 from obliquerules.stopwatch import Stopwatch
 
 # The number of reports of one improvement.
 REPORTS = 5
+# How long each improvement takes in units of the one before, and what follows in units of the growth, roughly.
+IMPROVEMENT, REST = 0.5, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +61,23 @@ class Progress:
         return f"{100 * done / steps:.0f} %" + (f", {estimate.format(rough(left))} left" if left >= 1.0 else "")
 
 
-def rough(seconds: float) -> str:
-    """Return a time as a whole number of seconds, minutes or hours.
+def tell_rule(n_rules: int, max_rules: int, effort: int) -> None:
+    """Tell the status line how far growth has come."""
+    status_line().tell(f"{n_rules}/{max_rules} rules", n_rules / max_rules / _whole(effort))
 
-    >>> rough(7.4), rough(200.0), rough(20000.0)
-    ('7 s', '3 min', '6 h')
-    """
-    for size, unit in ((3600.0, "h"), (60.0, "min")):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+
+def tell_improvement(number: int, effort: int, done: int, steps: int) -> None:
+    """Tell the status line how far an improvement has come."""
+    before = _whole(number - 1) - REST
+    share = (before + IMPROVEMENT ** (number - 1) * done / steps) / _whole(effort)
+    status_line().tell(f"improving {number}/{effort}", share)
+
+
+def tell_rest(effort: int) -> None:
+    """Tell the status line that rules are found."""
+    status_line().tell("weights", 1.0 - REST / _whole(effort))
+
+
+def _whole(effort: int) -> float:
+    """Return how long a fit takes, in units of its growth."""
+    return 1.0 + sum(IMPROVEMENT**number for number in range(effort)) + REST

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter
 
 from obliquerules.boosting.problem import Stage
 from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction
 from obliquerules.stopwatch import Stopwatch
 
-# The number of candidates for a rule, each on other variables, that are refined before one of them is taken.
-MOST_TRIED = 2
 # Why growth may have ended before its end.
 MAX_SECONDS, INTERRUPTED = "max_seconds", "interrupted"
 
@@ -28,9 +26,8 @@ class Record:
         The ensembles that the loop has grown, one for each number of rules.
     front : list of Stage
         The Pareto front, in complexity and judged loss, of these and of all ensembles fitted to judge a candidate.
-    tried : list of (float, Stage)
-        The best ensembles fitted to judge candidates for the rule that is being looked for, with their scores, the best first;
-        one for each set of variables.
+    tried : (float, Stage) or None
+        The best ensemble fitted to judge a candidate for the rule that is being looked for, with its score.
     explored : set of (str, tuple of Conjunction)
         What was done to the ensemble with which conditions: to do it once more would find the same.
     complete : bool
@@ -45,7 +42,7 @@ class Record:
 
     grown: list[Stage] = field(default_factory=list)
     front: list[Stage] = field(default_factory=list)
-    tried: list[tuple[float, Stage]] = field(default_factory=list)
+    tried: tuple[float, Stage] | None = None
     explored: set[tuple[str, tuple[Conjunction, ...]]] = field(default_factory=set)
     complete: bool = True
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
@@ -61,17 +58,20 @@ class Record:
     def note_fitted(self, stage: Stage) -> Stage:
         """Record and return an ensemble whose weights have been fitted."""
         complexity, loss = stage.judged().complexity, stage.judged_loss
-        if not any(one.complexity <= complexity and one.judged_loss <= loss for one in self.front):
+        # Of those that are no larger, the last one on the front has the least loss.
+        place = bisect_right(self.front, complexity, key=attrgetter("complexity"))
+        if place == 0 or self.front[place - 1].judged_loss > loss:
             self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.judged_loss))
         return stage
 
     def note_tried(self, stage: Stage, score: float) -> None:
         """Record an ensemble whose weights have been fitted to judge a candidate; a lower score is better."""
-        best: dict[Any, tuple[float, Stage]] = {}
-        for one in sorted([*self.tried, (score, stage)], key=itemgetter(0)):
-            newest = one[1].conditions[-1]
-            best.setdefault((type(newest), *(frozenset(test.used_columns) for test in newest)), one)
-        self.tried = list(best.values())[:MOST_TRIED]
+        if self.tried is None or score < self.tried[0]:
+            self.tried = score, stage
+
+    def let_go(self) -> None:
+        """Forget all ensembles, once those of the path are known."""
+        self.grown, self.front, self.tried = [], [], None
 
     def is_new(self, what: str, stage: Stage) -> bool:
         """Record that something is done to an ensemble, and say whether it is for the first time."""

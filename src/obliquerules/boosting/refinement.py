@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.problem import Problem, Stage
+from obliquerules.boosting.kept import Recent
+from obliquerules.boosting.problem import Candidate, Condition, Problem, Stage
 from obliquerules.boosting.slope import Slope
 from obliquerules.boosting.soft_conditions import SoftConditions, SoftTest
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.rules import Conjunction, Proposition, Test
 from obliquerules.rules.decimals.threshold import middle_of_gap
 from obliquerules.rules.votes import in_whole_numbers
-from obliquerules.solvers.refinement import descend
 
 Vector = NDArray[np.float64]
-# Sharpness of the sigmoids, for sums of standard deviation one, and the number of steps with it; one after the other.
-Schedule = tuple[tuple[float, int], ...]
+Mask = NDArray[np.bool_]
+# The conditions of each rule.
+Soft = Sequence[Sequence[SoftTest]]
+# A condition, and the rows on which it holds.
+Placed = tuple[Test, Mask]
 
+# Sharpness of the sigmoids, for sums of standard deviation one.
+SHARPNESS = 16.0
+# The largest number of steps in which ensembles that were found on some rows are refined on all of them.
+STEPS_ON_ALL_ROWS = 4
 # The curvature of a row counts as at least this share of that at the best constant.
 LEAST_CURVATURE = 4e-3
+# The number of conditions whose rows are kept.
+MOST_KEPT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,37 +48,37 @@ class Refiner:
 
     conditions: SoftConditions
     problem: Problem
+    _recent: Recent[Candidate] = field(default_factory=lambda: Recent(MOST_KEPT))
 
-    def refinements(self, stage: Stage, schedule: Schedule) -> Iterator[Stage]:
-        """Yield the ensemble after each sharpness of a schedule; ends early where nothing can be moved."""
-        for sharpness, n_steps in schedule:
-            refined = self.refined(stage, sharpness, n_steps)
-            if refined is None:
-                return
-            yield refined
-            stage = refined
+    def moved_here(self, stage: Stage) -> Stage:
+        """Return an ensemble of other rows, refined on those of this problem if that lowers its loss."""
+        if not stage.conditions:
+            return Stage.constant(self.problem)
+        terms = [self._recent.get(one, partial(self._term, one)) for one in stage.conditions]
+        here = Stage.constant(self.problem).of_terms(terms, stage.weights)
+        soft = self._soft(here)
+        placed = self._hardened(here, soft, _start(here, soft)) or here
+        refined = self.refined(placed, STEPS_ON_ALL_ROWS)
+        return placed if refined is None or placed.judged_loss < refined.judged_loss else refined
 
-    def judged_refinements(self, stage: Stage, schedule: Schedule) -> list[Stage]:
-        """Return the ensemble after each sharpness of a schedule, judged."""
-        return [refined.judged() for refined in self.refinements(stage, schedule)]
-
-    def refined(self, stage: Stage, sharpness: float, n_steps: int) -> Stage | None:
+    def refined(self, stage: Stage, n_steps: int) -> Stage | None:
         """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
-        soft = [[self.conditions.soft(test) for test in condition] for condition in stage.conditions]
-        flat = [one for rule in soft for one in rule]
-        if not any(one.movable for one in flat):
+        soft = self._soft(stage)
+        if not any(one.movable for rule in soft for one in rule):
             return None
-        start = np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for one in flat)])
-        found = descend(self._kernel(soft, flat, len(stage.weights)), start, sharpness, n_steps)
-        return None if found is start else self._hardened(stage, soft, found)
+        found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
+        return None if found is None else self._hardened(stage, soft, found)
 
-    def _kernel(self, soft: Sequence[Sequence[SoftTest]], flat: Sequence[SoftTest], n_weights: int) -> SoftRules:
-        problem, rows = self.problem, self.conditions.rows
+    def _soft(self, stage: Stage) -> Soft:
+        return [[self.conditions.soft(test) for test in condition] for condition in stage.conditions]
+
+    def _kernel(self, soft: Soft, n_weights: int) -> SoftRules:
+        problem, rows, flat = self.problem, self.conditions.rows, [one for rule in soft for one in rule]
         place = {key: at for at, key in enumerate(dict.fromkeys(key for one in flat for key in one.keys))}
         # A ridge in rows is a smaller share of all rows than of some of them.
         share = float(np.add.reduce(problem.row_weight[rows])) / problem.size
         return SoftRules(
-            np.ascontiguousarray(np.column_stack([self._values(*key) for key in place])),
+            np.array([self._values(*key) for key in place]),
             problem.y[rows],
             problem.row_weight[rows],
             np.zeros(rows.stop) if problem.offset is None else np.ascontiguousarray(problem.offset[rows]),
@@ -95,38 +105,69 @@ class Refiner:
     def _least_curvature(self) -> float:
         return LEAST_CURVATURE * float(self.problem.loss.curvature(self.problem.y, self.problem.row_weight))
 
-    def _hardened(self, stage: Stage, soft: Sequence[Sequence[SoftTest]], found: Vector) -> Stage | None:
+    def _hardened(self, stage: Stage, soft: Soft, found: Vector) -> Stage | None:
         """Return the ensemble with the conditions that parameters of soft ones stand for."""
-        at, conditions = len(stage.weights), []
-        for rule in soft:
+        at, terms, numbers = len(stage.weights), [], found.tolist()
+        for term, rule in zip(stage.terms, soft, strict=True):
             tests = []
             for one in rule:
                 end = at + len(one.weights)
-                hard = self._hard(one, found[at:end], float(found[end]))
-                if hard is None:
-                    return None
-                tests.append(hard)
+                tests.append(None if term.is_slope else self._hard(one, numbers[at:end], numbers[end]))
                 at = end + 1
-            conditions.append(tests[0] if isinstance(tests[0], Slope) else Conjunction(tests))
-        covers = [condition(self.problem.X) for condition in conditions]
-        return stage.with_conditions(conditions, covers, found[: len(stage.weights)])
+            hard = term if term.is_slope else _rule_of(tests)
+            if hard is None:
+                return None
+            terms.append(hard)
+        return stage.of_terms(terms, found[: len(stage.weights)])
 
-    def _hard(self, one: SoftTest, weights: Vector, threshold: float) -> Test | None:
+    def _hard(self, one: SoftTest, weights: Sequence[float], threshold: float) -> Placed | None:
         """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
         if not one.movable or not isinstance(one.test, Proposition):
-            return one.test
-        if not (np.isfinite(weights).all() and (weights != 0.0).all()):
+            alone = Conjunction([one.test])
+            return one.test, self._recent.get(alone, partial(self._term, alone)).covers
+        order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))
+        columns = [one.test.columns[index] for index in order]
+        terms = [self.conditions.term(column) for column in columns]
+        raw = [weights[index] / term.scale for index, term in zip(order, terms, strict=True)]
+        unit = abs(raw[0])
+        if not 0.0 < unit < math.inf:
             return None
-        order = np.argsort(-np.abs(weights), kind="stable")
-        terms = [self.conditions.term(one.test.columns[index]) for index in order]
-        raw = weights[order] / np.array([term.scale for term in terms])
-        unit = abs(float(raw[0]))
-        moved = (threshold + float(np.add.reduce(raw * np.array([term.mean for term in terms])))) / unit
-        if not (np.isfinite(moved) and np.isfinite(raw / unit).all()):
+        moved = (threshold + sum(weight * term.mean for weight, term in zip(raw, terms, strict=True))) / unit
+        relative = [weight / unit for weight in raw]
+        if not (math.isfinite(moved) and all(map(math.isfinite, relative))) or 0.0 in relative:
             return None
-        return self.placed(Proposition([one.test.columns[index] for index in order], raw / unit, moved, one.test.missing))
+        return self.placed(Proposition(columns, relative, moved, one.test.missing))
 
-    def placed(self, test: Proposition) -> Test | None:
-        """Return a condition with its threshold in the middle of the gap in which it lies; None if there is none."""
-        threshold = middle_of_gap(self.conditions.inputs.projections(test), test.threshold)
-        return None if threshold is None else in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X)
+    def _term(self, condition: Condition) -> Candidate:
+        """Return a rule or a slope on the rows of this problem."""
+        X = self.problem.X
+        here = Slope.of(condition.factor, X, self.problem.row_weight) if isinstance(condition, Slope) else condition
+        return Candidate(here, here(X), 0.0)
+
+    def placed(self, test: Proposition) -> Placed | None:
+        """Return a condition with its threshold in the middle of its gap, and its rows; None if there is no gap."""
+        projections = self.conditions.inputs.projections(test)
+        threshold = middle_of_gap(projections, test.threshold)
+        if threshold is None:
+            return None
+        covers = projections.values >= threshold
+        if test.missing:
+            covers |= np.isnan(projections.values)
+        return in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X), covers
+
+
+def _start(stage: Stage, soft: Soft) -> Vector:
+    """Return the parameters of soft conditions: rule weights, then weights and threshold of each condition."""
+    return np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for rule in soft for one in rule)])
+
+
+def _rule_of(tests: Sequence[Placed | None]) -> Candidate | None:
+    """Return the rule with these conditions; None if one of them is missing, or if it fires on all rows or on none."""
+    covers = None
+    for one in tests:
+        if one is None:
+            return None
+        covers = one[1] if covers is None else covers & one[1]
+    if covers is None or not 0 < np.count_nonzero(covers) < len(covers):
+        return None
+    return Candidate(Conjunction([one[0] for one in tests if one is not None]), covers, 0.0)

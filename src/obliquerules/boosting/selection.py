@@ -18,6 +18,11 @@ class Selection(Protocol):
     """Judges candidates; does not know how they were found, and keeps nothing from one choice to the next."""
 
     @property
+    def uses_objective(self) -> bool:
+        """Whether candidates are judged by their objective."""
+        ...
+
+    @property
     def complexity_price(self) -> float:
         """The price of one unit of complexity, in units of log(n) on the scale of -2 log likelihood."""
         ...
@@ -52,6 +57,7 @@ class OneByOne:
     objective_tolerance: float
     # Only how many classes a rule speaks for has a price, that of the Bayesian information criterion.
     complexity_price = 1.0
+    uses_objective = True
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept a rise, and always the first proposition: after a corrective step the empty condition has objective zero."""

@@ -9,17 +9,16 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.problem import Stage
+from obliquerules.boosting.problem import Candidate, Stage
 from obliquerules.boosting.record import Record
-from obliquerules.boosting.refinement import Refiner, Schedule
+from obliquerules.boosting.refinement import Refiner
 from obliquerules.rules import Conjunction, Proposition, Test
 
 # The complexities of ensembles that are simplified, the largest first.
 SIZES = range(18, 2, -1)
-# Of each size, refine this many candidates, if they are within 1.2x of the best known loss.
-REFINED = 3
+# Of each size, the best is refined in at most this many steps, if it is within 1.2x of the best known loss.
+STEPS = 4
 WITHIN = 1.2
-SCHEDULE: Schedule = ((16.0, 4),)
 
 
 def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
@@ -27,20 +26,14 @@ def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
     stage = next((one for one in record.front if one.complexity == complexity), None)
     if stage is None or not record.is_new("simplified", stage) or record.is_out_of_time():
         return
-    by_size: dict[int, list[Stage]] = {}
-    for smaller in simplified(stage, refiner):
-        by_size.setdefault(smaller.complexity, []).append(smaller)
-    best = {size: sorted(found, key=attrgetter("judged_loss"))[:REFINED] for size, found in by_size.items()}
-    # What is found for one size may lower the limit of another, but never raises it: some are refined that need not be.
-    within = [one for size, found in best.items() for one in found if one.judged_loss <= _limit(size, record)]
-    refined = stage.problem.workers.each(partial(refiner.judged_refinements, schedule=SCHEDULE), within)
-    by_start = dict(zip(within, refined, strict=True))
-    for size, found in best.items():
-        limit = _limit(size, record)
-        for one in found:
-            if one.judged_loss <= limit:
-                for each in (one, *by_start[one]):
-                    record.note_fitted(each)
+    best: dict[int, Stage] = {}
+    for smaller in sorted(simplified(stage, refiner), key=attrgetter("judged_loss")):
+        best.setdefault(smaller.complexity, smaller)
+    within = [one for size, one in best.items() if one.judged_loss <= _limit(size, record)]
+    refined = stage.problem.workers.each(partial(refiner.refined, n_steps=STEPS), within)
+    for one in (*within, *refined):
+        if one is not None:
+            record.note_fitted(one)
 
 
 def _limit(size: int, record: Record) -> float:
@@ -67,7 +60,7 @@ def _judged(way: Callable[[], Stage | None]) -> Stage | None:
 def _with_shorter(stage: Stage, index: int, shorter: Conjunction) -> Stage | None:
     """Return the ensemble with a shorter condition for one of its rules; None if it would hold on all rows or on none."""
     covers = shorter(stage.problem.X)
-    return stage.with_condition(index, shorter, covers) if covers.any() and not covers.all() else None
+    return stage.with_term(index, Candidate(shorter, covers, 0.0)) if covers.any() and not covers.all() else None
 
 
 def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Conjunction]:
@@ -93,7 +86,8 @@ def without_weakest(test: Test, refiner: Refiner) -> Test | None:
     weights = [test.weights[index] / abs(test.weights[kept[0]]) for index in kept]
     shorter = Proposition([test.columns[index] for index in kept], weights, 0.0, test.missing)
     threshold = _threshold_above_which(shorter.project(refiner.problem.X), test.project(refiner.problem.X) >= test.threshold)
-    return None if threshold is None else refiner.placed(shorter.with_numbers(shorter.weights, threshold))
+    placed = None if threshold is None else refiner.placed(shorter.with_numbers(shorter.weights, threshold))
+    return None if placed is None else placed[0]
 
 
 def _threshold_above_which(values: NDArray[np.float64], holds: NDArray[np.bool_]) -> float | None:

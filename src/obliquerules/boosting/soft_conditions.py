@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.boosting.inputs import Inputs
+from obliquerules.boosting.inputs import MOST_ROWS, Inputs
+from obliquerules.boosting.kept import Recent
+from obliquerules.kernels.sums import degrees, standard_deviation
 from obliquerules.rules import Proposition, Test
 from obliquerules.rules.proposition import Term, term_values
 from obliquerules.rules.votes import is_binary
 
 Vector = NDArray[np.float64]
 
-# Degrees are computed for at most this many rows, which are in random order: more would say the same.
-MOST_ROWS = 10_000
 # The number of sums that are kept: one is asked for with several thresholds.
-MOST_KEPT = 128
-# Beyond, a sigmoid is 0 or 1 in double precision, and its exponential would overflow.
-FARTHEST = 700.0
+MOST_KEPT = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +77,7 @@ class SoftConditions:
     inputs: Inputs
     row_weight: Vector
     _terms: dict[Term, Standardised] = field(default_factory=dict)
+    _recent: Recent[StandardisedSum] = field(default_factory=lambda: Recent(MOST_KEPT))
 
     @cached_property
     def rows(self) -> slice:
@@ -127,16 +125,10 @@ class SoftConditions:
         if not isinstance(test, Proposition) or not self.is_movable(test):
             return np.asarray(test(self.inputs.block.rows(self.rows)), dtype=np.float64)
         total = self._sum(test.columns, test.weights)
-        exponent = (test.threshold - total.mean - total.values) * (sharpness / total.scale)
-        np.clip(exponent, -FARTHEST, FARTHEST, out=exponent)
-        degree = 1.0 / (1.0 + np.exp(exponent))
-        if self.inputs.block.incomplete.intersection(test.used_columns):
-            degree[np.isnan(degree)] = test.missing
-        return np.asarray(degree)
+        return degrees(total.values, test.threshold - total.mean, sharpness / total.scale, test.missing)
 
-    @cached_property
-    def _sum(self) -> Callable[[tuple[Term, ...], tuple[float, ...]], StandardisedSum]:
-        return lru_cache(MOST_KEPT)(self._made)
+    def _sum(self, columns: tuple[Term, ...], weights: tuple[float, ...]) -> StandardisedSum:
+        return self._recent.get((columns, weights), lambda: self._made(columns, weights))
 
     def _made(self, columns: tuple[Term, ...], weights: tuple[float, ...]) -> StandardisedSum:
         """Return a sum of terms with these weights."""
@@ -145,7 +137,6 @@ class SoftConditions:
         total = scaled[0] * terms[0].values
         for weight, term in zip(scaled[1:], terms[1:], strict=True):
             total += weight * term.values
-        known = total[~np.isnan(total)]
-        spread = float(known.std()) if len(known) else 0.0
+        spread = standard_deviation(total)
         mean = sum(weight * term.mean for weight, term in zip(weights, terms, strict=True))
         return StandardisedSum(total, mean, spread if spread > 0.0 else 1.0, scaled)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     )
     reader.add_argument("--random-state", type=int, metavar="N", help="the seed of folds and starts (default: 0)")
     add_memory(reader)
-    reader.add_argument("--progress", action="store_true", help="report each rule (default: only on a terminal)")
+    reader.add_argument("--progress", action="store_true", help="report each rule on a line of its own")
     reader.add_argument("--quiet", action="store_true", help="report nothing but errors")
     add_json(reader, "what was learned from what")
     return reader
@@ -104,8 +103,7 @@ def _model(options: argparse.Namespace, data: TrainingData, values: dict[str, An
         "verbose": 1 if options.progress else None,
         "random_state": options.random_state,
     }
-    seen = sys.stderr.isatty() and not options.quiet
-    return build(kind, values, given, {"random_state": 0, "verbose": int(seen)})
+    return build(kind, values, given, {"random_state": 0})
 
 
 def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:

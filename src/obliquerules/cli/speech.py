@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from obliquerules.status_line import opened
 from obliquerules.streams import silence, standard_output
 
 DONE, FAILED, REFUSED = 0, 1, 2
@@ -41,8 +42,11 @@ def remark(message: str) -> None:
 
 @contextlib.contextmanager
 def spoken(*, quiet: bool = False) -> Iterator[None]:
-    """Turn what the library warns of inside into remarks."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Turn warnings inside into remarks.
+
+    If quiet, there are none, and no status line.
+    """
+    with warnings.catch_warnings(record=True) as caught, opened("", shown=False) if quiet else contextlib.nullcontext():
         warnings.simplefilter("always", UserWarning)
         yield
     for one in caught:

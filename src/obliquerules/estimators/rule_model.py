@@ -476,7 +476,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(random_state=0).fit(X, y).at(14)
         >>> edited = model.edit(X, y).drop(0).refit().model
         >>> len(model.ensemble_), len(edited.ensemble_)
-        (4, 3)
+        (5, 4)
         """
         block, rows = self._learnable_rows(X, y, sample_weight, exposure, offset)
         return Editing(self, Sample.of(block, rows.y, rows.weight, rows.total_offset))
@@ -515,14 +515,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> from sklearn.datasets import load_diabetes
         >>> from obliquerules import LLTBoostRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> short = model.rounded(X, y, digits=2)
         >>> print(short.to_text())
-        +125 if True
-        +7.2 (min(bmi, 38.2) - 26)
-        +54 if s5 + 0.018 bp - 0.014 s3 >= 5.78
+        +202 if True
+        +7.4 (min(bmi, 38.2) - 26)
+        +59 (min(s5, 5.34) - 5.34)
+        -22 if bp <= 99.8 & bmi >= 23.25
         >>> short.edits_[-1].description
-        'round to 2 digits: no row changes side, scores change by 0.82... at most'
+        'round to 2 digits: no row changes side, scores change by 0.65... at most'
         """
         editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
         return editing.round(digits, tolerance=tolerance, integers=integers).model
@@ -582,7 +583,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> from sklearn.datasets import load_diabetes
         >>> from obliquerules import LLTBoostRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> exported = model.export("sql", X, dialect="sqlite", table="patients")
         >>> exported.verification.engine, exported.verification.mismatches
         ('SQLite', 0)
@@ -612,12 +613,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> from sklearn.datasets import load_diabetes
         >>> from obliquerules import LLTBoostRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> print(model.rule_table(X, y))
-        rule                       weight  complexity  coverage  mean contribution  mean of y  condition
-                                     +125           0   100.0 %               +125      152.1  True
-           0  +7.22 (min(bmi, 38.2) - 26)           2   100.0 %              +2.58      152.1  True
-           1                        +54.1           5    44.6 %              +24.1        203  s5 + 0.018 bp - 0.014 s3 >= 5.78
+        rule                        weight  complexity  coverage  mean contribution  mean of y  condition
+                                      +202           0   100.0 %               +202      152.1  True
+           0   +7.38 (min(bmi, 38.2) - 26)           2   100.0 %              +2.64      152.1  True
+           1  +58.6 (min(s5, 5.34) - 5.34)           3   100.0 %              -42.5      152.1  True
+           2                         -21.9           5    43.9 %              -9.62      143.9  bp <= 99.8 & bmi >= 23.25
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -646,14 +648,16 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> from sklearn.datasets import load_diabetes
         >>> from obliquerules import LLTBoostRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> print(model.explain(X[:1]))
-        Predicted: 223.6
-           +125  to start with
-          +44.1  because bmi is 32.1: +7.22 x (32.1 - 26)
-          +54.1  because s5 + 0.018 bp - 0.014 s3 >= 5.78 (it is 6.146, met by 0.3658)
-           +224  in all, the prediction
-        Values: bmi = 32.1, bp = 101, s3 = 38, s5 = 4.8598
+        Predicted: 218.5
+           +202  to start with
+            +45  because bmi is 32.1: +7.38 x (32.1 - 26)
+          -28.1  because s5 is 4.8598: +58.6 x (4.8598 - 5.34)
+           +218  in all, the prediction
+        Not counted, because a condition is not met:
+          -21.9  if bp <= 99.8 (it is 101, missed by 1.2)
+        Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         block = self._read(X)
         given = read_given_to(self.model_, exposure, offset, len(block))
@@ -765,12 +769,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> from sklearn.datasets import load_diabetes
         >>> from obliquerules import LLTBoostRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-        >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(7)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
-        The prediction is 223.6. To make it less than 150, change
-           s5:  4.8598 -> 4.49  (-0.3698, 0.7087 standard deviations)
-          bmi:    32.1 -> 29.4  (-2.7, 0.6118 standard deviations)
-        That is a distance of 1.321 standard deviations in all; none of less than 1.311 within the given ranges does it.
+        The prediction is 218.5. To make it less than 150, change
+          bmi:  32.1 -> 25.7  (-6.4, 1.45 standard deviations)
+           bp:   101 -> 99.6  (-1.4, 0.1013 standard deviations)
+        That is a distance of 1.552 standard deviations in all; none of less than 1.515 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)

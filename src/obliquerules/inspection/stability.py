@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.counted import Counted
 from obliquerules.inspection.classes import by_class, weights_of
 from obliquerules.method import Method, Task, factor_scales, firing_patterns, scaled_weights
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
@@ -18,6 +19,7 @@ from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight
 from obliquerules.rules.style import PLAIN
 from obliquerules.rules.tables import Table
+from obliquerules.status_line import opened, status_line
 
 Vector = NDArray[np.float64]
 # The lower and the upper end.
@@ -27,6 +29,8 @@ Reweigh = Callable[[Vector], Vector]
 
 # Fitting weights alone is quick, and the ends of an interval need many draws.
 WEIGHT_DRAWS = 1000
+# The share of the time that refits take, roughly.
+REFITS = 0.9
 
 
 @dataclass(frozen=True)
@@ -195,8 +199,10 @@ def stability(
     bootstrap = Bootstrap(task.loss.strata(task.y), partial(_can_be_learned, task))
     again = partial(_overlaps_of_refit, ensemble, task, method.plain, bootstrap)
     # Seeds drawn here, not in the workers, are the same for any number of workers.
-    overlaps = np.array(joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(again)(seed) for seed in seeds[:n_bootstraps]))
-    intervals = weight_intervals(bootstrap, reweighing(ensemble, task, method), confidence, seeds[n_bootstraps:])
+    with opened("stability", task.stopwatch.clock):
+        parallel = Counted(n_jobs, "refits", n_bootstraps, (0.0, REFITS), parts=True)
+        overlaps = np.array(parallel(joblib.delayed(again)(seed) for seed in seeds[:n_bootstraps]))
+        intervals = weight_intervals(bootstrap, reweighing(ensemble, task, method), confidence, seeds[n_bootstraps:])
     rules = [
         RuleStability(
             rule.condition.describe(ensemble.columns),
@@ -239,9 +245,13 @@ def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
 
 def weight_intervals(bootstrap: Bootstrap, reweigh: Reweigh, confidence: float, seeds: list[int]) -> NDArray[np.float64]:
     """Return the percentile interval of each weight of each rule, shape (n_rules[, n_classes], 2), one draw for each seed."""
-    weights = np.array([reweigh(bootstrap.draw(seed)) for seed in seeds])
+    line, weights = status_line(), []
+    line.begin("weights", REFITS, 1.0)
+    for done, seed in enumerate(seeds):
+        line.tell("weights", done / len(seeds))
+        weights.append(reweigh(bootstrap.draw(seed)))
     tail = 0.5 * (1.0 - confidence)
-    return np.asarray(np.moveaxis(np.quantile(weights, [tail, 1.0 - tail], axis=0), 0, -1), dtype=np.float64)
+    return np.asarray(np.moveaxis(np.quantile(np.array(weights), [tail, 1.0 - tail], axis=0), 0, -1), dtype=np.float64)
 
 
 def _overlaps_of_refit(ensemble: RuleEnsemble, task: Task, method: Method, bootstrap: Bootstrap, seed: int) -> Vector:

@@ -2,10 +2,12 @@
 """Damped Newton steps on the class weights of rules; the arithmetic behind `solvers.class_weights`."""
 
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN, exp, fabs, fmax, log, sqrt
+from libc.math cimport INFINITY, NAN, fabs, fmax, log, sqrt
+from libc.string cimport memcpy
 
 import numpy as np
 
+include "row_block.pxi"
 include "signals.pxi"
 
 cdef int MAX_STEPS = 500
@@ -60,20 +62,33 @@ cdef void solve(const double[:, ::1] factor, double[::1] x) noexcept nogil:
             x[j] -= factor[i, j] * x[i]
 
 
+cdef double[:, :, ::1] in_blocks(const double[:, ::1] rows):
+    """Return the columns of rows as lines, in blocks of rows."""
+    cdef Py_ssize_t i, j, begin, n = rows.shape[0]
+    cdef double[:, :, ::1] blocks = np.zeros(((n + ROWS_PER_BLOCK - 1) // ROWS_PER_BLOCK, rows.shape[1], ROWS_PER_BLOCK))
+    for begin from 0 <= begin < n by ROWS_PER_BLOCK:
+        for j in range(rows.shape[1]):
+            for i in range(min(<Py_ssize_t> ROWS_PER_BLOCK, n - begin)):
+                blocks[begin // ROWS_PER_BLOCK, j, i] = rows[begin + i, j]
+    return blocks
+
+
 cdef class ClassWeightFinder:
     """The data of one problem: min over b of sum_i c_i (log sum_k exp f_ik - sum_k s_ik f_ik) + 1/2 sum_j ridge_j b_j^2.
 
-    Weight j is added to the score of class output[j] of the rows whose entry in column[j] of the design is not zero; the score
-    starts at the offset. Weights in column 0 are constants: they have no ridge, and their sum is zero.
+    Weight j times the entry in column[j] of the design is added to the score of class output[j] of each row; the score starts
+    at the offset. Weights in column 0 are constants: they have no ridge, and their sum is zero.
     """
 
-    cdef const double[:, ::1] design, shares, offset
-    cdef const double[::1] row_weight, given_ridge
-    cdef const Py_ssize_t[::1] column, output
-    cdef Py_ssize_t n, m, k
-    cdef double[::1] weights, candidate, gradient, next_gradient, step, ridge, mass, scale, mean, acting_mean
+    cdef double[:, :, ::1] columns, shares, offset  # blocks of rows, with a line for each column of the design, or class
+    cdef double[:, :, ::1] means, next_means        # at the weights, and where the objective was computed last
+    cdef double[:, ::1] slopes, left, right         # lines of the block of rows at hand
+    cdef double[::1] totals, expected, curved, rest, spare
+    cdef const double[::1] row_weight
+    cdef Py_ssize_t[::1] order, column, first       # weights are held class by class
+    cdef Py_ssize_t n, m, k, n_vectors
+    cdef double[::1] weights, candidate, gradient, next_gradient, step, given_ridge, ridge, mass, scale
     cdef double[:, ::1] hessian, factor
-    cdef Py_ssize_t[::1] first, active
     cdef double work, size, total_weight, centred
     cdef bint is_running
 
@@ -87,9 +102,7 @@ cdef class ClassWeightFinder:
         const Py_ssize_t[::1] output not None,
         const double[::1] ridge not None,
     ):
-        cdef Py_ssize_t i, j, acting = 0
-        self.design, self.shares, self.row_weight, self.offset = design, shares, row_weight, offset
-        self.column, self.output, self.given_ridge = column, output, ridge
+        cdef Py_ssize_t j
         self.n, self.k, self.m = design.shape[0], shares.shape[1], column.shape[0]
         if not shares.shape[0] == row_weight.shape[0] == offset.shape[0] == self.n or offset.shape[1] != self.k:
             raise ValueError("All arrays must have the same number of rows, and shares and offset one column for each class.")
@@ -100,46 +113,44 @@ cdef class ClassWeightFinder:
                 raise ValueError(
                     "column must hold positions of columns, output those of classes, and ridge finite numbers of at least 0."
                 )
+        order = np.argsort(output, kind="stable")
+        self.order, self.column, self.given_ridge = order, np.asarray(column)[order], np.asarray(ridge)[order]
+        self.first = np.searchsorted(np.asarray(output)[order], np.arange(self.k + 1))
+        self.row_weight = row_weight
+        self.columns, self.shares, self.offset = in_blocks(design), in_blocks(shares), in_blocks(offset)
+        self.make_room()
+
+    cdef int make_room(self) except -1:
+        """Set the arrays of what is computed."""
+        self.n_vectors = LANES * ((self.m + LANES) // LANES)
+        self.means, self.next_means = np.zeros((2, self.shares.shape[0], self.k, ROWS_PER_BLOCK))
+        self.slopes, self.left = np.zeros((self.k, ROWS_PER_BLOCK)), np.zeros((2, ROWS_PER_BLOCK))
+        self.right = np.zeros((self.n_vectors, ROWS_PER_BLOCK))
+        self.totals, self.expected, self.curved, self.rest = np.zeros((4, ROWS_PER_BLOCK))
         self.weights, self.candidate, self.gradient, self.next_gradient, self.step = np.zeros((5, self.m))
-        self.ridge, self.mass, self.scale, self.acting_mean = np.zeros((4, self.m))
-        self.hessian, self.factor = np.zeros((2, self.m, self.m))
-        self.mean = np.zeros(self.k)
-        self.first = np.zeros(self.n + 1, dtype=np.intp)
-        for i in range(self.n):
-            for j in range(self.m):
-                acting += design[i, column[j]] != 0.0
-            self.first[i + 1] = acting
-        self.active = np.zeros(acting, dtype=np.intp)
-        acting = 0
-        for i in range(self.n):
-            for j in range(self.m):
-                if design[i, column[j]] != 0.0:
-                    self.active[acting] = j
-                    acting += 1
+        self.ridge, self.mass, self.scale = np.zeros((3, self.m))
+        self.hessian, self.spare = np.zeros((self.m, self.n_vectors)), np.zeros(self.n_vectors)
+        self.factor = np.zeros((self.m, self.m))
+        return 0
 
-    cdef void score(self, Py_ssize_t i, const double[::1] weights) noexcept nogil:
-        """Set the scores of a row, in the place of its means."""
-        cdef Py_ssize_t a, k
-        for k in range(self.k):
-            self.mean[k] = self.offset[i, k]
-        for a in range(self.first[i], self.first[i + 1]):
-            self.mean[self.output[self.active[a]]] += weights[self.active[a]]
+    cdef int rows_of(self, Py_ssize_t block) noexcept nogil:
+        """Return the number of rows of a block."""
+        return <int> min(<Py_ssize_t> ROWS_PER_BLOCK, self.n - block * ROWS_PER_BLOCK)
 
-    cdef double loss(self, Py_ssize_t i) noexcept nogil:
-        """Return the loss of a row whose scores are set, and turn them into means."""
-        cdef Py_ssize_t k
-        cdef double highest = self.mean[0], total = 0.0, expected = 0.0
-        for k in range(1, self.k):
-            highest = fmax(highest, self.mean[k])
+    cdef void differentiate(self, Py_ssize_t block, const double[::1] weights) noexcept nogil:
+        """Set means, slopes, and both parts of the losses, of the rows of a block at some weights."""
+        cdef Py_ssize_t j, k
+        cdef int rows = self.rows_of(block)
+        cdef double *means = &self.next_means[block, 0, 0]
+        cdef const double *shares = &self.shares[block, 0, 0]
+        memcpy(means, &self.offset[block, 0, 0], self.k * ROWS_PER_BLOCK * sizeof(double))
         for k in range(self.k):
-            self.mean[k] -= highest
-            if self.shares[i, k] != 0.0:
-                expected += self.shares[i, k] * self.mean[k]
-            self.mean[k] = exp(self.mean[k])
-            total += self.mean[k]
-        for k in range(self.k):
-            self.mean[k] /= total
-        return log(total) - expected
+            for j in range(self.first[k], self.first[k + 1]):
+                add_scaled(means + k * ROWS_PER_BLOCK, &self.columns[block, self.column[j], 0], weights[j], rows)
+        class_odds(means, shares, &self.totals[0], &self.expected[0], <int> self.k, rows)
+        class_slopes(
+            means, shares, &self.row_weight[block * ROWS_PER_BLOCK], &self.totals[0], &self.slopes[0, 0], <int> self.k, rows
+        )
 
     cdef double penalty(self, const double[::1] weights) noexcept nogil:
         cdef Py_ssize_t j
@@ -152,58 +163,72 @@ cdef class ClassWeightFinder:
 
     cdef double objective(self, const double[::1] weights, double[::1] gradient) except? -1.0 nogil:
         """Return the objective at some weights, and set its gradient and the size of its terms."""
-        cdef Py_ssize_t i, a, j, k
-        cdef double total = 0.0, constants = 0.0, loss
+        cdef Py_ssize_t block, i, j, k
+        cdef double total = 0.0, constants = 0.0, loss, weight
         gradient[:] = 0.0
         self.size = 0.0
-        for i in range(self.n):
-            self.score(i, weights)
-            loss = self.loss(i)
-            total += self.row_weight[i] * loss
-            self.size += self.row_weight[i] * (1.0 + loss)
+        for block in range(self.columns.shape[0]):
+            self.differentiate(block, weights)
+            for i in range(self.rows_of(block)):
+                loss, weight = log(self.totals[i]) - self.expected[i], self.row_weight[block * ROWS_PER_BLOCK + i]
+                total += weight * loss
+                self.size += weight * (1.0 + loss)
             for k in range(self.k):
-                self.mean[k] = self.row_weight[i] * (self.mean[k] - self.shares[i, k])
-            for a in range(self.first[i], self.first[i + 1]):
-                gradient[self.active[a]] += self.mean[self.output[self.active[a]]]
+                for j in range(self.first[k], self.first[k + 1]):
+                    gradient[j] += sum_of_products(
+                        &self.slopes[k, 0], &self.columns[block, self.column[j], 0], self.rows_of(block)
+                    )
         for j in range(self.m):
             if self.column[j] == 0:
                 constants += weights[j]
         for j in range(self.m):
             gradient[j] += self.ridge[j] * weights[j] + (self.centred * constants if self.column[j] == 0 else 0.0)
-        ask_for_signals(&self.work, <double> self.n * 12 * self.k + 2 * self.active.shape[0])
+        ask_for_signals(&self.work, <double> self.n * (5 * self.k + self.m / 2))
         return total + self.penalty(weights)
 
     cdef int curve(self) except -1 nogil:
         """Set the lower triangle of the Hessian at the current weights."""
-        cdef Py_ssize_t i, a, b, j, k, acting
-        cdef const Py_ssize_t *active
-        cdef double *entries
-        cdef double scaled, done = 0.0
+        cdef Py_ssize_t block, j, i, k
         self.hessian[:, :] = 0.0
-        for i in range(self.n):
-            self.score(i, self.weights)
-            self.loss(i)
-            acting = self.first[i + 1] - self.first[i]
-            if acting == 0:
-                continue
-            active = &self.active[self.first[i]]
-            for a in range(acting):
-                self.acting_mean[a] = self.mean[self.output[active[a]]]
-            for a in range(acting):
-                j = active[a]
-                k = self.output[j]
-                entries = &self.hessian[j, 0]
-                scaled = self.row_weight[i] * self.acting_mean[a]
-                for b in range(a + 1):
-                    entries[active[b]] += scaled * ((1.0 if self.output[active[b]] == k else 0.0) - self.acting_mean[b])
-            done += 10 * self.k + acting * acting
+        for block in range(self.columns.shape[0]):
+            for k in range(self.k):
+                self.curve_class(block, k, &self.means[block, k, 0])
+            ask_for_signals(&self.work, <double> self.rows_of(block) * (self.k + self.m * self.m / 8))
         for j in range(self.m):
             self.hessian[j, j] += self.ridge[j]
             if self.column[j] == 0:
-                for a in range(j + 1):
-                    if self.column[a] == 0:
-                        self.hessian[j, a] += self.centred
-        return ask_for_signals(&self.work, done)
+                for i in range(j + 1):
+                    if self.column[i] == 0:
+                        self.hessian[j, i] += self.centred
+        return 0
+
+    cdef void curve_class(self, Py_ssize_t block, Py_ssize_t k, const double *means) noexcept nogil:
+        """Add to the Hessian of the weights of a class with each other, and with those of the classes before.
+
+        That is sum_i c_i x_i p_i z_i (1 - q_i) within a class, and without the 1 between classes.
+        """
+        cdef Py_ssize_t i, j, first = self.first[k], end = self.first[k + 1]
+        cdef int rows = self.rows_of(block)
+        cdef double *further
+        for i in range(rows):
+            self.curved[i] = self.row_weight[block * ROWS_PER_BLOCK + i] * means[i]
+            self.rest[i] = 1.0 - means[i]
+        for j in range(first, end):
+            multiply(&self.right[j, 0], &self.rest[0], &self.columns[block, self.column[j], 0], rows)
+        for j from first <= j < end by 2:
+            # Two at a time; where one is left over, it is its own companion.
+            i = j + 1 if j + 1 < end else j
+            further = &self.hessian[i, 0] if i > j else &self.spare[0]
+            multiply(&self.left[0, 0], &self.curved[0], &self.columns[block, self.column[j], 0], rows)
+            multiply(&self.left[1, 0], &self.curved[0], &self.columns[block, self.column[i], 0], rows)
+            add_products(
+                &self.hessian[j, 0], further, &self.left[0, 0], &self.left[1, 0], &self.right[0, 0],
+                <int> (LANES * (i // LANES + 1)), rows
+            )
+        for i in range(rows):
+            self.rest[i] = -means[i]
+        for j in range(first, end):
+            multiply(&self.right[j, 0], &self.rest[0], &self.columns[block, self.column[j], 0], rows)
 
     cdef bint damp(self, double damping) noexcept nogil:
         """Factorise the Hessian plus damping times the change of scores; False if that is not possible.
@@ -232,13 +257,18 @@ cdef class ClassWeightFinder:
 
     cdef void weigh(self) noexcept nogil:
         """Set the weight of all rows, that of the rows of each weight, and the penalties that depend on it."""
-        cdef Py_ssize_t i, j, a
+        cdef Py_ssize_t block, j
+        cdef int rows
+        cdef double *column
         self.mass[:] = 0.0
         self.total_weight = 0.0
-        for i in range(self.n):
-            self.total_weight += self.row_weight[i]
-            for a in range(self.first[i], self.first[i + 1]):
-                self.mass[self.active[a]] += self.row_weight[i]
+        for block in range(self.columns.shape[0]):
+            rows = self.rows_of(block)
+            self.total_weight += sum_of(&self.row_weight[block * ROWS_PER_BLOCK], rows)
+            for j in range(self.m):
+                column = &self.columns[block, self.column[j], 0]
+                multiply(&self.left[0, 0], &self.row_weight[block * ROWS_PER_BLOCK], column, rows)
+                self.mass[j] += sum_of_products(&self.left[0, 0], column, rows)
         self.centred = CENTRED * self.total_weight
         for j in range(self.m):
             self.ridge[j] = 0.0 if self.column[j] == 0 else fmax(self.given_ridge[j], LEAST_RIDGE * self.total_weight)
@@ -271,6 +301,7 @@ cdef class ClassWeightFinder:
         cdef bint is_fresh = False, is_solved = False, is_down
         cdef Py_ssize_t j
         cdef int i
+        self.means[:, :, :] = self.next_means
         for i in range(MAX_STEPS):
             if is_solved:
                 promise = self.aim()
@@ -292,6 +323,7 @@ cdef class ClassWeightFinder:
             if is_down:
                 self.weights[:] = self.candidate
                 self.gradient[:] = self.next_gradient
+                self.means[:, :, :] = self.next_means
                 objective = reached
                 if is_fresh:
                     damping = 0.1 * damping if damping > LEAST_DAMPING else 0.0
@@ -311,6 +343,7 @@ cdef class ClassWeightFinder:
 
         The way ends when the next step promises no more than the tolerance, as a share of the objective.
         """
+        cdef Py_ssize_t j
         cdef double objective
         if start.shape[0] != self.m:
             raise ValueError(f"start must have one entry for each of the {self.m} weights; got {start.shape[0]}.")
@@ -320,8 +353,11 @@ cdef class ClassWeightFinder:
         try:
             with nogil:
                 self.weigh()
-                self.weights[:] = start
+                for j in range(self.m):
+                    self.weights[j] = start[self.order[j]]
                 objective = self.minimise(tolerance)
         finally:
             self.is_running = False
-        return np.array(self.weights), objective
+        found = np.empty(self.m)
+        found[np.asarray(self.order)] = self.weights
+        return found, objective

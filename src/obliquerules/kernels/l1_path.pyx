@@ -8,18 +8,7 @@ from libc.string cimport memset
 import numpy as np
 
 include "signals.pxi"
-
-cdef extern from "row_block.h" nogil:
-    int ROWS_PER_BLOCK
-    int LANES
-    void find_instructions()
-    void logistic_derivatives(const double *eta, const double *y, const double *c, double *r, double *h, int rows)
-    void add_scaled(double *target, const double *x, double scale, int rows)
-    void multiply(double *target, const double *h, const double *x, int rows)
-    void add_products(double *out, double *out2, const double *x, const double *x2, const double *U, int vectors, int rows)
-    double sum_of(const double *x, int rows)
-
-find_instructions()  # once, before anything runs
+include "row_block.pxi"
 
 cdef enum Status:
     COMPLETE = 0   # one more variable than asked for would enter: every level that exists was met

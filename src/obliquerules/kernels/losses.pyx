@@ -1,9 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The formulas of the losses, row by row; the arithmetic behind `losses`."""
 
+from libc.math cimport log
+
 import numpy as np
 
 include "losses.pxi"
+include "row_block.pxi"
 
 # The gamma loss is the Tweedie loss of power 2.
 FAMILIES = {"squared": SQUARED, "logistic": LOGISTIC, "poisson": POISSON, "tweedie": TWEEDIE}
@@ -56,6 +59,27 @@ def expected_hessian(int family, const double[::1] score not None, double power=
     with nogil:
         for i in range(out.shape[0]):
             out[i] = loss_expected_hessian(family, power, score[i])
+    return np.asarray(out)
+
+
+def class_value(const double[:, ::1] shares not None, const double[:, ::1] score not None):
+    """Return the loss of the scores of classes, given the share of each class; both have a line for each row."""
+    cdef Py_ssize_t i, k, begin, n = score.shape[0], classes = score.shape[1]
+    cdef int rows
+    cdef double[:, ::1] odds = np.empty((classes, ROWS_PER_BLOCK)), share = np.empty((classes, ROWS_PER_BLOCK))
+    cdef double[::1] out = np.empty(n)
+    cdef double[ROWS_PER_BLOCK] total, expected
+    if shares.shape[0] != n or shares.shape[1] != classes or classes == 0:
+        raise ValueError(f"There must be one share for each of the scores; got {np.shape(shares)} for {np.shape(score)}.")
+    with nogil:
+        for begin from 0 <= begin < n by ROWS_PER_BLOCK:
+            rows = <int> min(<Py_ssize_t> ROWS_PER_BLOCK, n - begin)
+            for k in range(classes):
+                for i in range(rows):
+                    odds[k, i], share[k, i] = score[begin + i, k], shares[begin + i, k]
+            class_odds(&odds[0, 0], &share[0, 0], total, expected, <int> classes, rows)
+            for i in range(rows):
+                out[begin + i] = log(total[i]) - expected[i]
     return np.asarray(out)
 
 

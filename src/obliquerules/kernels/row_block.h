@@ -2,6 +2,7 @@
 #ifndef OBLIQUERULES_ROW_BLOCK_H
 #define OBLIQUERULES_ROW_BLOCK_H
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -86,6 +87,24 @@ static inline void logistic_derivatives(const double *eta, const double *y, cons
     CHOSEN(logistic_derivatives, eta, y, c, r, h, rows);
 }
 
+static inline void logistic_losses(const double *eta, const double *y, const double *c, double *loss, int rows) {
+    CHOSEN(logistic_losses, eta, y, c, loss, rows);
+}
+
+static inline void sigmoids(double *value, const double *u, double sharpness, double if_missing, int rows) {
+    CHOSEN(sigmoids, value, u, sharpness, if_missing, rows);
+}
+
+static inline void class_odds(double *score, const double *y, double *total, double *expected, int classes, int rows) {
+    CHOSEN(class_odds, score, y, total, expected, classes, rows);
+}
+
+static inline void class_slopes(
+    double *odds, const double *y, const double *c, const double *total, double *r, int classes, int rows
+) {
+    CHOSEN(class_slopes, odds, y, c, total, r, classes, rows);
+}
+
 static inline void add_scaled(double *target, const double *x, double scale, int rows) {
     CHOSEN(add_scaled, target, x, scale, rows);
 }
@@ -102,6 +121,10 @@ static inline void add_products(
 
 static inline double sum_of(const double *x, int rows) {
     return CHOSEN(sum_of, x, rows);
+}
+
+static inline double sum_of_products(const double *x, const double *u, int rows) {
+    return CHOSEN(sum_of_products, x, u, rows);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Sums over one block of rows: the innermost loops of the L1 path. row_block.h includes this file once for each instruction set,
+/* Sums over one block of rows: the innermost loops of the kernels. row_block.h includes this file once for each instruction set,
    with macros that say what it is, and which the end of this file takes back. */
 
 /* exp(x) for -700 <= x <= 0 without a branch or a call, so that the loop around it is vectorised (error below 2 ulp). */
@@ -41,6 +41,91 @@ TARGET static void NAMED(logistic_derivatives)(const double *eta, const double *
         const double rest = eta[i] >= 0.0 ? e * q : q;
         r[i] = c[i] * ((1.0 - y[i]) * p - y[i] * rest);
         h[i] = c[i] * e * q * q;
+    }
+}
+
+/* log(1 + x) for 0 <= x <= 1, as 2 atanh(x / (2 + x)), in a series that has converged to the last bit but one. */
+TARGET static inline double NAMED(log1p_of_share)(double x) {
+    const double s = x / (2.0 + x), z = s * s;
+    double p = 1.0 / 33.0;
+    p = FMA(p, z, 1.0 / 31.0);
+    p = FMA(p, z, 1.0 / 29.0);
+    p = FMA(p, z, 1.0 / 27.0);
+    p = FMA(p, z, 1.0 / 25.0);
+    p = FMA(p, z, 1.0 / 23.0);
+    p = FMA(p, z, 1.0 / 21.0);
+    p = FMA(p, z, 1.0 / 19.0);
+    p = FMA(p, z, 1.0 / 17.0);
+    p = FMA(p, z, 1.0 / 15.0);
+    p = FMA(p, z, 1.0 / 13.0);
+    p = FMA(p, z, 1.0 / 11.0);
+    p = FMA(p, z, 1.0 / 9.0);
+    p = FMA(p, z, 1.0 / 7.0);
+    p = FMA(p, z, 1.0 / 5.0);
+    p = FMA(p, z, 1.0 / 3.0);
+    return 2.0 * FMA(s * z, p, s);
+}
+
+/* loss = c (log(1 + exp(eta)) - y eta), the weighted logistic loss. */
+TARGET static void NAMED(logistic_losses)(const double *eta, const double *y, const double *c, double *loss, int rows) {
+    SIMD
+    for (int i = 0; i < rows; i++) {
+        double a = -fabs(eta[i]);
+        a = a < -700.0 ? -700.0 : a;
+        const double above = eta[i] > 0.0 ? eta[i] : 0.0;
+        const double value = (above - y[i] * eta[i]) + NAMED(log1p_of_share)(NAMED(exp_of_negative)(a));
+        loss[i] = c[i] * (value < DBL_MAX ? value : DBL_MAX); /* also where the score is not a number */
+    }
+}
+
+/* value = sigmoid(sharpness u), or what is given where u is not a number. */
+TARGET static void NAMED(sigmoids)(double *value, const double *u, double sharpness, double if_missing, int rows) {
+    SIMD
+    for (int i = 0; i < rows; i++) {
+        const double v = sharpness * u[i];
+        double a = -fabs(v);
+        a = a < -700.0 ? -700.0 : a;
+        const double e = NAMED(exp_of_negative)(a);
+        const double q = 1.0 / (1.0 + e);
+        const double s = v >= 0.0 ? q : e * q;
+        value[i] = v != v ? if_missing : s;
+    }
+}
+
+/* Turn the scores of classes, ROWS_PER_BLOCK apart, into odds, which add up to total; the loss is log(total) - expected. */
+TARGET static void NAMED(class_odds)(double *score, const double *y, double *total, double *expected, int classes, int rows) {
+    double highest[ROWS_PER_BLOCK];
+    for (int i = 0; i < rows; i++) highest[i] = score[i];
+    for (int k = 1; k < classes; k++) {
+        const double *own = score + k * ROWS_PER_BLOCK;
+        SIMD
+        for (int i = 0; i < rows; i++) highest[i] = own[i] > highest[i] ? own[i] : highest[i];
+    }
+    for (int i = 0; i < rows; i++) total[i] = expected[i] = 0.0;
+    for (int k = 0; k < classes; k++) {
+        double *own = score + k * ROWS_PER_BLOCK;
+        const double *share = y + k * ROWS_PER_BLOCK;
+        SIMD
+        for (int i = 0; i < rows; i++) {
+            double a = own[i] - highest[i];
+            expected[i] += share[i] != 0.0 ? share[i] * a : 0.0; /* a score may be minus infinity */
+            a = a < -700.0 ? -700.0 : a;
+            own[i] = NAMED(exp_of_negative)(a);
+            total[i] += own[i];
+        }
+    }
+}
+
+/* Turn odds into probabilities p, and set r = c (p - y). */
+TARGET static void NAMED(class_slopes)(double *odds, const double *y, const double *c, const double *total, double *r, int classes, int rows) {
+    for (int k = 0; k < classes; k++) {
+        double *own = odds + k * ROWS_PER_BLOCK, *slope = r + k * ROWS_PER_BLOCK;
+        const double *share = y + k * ROWS_PER_BLOCK;
+        SIMD
+        for (int i = 0; i < rows; i++) {
+            own[i] /= total[i];
+            slope[i] = c[i] * (own[i] - share[i]);
+        }
     }
 }
 
@@ -131,6 +216,27 @@ TARGET static double NAMED(sum_of)(const double *x, int rows) {
     STORE(lanes, s);
     for (; i < rows; i++) lanes[0] += x[i];
     return across(lanes);
+}
+
+/* Sum of x * u. */
+TARGET static double NAMED(sum_of_products)(const double *x, const double *u, int rows) {
+    QUAD a, b, w, v, s, t;
+    double lanes[LANES], more[LANES];
+    int i = 0;
+    CLEAR(s);
+    CLEAR(t);
+    for (; i + ROWS_PER_LINE <= rows; i += ROWS_PER_LINE) {
+        LOAD(a, x + i);
+        LOAD(w, u + i);
+        LOAD(b, x + i + LANES);
+        LOAD(v, u + i + LANES);
+        ADD_PRODUCT(s, a, w);
+        ADD_PRODUCT(t, b, v);
+    }
+    STORE(lanes, s);
+    STORE(more, t);
+    for (; i < rows; i++) lanes[0] = FMA(x[i], u[i], lanes[0]);
+    return across(lanes) + across(more);
 }
 
 #undef FMA

@@ -9,10 +9,11 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.utils import check_random_state
 
 from obliquerules.class_order import grow_in_class_order
+from obliquerules.counted import Counted
 from obliquerules.method import Growth, Method, Task
 from obliquerules.nets.class_choice import drafts_of
 from obliquerules.nets.extraction import (
@@ -32,6 +33,8 @@ from obliquerules.parameters import check_penalties, falling_penalties, jobs, op
 from obliquerules.readable import exactness, readable_path, shortened_path
 
 DISCRETIZATIONS = ("refit", "paper")
+# The share of the time that training takes, roughly; shorter conditions take the rest.
+TRAINING = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +130,9 @@ class LTRNet(Method):
     def _trained(self, rows: TrainingRows, units: Units, report: Callable[[str], None] | None) -> list[tuple[list[Draft], int]]:
         """Return the drafts of each penalty and the number of steps that they took."""
         start = int(check_random_state(self.random_state).randint(2**31 - 1))
-        trained: list[tuple[list[Draft], int]] = Parallel(self.n_jobs)(
+        shares = (0.0, 1.0 if self.as_in_the_paper else TRAINING)
+        parallel = Counted(self.n_jobs, "penalties", self.n_penalties, shares)
+        trained: list[tuple[list[Draft], int]] = parallel(
             delayed(self._drafts)(rows, units, penalty, np.random.default_rng([start, index]), report)
             for index, penalty in enumerate(self.penalties())
         )

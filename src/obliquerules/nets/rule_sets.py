@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 
+from obliquerules.counted import Counted
 from obliquerules.nets.binarisation import Binarisation
 from obliquerules.nets.boxes import Boxes, Levels, shortest
 from obliquerules.nets.decision_network import Examples, RulesCallback, Schedule, Signs, train_networks
@@ -84,7 +85,7 @@ def learn_rule_sets(
     """
     batches = list(_batches(described, penalties, seed))
     work = (delayed(_learn)(Examples.of(inputs, y == batch.described, weight), batch, schedule, report) for batch in batches)
-    return [rule_set for learned in Parallel(n_jobs)(work) for rule_set in learned]
+    return [rule_set for learned in Counted(n_jobs, "batches", len(batches))(work) for rule_set in learned]
 
 
 def _batches(described: Sequence[int], penalties: Sequence[float], seed: int) -> Iterator[Batch]:

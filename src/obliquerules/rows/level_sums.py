@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,9 @@ MOST_SORTED = 20
 
 @dataclass(frozen=True, eq=False)
 class LevelSet:
-    """A condition on levels, and how much it lowers the loss, roughly."""
+    """A condition on levels, made if it is wanted, and how much it lowers the loss, roughly."""
 
-    membership: Membership
+    membership: Callable[[], Membership]
     gain: float
 
 
@@ -145,14 +145,17 @@ class LevelSums:
         inside, rows = float(total[codes].sum()), float(size[codes].sum())
         if negated:
             inside, rows = float(total[:-1].sum()) - inside, float(size[:-1].sum()) - rows
-        membership = Membership(self.column, [self.levels[code] for code in sorted(codes.tolist())], negated, missing)
-        return LevelSet(membership, _gain(inside + missing * total[-1], rows + missing * size[-1], total, size))
+        gain = _gain(inside + missing * total[-1], rows + missing * size[-1], total, size)
+        return LevelSet(partial(self._of_codes, codes, negated, missing), gain)
+
+    def _of_codes(self, codes: Rows, negated: bool, missing: bool) -> Membership:
+        return Membership(self.column, [self.levels[code] for code in sorted(codes.tolist())], negated, missing)
 
     def _by_missing(self, total: Vector, size: Vector) -> LevelSet:
         """Return the condition that the value is missing, or that it is not, whichever pulls."""
         missing = bool(total[-1] > 0.0)
         inside, rows = (total[-1], size[-1]) if missing else (total[:-1].sum(), size[:-1].sum())
-        return LevelSet(Membership(self.column, (), not missing, missing), _gain(inside, rows, total, size))
+        return LevelSet(partial(Membership, self.column, (), not missing, missing), _gain(inside, rows, total, size))
 
     def _cuts(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
         """Yield the best condition on the levels from one on, and the best one on those up to one."""
@@ -162,7 +165,7 @@ class LevelSums:
         for cut in range(1, len(levels)):
             for found, part, listed in ((above, slice(cut, -1), levels[cut:]), (below, slice(0, cut), levels[:cut])):
                 inside, rows = total[part].sum() + missing * total[-1], size[part].sum() + missing * size[-1]
-                membership = Membership(self.column, listed, missing=missing, ordered=True)
+                membership = partial(Membership, self.column, listed, missing=missing, ordered=True)
                 found.append(LevelSet(membership, _gain(inside, rows, total, size) if inside > 0.0 else 0.0))
         yield from (max(found, key=lambda one: one.gain) for found in (above, below) if found)
 
@@ -185,7 +188,7 @@ def best_level_sets(levels: list[LevelSums], pull: Vector, rows: Rows, most: int
     by_column = [list(one.best_sets(pull, rows)) for one in levels]
     found = [sets for sets in by_column if sets]
     for sets in sorted(found, key=lambda sets: -max(one.gain for one in sets))[:most]:
-        yield from (one.membership for one in sorted(sets, key=lambda one: -one.gain)[:MOST_SETS])
+        yield from (one.membership() for one in sorted(sets, key=lambda one: -one.gain)[:MOST_SETS])
 
 
 def levels_of(block: Block, weight: Vector) -> list[LevelSums]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -254,10 +255,17 @@ def _distinct(
 def sums(place: NDArray[np.intp], weight: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """Return the sum of weights at each place.
 
-    They are added in ascending order, so that the order of the rows does not count.
+    They are added in ascending order, and in two parts, the larger of which is exact: neither the order of rows counts nor, but
+    for weights of very different sizes, that one is given twice.
     """
     order = np.argsort(weight, kind="stable")
-    return np.bincount(place[order], weight[order], size).astype(np.float64)
+    place, weight = place[order], weight[order]
+    total = float(np.add.reduce(weight))
+    if not 0.0 < total < math.inf:
+        return np.bincount(place, weight, size).astype(np.float64)
+    unit = math.ldexp(1.0, max(math.frexp(total)[1] - 52, -1022))
+    whole = np.rint(weight / unit) * unit
+    return np.asarray(np.bincount(place, whole, size) + np.bincount(place, weight - whole, size))
 
 
 def _unit(total: NDArray[np.float64]) -> float:

@@ -93,11 +93,16 @@ class Scaling:
         The columns stand in the order of their influence (their weight on standardised inputs), and the first gets the weight
         +1 or -1, so that the condition reads in the units of its most influential variable.
         """
-        columns = np.flatnonzero(weights)
-        columns = columns[np.argsort(-np.abs(weights[columns]), kind="stable")]
-        raw = weights[columns] / self.scale[columns]
+        return Proposition(*self.unscaled(weights, threshold))
+
+    def unscaled(self, weights: NDArray[np.float64], threshold: float) -> tuple[list[int], list[float], float]:
+        """Return columns, weights and threshold of what `restore` returns."""
+        sizes = weights.tolist()
+        columns = sorted(np.flatnonzero(weights).tolist(), key=lambda column: -abs(sizes[column]))
+        raw = [sizes[column] / float(self.scale[column]) for column in columns]
         unit = abs(raw[0])
-        return Proposition(columns.tolist(), (raw / unit).tolist(), (threshold + raw @ self.mean[columns]) / unit)
+        shift = sum(weight * float(self.mean[column]) for weight, column in zip(raw, columns, strict=True))
+        return columns, [weight / unit for weight in raw], (threshold + shift) / unit
 
 
 def _size(deviation: Vector, share: Vector) -> float:

@@ -57,11 +57,13 @@ class Stratum:
 
         The last of them shows that there are more than ``most``.
         """
+        # Where this one is full, later hashes have no place.
+        end = np.searchsorted(other.key, self.key[-1], side="right") if len(self.key) > most else len(other.key)
         both = Stratum.of(
-            np.concatenate([self.key, other.key]),
-            np.concatenate([self.rows, other.rows]),
-            np.concatenate([self.weight, other.weight]),
-            np.concatenate([self.frequency, other.frequency]),
+            np.concatenate([self.key, other.key[:end]]),
+            np.concatenate([self.rows, other.rows[:end]]),
+            np.concatenate([self.weight, other.weight[:end]]),
+            np.concatenate([self.frequency, other.frequency[:end]]),
             most,
         )
         return replace(both, total=self.total + other.total)
@@ -85,8 +87,8 @@ class Sketch:
     def of(cls, part: Part, stratum: NDArray[np.intp], n_strata: int, most: int) -> Sketch:
         """Return rows of a block; rows of weight zero do not count."""
         offset = np.empty((len(part.y), 0)) if part.offset is None else part.offset.reshape(len(part.y), -1)
-        # Adding zero makes both zeros the same to the last bit.
-        rows = np.column_stack([part.X.matrix, part.y, offset]) + 0.0
+        rows = np.column_stack([part.X.matrix, part.y, offset]).astype(np.float64, copy=False)
+        rows += 0.0  # which makes both zeros the same to the last bit
         rows[np.isnan(rows)] = np.nan
         key = _content_key(rows)
         members = [np.flatnonzero((stratum == number) & (part.weight > 0.0)) for number in range(n_strata)]

@@ -103,11 +103,13 @@ class Columns(Sequence[Column]):
     def __getitem__(self, index: int | slice) -> Column | Columns:
         if isinstance(index, slice):
             return Columns.of([self[one] for one in range(*index.indices(len(self.names)))])
-        name = self.names[index]
-        return self._by_position.get(index % len(self.names)) or Column(name)
+        name, known = self.names[index], self._by_position
+        position = index % len(self.names)
+        return known[position] if position in known else known.setdefault(position, Column(name))
 
     @cached_property
     def _by_position(self) -> dict[int, Column]:
+        """The columns that were asked for, and those that are special."""
         return dict(self.special)
 
     @property
@@ -193,6 +195,12 @@ class Block:
     def incomplete(self) -> frozenset[int]:
         """The columns in which a value is missing."""
         return frozenset() if is_finite(self.matrix) else frozenset(np.flatnonzero(np.isnan(self.matrix).any(axis=0)).tolist())
+
+    @cached_property
+    def flags(self) -> frozenset[int]:
+        """The columns of 0 and 1."""
+        special = () if self.columns is None else self.columns.special
+        return frozenset(index for index, column in special if column.kind == "flag")
 
     def places(self, index: int) -> NDArray[np.intp]:
         """Return the place of each row in a column: its level's, then one for levels it does not have, then one for missing.

@@ -45,7 +45,11 @@ class Conjunction:
         return iter(self.propositions)
 
     def __and__(self, proposition: Test) -> Conjunction:
-        return Conjunction((*self.propositions, proposition))
+        if not isinstance(proposition, Proposition | Membership):
+            return Conjunction((*self.propositions, proposition))  # which raises
+        longer = object.__new__(Conjunction)
+        object.__setattr__(longer, "propositions", (*self.propositions, proposition))
+        return longer
 
     @property
     def complexity(self) -> int:

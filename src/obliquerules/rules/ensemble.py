@@ -162,7 +162,11 @@ class RuleEnsemble:
 
     def with_propositions(self, change: Callable[[Test], Test]) -> RuleEnsemble:
         """Return the ensemble with a function applied to each proposition and membership; the weights stay."""
-        return self.with_rules(replace(rule, condition=Conjunction(map(change, rule.condition))) for rule in self.rules)
+        conditions = [tuple(map(change, rule.condition)) for rule in self.rules]
+        if all(new == rule.condition.propositions for new, rule in zip(conditions, self.rules, strict=True)):
+            return self
+        rules = zip(conditions, self.rules, strict=True)
+        return self.with_rules(replace(rule, condition=Conjunction(tests)) for tests, rule in rules)
 
     @property
     def complexity(self) -> int:

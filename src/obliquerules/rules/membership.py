@@ -140,7 +140,9 @@ class Membership:
 
     def with_missing(self, missing: bool) -> Membership:
         """Return the same condition on levels, with another answer where the value is missing."""
-        return Membership(self.column, self.levels, self.negated, missing, self.ordered) if self.levels else self
+        if not self.levels or missing == self.missing:
+            return self
+        return Membership(self.column, self.levels, self.negated, missing, self.ordered)
 
     def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text."""

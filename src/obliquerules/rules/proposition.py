@@ -77,7 +77,7 @@ class Proposition:
                 f"A proposition needs one weight for each of one or more columns; got {len(self.columns)} columns and "
                 f"{len(self.weights)} weights."
             )
-        if not all(math.isfinite(weight) and weight != 0.0 for weight in self.weights):
+        if not all(map(math.isfinite, self.weights)) or 0.0 in self.weights:
             raise ValueError(f"The weights of a proposition must be finite and not zero; got {list(self.weights)}.")
         if not math.isfinite(self.threshold):
             raise ValueError(f"The threshold of a proposition must be finite; got {self.threshold}.")
@@ -91,7 +91,15 @@ class Proposition:
 
     def with_missing(self, missing: bool) -> Proposition:
         """Return the condition with another answer where a value is missing."""
-        return self._alike(self.weights, self.threshold, missing)
+        return self if missing == self.missing else self._turned(self.weights, self.threshold, missing)
+
+    def _turned(self, weights: tuple[float, ...], threshold: float, missing: bool) -> Proposition:
+        """Return a condition on the same columns with the same numbers, or all of them with the other sign."""
+        other = object.__new__(Proposition)
+        values = (self.columns, weights, threshold, missing, self.used_columns)
+        for name, value in zip(_SLOTS, values, strict=True):
+            object.__setattr__(other, name, value)
+        return other
 
     def _alike(self, weights: Iterable[float], threshold: float, missing: bool) -> Proposition:
         """Return a condition on the same columns, which need not be checked again."""
@@ -146,7 +154,8 @@ class Proposition:
 
         It holds where this condition does not; where x.w equals t, both hold.
         """
-        return self._alike((-weight for weight in self.weights), -self.threshold, not self.missing)
+        weights = tuple([-weight for weight in self.weights])
+        return self._turned(weights, 0.0 - self.threshold, not self.missing)
 
     def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, turned so that the first variable has no minus."""
@@ -157,6 +166,7 @@ class Proposition:
 
 
 Test = Proposition | Membership
+_SLOTS = ("columns", "weights", "threshold", "missing", "used_columns")
 
 
 def term_values(term: Term, block: Block) -> Vector:

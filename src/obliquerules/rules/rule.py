@@ -132,7 +132,12 @@ class Rule:
         """Return what the rule adds to the score of each row, given where its condition holds."""
         if self.factor is not None:
             return np.where(holds, self.weight * self.factor(block), 0.0)
-        return np.where(holds[:, None] if isinstance(self.weight, tuple) else holds, self.weight, 0.0)
+        if not isinstance(self.weight, tuple):
+            return np.where(holds, self.weight, 0.0)
+        added = np.zeros((len(holds), len(self.weight)))
+        for output in self.spoken_for:
+            added[:, output] = np.where(holds, self.weight[output], 0.0)
+        return added
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
         """Return the contribution of the rule to each row."""

@@ -23,7 +23,7 @@ Cases = NDArray[np.float64]
 
 def is_binary(term: Term, block: Block) -> bool:
     """Say whether an input of a sum is always 0 or 1."""
-    return isinstance(term, Membership) or block.column(term).kind == "flag"
+    return term in block.flags if isinstance(term, int) else True
 
 
 def in_whole_numbers(proposition: Proposition, block: Block) -> Test:

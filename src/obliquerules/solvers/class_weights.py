@@ -11,6 +11,8 @@ Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 EXACT = 1e-13
+# The tolerance of weights that are fitted to judge an ensemble: the loss is then exact to six digits or more.
+JUDGED = 1e-7
 
 
 def class_weights(
@@ -45,9 +47,10 @@ def class_weights(
     free = free.copy()
     free[0] = True
     column, output = map(np.ascontiguousarray, np.nonzero(free))
-    given = np.einsum("ij,jk->ik", design, np.where(free, 0.0, start))
-    if offset is not None:
-        given = given + offset
+    held = np.where(free, 0.0, start)
+    given = np.zeros(shares.shape) if offset is None else offset
+    if held.any():
+        given = given + np.einsum("ij,jk->ik", design, held)
     arrays = (design, shares, row_weight, given, np.asarray(ridge)[output], start[free])
     design, shares, row_weight, given, penalty, first = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
     found, _ = ClassWeightFinder(design, shares, row_weight, given, column, output, penalty).run(first, tolerance)
@@ -74,8 +77,10 @@ def class_weights_of_patterns(
     Rows with the same pattern are one row with their mean shares and summed weight, as for any loss.
     """
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
-    met = weight > 0.0
-    totals = [np.bincount(pattern, row_weight * share, len(design))[met] for share in shares.T]
-    mean = np.column_stack(totals) / weight[met, None]
-    given = None if offset is None else offset[met]
-    return class_weights(design[met], mean, weight[met], ridge, start, free, given, tolerance=tolerance)
+    cells = shares.shape[1] * pattern[:, None] + np.arange(shares.shape[1])
+    totals = np.bincount(cells.ravel(), (row_weight[:, None] * shares).ravel(), len(design) * shares.shape[1])
+    totals, met = totals.reshape(len(design), -1), weight > 0.0
+    if not met.all():
+        design, totals, weight = design[met], totals[met], weight[met]
+        offset = None if offset is None else offset[met]
+    return class_weights(design, totals / weight[:, None], weight, ridge, start, free, offset, tolerance=tolerance)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.kernels.l1_path import PathFollower
+from obliquerules.kernels.losses import FAMILIES
+from obliquerules.kernels.rule_weights import WeightFinder
 
 Ending = Literal["complete", "floor", "no signal", "one-sided", "stalled"]
 
@@ -128,26 +130,72 @@ def follow_path(
     min_alpha_ratio: float,
 ) -> L1Path:
     """Solve the problem of `l1_logistic_path` for arrays known to be sound: labels 0.0 or 1.0, weights above zero."""
-    if X.shape[1] == 0:
-        return L1Path((), 0.0, "no signal")
-    max_support = min(max_support, X.shape[1])
-    # The largest weight is made 1 so that the tolerances inside mean the same whatever unit the weights come in.
-    unit = float(weight.max(initial=0.0))
-    weight = weight / unit if unit > 0.0 else weight
-    # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
-    if not (np.einsum("i,i->", weight, labels) > 0.0 and np.einsum("i,i->", weight, 1.0 - labels) > 0.0):
-        return L1Path((), 0.0, "one-sided")
-    # The intercept absorbs any shift of a column: centred columns keep the Gram matrix well conditioned.
-    mean = np.einsum("i,ij->j", weight, X) / weight.sum()
-    centred = _centred(X, mean)
-    _silence_constants(centred, X)
-    follower = PathFollower(centred, labels, weight, max_support, min_alpha_ratio)
-    ending = follower.run()
-    levels = tuple(
-        None if level is None else L1Level(level[0], float(level[1] - mean @ level[0]), level[2] * unit, level[3])
-        for level in follower.levels()
-    )
-    return L1Path(levels, follower.largest_alpha * unit, ending)
+    return CentredProblem.of(X, labels, weight).path(max_support, min_alpha_ratio)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredProblem:
+    """A problem of `l1_logistic_path` whose columns are centred once, for paths in all of them or in some.
+
+    Attributes
+    ----------
+    centred : array of shape (n_samples, n_features)
+        Each column contiguous. The intercept absorbs any shift of a column, and the Gram matrix is well conditioned.
+    mean : array of shape (n_features,)
+    labels, weight : array of shape (n_samples,)
+        The largest weight is 1, so that tolerances mean the same whatever unit weights come in.
+    unit : float
+        What weights were divided by.
+    """
+
+    centred: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    labels: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    unit: float
+
+    @classmethod
+    def of(cls, X: NDArray[np.float64], labels: NDArray[np.float64], weight: NDArray[np.float64]) -> CentredProblem:
+        """Return the problem of arrays known to be sound: labels 0.0 or 1.0, weights above zero."""
+        unit = float(weight.max(initial=0.0))
+        weight = weight / unit if unit > 0.0 else weight
+        total = float(np.add.reduce(weight))
+        # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
+        mean = np.einsum("i,ij->j", weight, X) / total if total > 0.0 else np.zeros(X.shape[1])
+        centred = _centred(X, mean)
+        if X.size:
+            _silence_constants(centred, X)
+        return cls(centred, mean, labels, weight, unit)
+
+    def unpenalised(self, columns: NDArray[np.intp], ridge: float) -> tuple[float, NDArray[np.float64]]:
+        """Return intercept and weights of some columns without the L1 penalty.
+
+        A ridge, relative to the weight of all rows, keeps them finite where labels are separable.
+        """
+        lines = np.empty((1 + len(columns), len(self.labels)))
+        lines[0], lines[1:] = 1.0, self.centred.T[columns]
+        size = ridge * float(np.add.reduce(self.weight))
+        finder = WeightFinder(lines, self.labels, self.weight, np.zeros(len(self.labels)), FAMILIES["logistic"], size)
+        intercept, *weights = finder.run(np.zeros(len(lines)))[0].tolist()
+        found = np.array(weights)
+        return intercept - float(self.mean[columns] @ found), found
+
+    def path(self, max_support: int, min_alpha_ratio: float, columns: NDArray[np.intp] | None = None) -> L1Path:
+        """Return the path in some columns, or in all."""
+        centred, mean = self.centred, self.mean
+        if columns is not None:
+            centred, mean = centred.T[columns].T, mean[columns]
+        if centred.shape[1] == 0:
+            return L1Path((), 0.0, "no signal")
+        if not (np.add.reduce(self.weight * self.labels) > 0.0 and np.add.reduce(self.weight * (1.0 - self.labels)) > 0.0):
+            return L1Path((), 0.0, "one-sided")
+        follower = PathFollower(centred, self.labels, self.weight, min(max_support, centred.shape[1]), min_alpha_ratio)
+        ending = follower.run()
+        levels = tuple(
+            None if level is None else L1Level(level[0], float(level[1] - mean @ level[0]), level[2] * self.unit, level[3])
+            for level in follower.levels()
+        )
+        return L1Path(levels, follower.largest_alpha * self.unit, ending)
 
 
 def _centred(X: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from obliquerules.kernels.rule_weights import WeightFinder, weighted_products
 from obliquerules.losses import Loss
-from obliquerules.solvers.class_weights import class_weights_of_patterns
+from obliquerules.solvers.class_weights import EXACT, class_weights_of_patterns
 
 Vector = NDArray[np.float64]
 
@@ -67,17 +67,10 @@ def _minimised(
     design: NDArray[np.float64], y: Vector, row_weight: Vector, offset: Vector | None, loss: Loss, ridge: float, start: Vector
 ) -> tuple[Vector, float, float]:
     """Return the weights of all columns, and the objective before and after."""
-    finder = weight_finder(design, y, row_weight, loss, ridge, offset=offset)
-    return finder.run(np.ascontiguousarray(start, dtype=np.float64))
-
-
-def weight_finder(
-    design: NDArray[np.float64], y: Vector, row_weight: Vector, loss: Loss, ridge: float, *, offset: Vector | None = None
-) -> WeightFinder:
-    """Return what finds the weights of the columns of a design from any start."""
     given = np.zeros(len(design)) if offset is None else offset
-    design, y, row_weight, given = (np.ascontiguousarray(one, dtype=np.float64) for one in (design, y, row_weight, given))
-    return WeightFinder(design, y, row_weight, given, loss.family, ridge, loss.power)
+    columns, y, row_weight, given = (np.ascontiguousarray(one, dtype=np.float64) for one in (design.T, y, row_weight, given))
+    finder = WeightFinder(columns, y, row_weight, given, loss.family, ridge, loss.power)
+    return finder.run(np.ascontiguousarray(start, dtype=np.float64))
 
 
 def weights_of_patterns(
@@ -91,6 +84,7 @@ def weights_of_patterns(
     *,
     fixed: NDArray[np.bool_] | None = None,
     offset: Vector | None = None,
+    tolerance: float = EXACT,
 ) -> Vector:
     """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design, and an offset if it is given.
 
@@ -98,7 +92,8 @@ def weights_of_patterns(
     for why this is exact. The weights of ``fixed`` columns keep their start. With many classes, ``start`` and what is returned
     have a column for each class, and a rule has weights for the classes for which its start is not zero; for all, if it is
     zero for all; targets are classes or, with a column for each, their shares. Rows with different offsets have different
-    patterns. Without a ``pattern``, each row has a row of the design of its own; that is for one score.
+    patterns; they are as exact as the ``tolerance`` of `class_weights` says. Without a ``pattern``, each row has a row of the
+    design of its own; that is for one score.
     """
     if pattern is None:
         return _weights_of_cells(design, row_weight * y, row_weight, loss, float(ridge), start, fixed, offset)
@@ -108,8 +103,8 @@ def weights_of_patterns(
     if loss.by_class:
         free = (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
         free &= True if fixed is None else ~fixed[:, None]
-        shares = y if y.ndim == 2 else (y[:, None] == np.arange(start.shape[1])).astype(np.float64)
-        return class_weights_of_patterns(design, pattern, shares, row_weight, np.asarray(ridge), start, free, offset=given)
+        fitted = (design, pattern, loss.in_shares(y), row_weight, np.asarray(ridge), start, free)
+        return class_weights_of_patterns(*fitted, tolerance, given)
     weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
     total = np.bincount(pattern, row_weight * y, len(design)).astype(np.float64)
     return _weights_of_cells(design, total, weight, loss, float(ridge), start, fixed, given)
@@ -150,12 +145,17 @@ def whitened(design: NDArray[np.float64], by_pattern: Vector, ridge: float) -> N
     The second derivative of the loss in the score is given for each pattern, as a sum over its rows. If there is none, there
     are no such coordinates, and zeros are returned.
     """
+    return np.ascontiguousarray(whitened_lines(np.ascontiguousarray(design.T), by_pattern, ridge).T)
+
+
+def whitened_lines(columns: NDArray[np.float64], by_pattern: Vector, ridge: float) -> NDArray[np.float64]:
+    """Return what `whitened` does, with a line for each column of the design, as ``columns`` has."""
     if not by_pattern.sum() * TINY > np.finfo(np.float64).tiny:
-        return np.zeros_like(design)
-    columns = np.ascontiguousarray(design.T)
+        return np.zeros_like(columns)
     present = weighted_products(columns, by_pattern)
     # Of its own size, too: where one row has nearly all weight, the values of a slope are large.
     added = np.maximum(max(ridge, TINY * by_pattern.sum()), TINY * np.diag(present))
     added[0] = TINY * by_pattern.sum()
     present[np.diag_indices(len(present))] += added
-    return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(present), columns).T)
+    # The inverse has few rows: cheaper than to solve for each pattern, and as exact, because the matrix is triangular.
+    return np.linalg.solve(np.linalg.cholesky(present), np.eye(len(present))) @ columns

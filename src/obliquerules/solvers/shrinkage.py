@@ -11,10 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.losses import Loss
 from obliquerules.rows.sample import Groups
 from obliquerules.rules.columns import Block
-from obliquerules.solvers.rule_weights import weights_of_patterns, whitened
+from obliquerules.solvers.class_weights import JUDGED
+from obliquerules.solvers.rule_weights import TINY, weights_of_patterns, whitened
 
 Vector = NDArray[np.float64]
 
@@ -30,6 +32,8 @@ WEIGHTS_PER_UNIT = 0.4
 WEIGHTS_PER_UNIT_OF_LINES = 0.5
 # The largest leverage of what is left out.
 MOST_LEVERAGE = 0.99
+# Of a longer path with many classes, so many ensembles are asked, evenly spaced: neighbours nearly agree, and each takes long.
+MOST_ASKED = 25
 # Groups are left out in batches whose arrays have at most this many numbers.
 MOST_NUMBERS = 1 << 20
 
@@ -126,14 +130,23 @@ def estimated_ridge(
 
     The expected loss is that of the training rows, plus a multiple of what it would be more if each observation, or each
     group, were left out of the fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble
-    with rules, it is the least. What is asked of one ensemble does not depend on the others: ``each`` is called like `map`.
+    with rules, it is the least. With many classes, at most `MOST_ASKED` of the ensembles are asked. What is asked of one does
+    not depend on the others: ``each`` is called like `map`.
     """
     ridges = ridges_for(float(np.add.reduce(rows.weight)))
     penalties = [penalty(ridge) for ridge in ridges]
     losses = partial(expected_losses, rows=rows, ridges=penalties, weights_per_unit=weights_per_unit)
     with_rules = [one for one in ensembles if len(one.weights) > 1]
-    expected = sum(each(losses, with_rules), start=np.zeros(len(ridges)))
+    asked = _evenly_spaced(with_rules) if rows.loss.by_class else with_rules
+    expected = sum(each(losses, asked), start=np.zeros(len(ridges)))
     return ridges[int(np.argmin(expected))]
+
+
+def _evenly_spaced(ensembles: list[Fitted]) -> list[Fitted]:
+    """Return at most `MOST_ASKED` ensembles, with the first and the last."""
+    if len(ensembles) <= MOST_ASKED:
+        return ensembles
+    return [ensembles[place * (len(ensembles) - 1) // (MOST_ASKED - 1)] for place in range(MOST_ASKED)]
 
 
 def weights_per_unit(X: Block) -> float:
@@ -153,22 +166,33 @@ def ridges_for(n_rows: float) -> tuple[float, ...]:
 
 def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
     """Return the expected loss of an ensemble on new rows for each of some ridges."""
-    return np.array([expected_loss(one, rows, ridge, weights_per_unit) for ridge in ridges])
+    if rows.loss.by_class or rows.groups is not None:
+        return np.array([expected_loss(one, rows, ridge, weights_per_unit) for ridge in ridges])
+    offset, entries = np.zeros(len(rows.y)) if rows.offset is None else rows.offset, rows.entries
+    lines = np.ascontiguousarray(one.design[one.pattern].T)
+    finder = WeightFinder(lines, rows.y, rows.weight, np.ascontiguousarray(offset), rows.loss.family, 0.0, rows.loss.power)
+    penalties = np.array([float(ridge) for ridge in ridges])
+    training, new = finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
+    return _expected(one, training, new, weights_per_unit)
 
 
 def expected_loss(one: Fitted, rows: Rows, ridge: Any, weights_per_unit: float) -> float:
     """Return the expected loss of an ensemble on new rows if its weights are fitted with this ridge."""
-    weights = weights_of_patterns(
-        one.design, one.pattern, rows.y, rows.weight, rows.loss, ridge, one.weights, offset=rows.offset
-    )
+    targets = (rows.y, rows.weight, rows.loss)
+    weights = weights_of_patterns(one.design, one.pattern, *targets, ridge, one.weights, offset=rows.offset, tolerance=JUDGED)
     score = (one.design @ weights)[one.pattern]
     if rows.offset is not None:
         score = score + rows.offset
     entries, left_out = rows.entries, left_out_scores(one, rows, weights, score, ridge)
-    training = float(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
-    new = float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
+    training = np.asarray(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
+    new = np.asarray(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
+    return float(_expected(one, training, new, weights_per_unit))
+
+
+def _expected(one: Fitted, training: Vector, new: Vector, weights_per_unit: float) -> Vector:
+    """Return the loss to expect, given that of training rows, and that of what is left out."""
     weights_per_rule = weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
-    return training + weights_per_rule * max(new - training, 0.0)
+    return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
 
 
 def left_out_scores(one: Fitted, rows: Rows, weights: Vector, score: Vector, ridge: Any) -> Vector:

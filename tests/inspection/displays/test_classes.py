@@ -50,13 +50,17 @@ def test_the_scale_above_is_the_probability_of_one_class_rather_than_the_other()
     model, X, _ = irises()
     display = WaterfallDisplay.from_estimator(model, X, 70)
     above = display.figure_.axes[1]
-    assert above.get_xlabel() == "probability of 'virginica' rather than 'versicolor'"
+    two = display.explanation.between
+    first, second = model.classes_[[two.first, two.second]]
+    assert {first, second} == {"versicolor", "virginica"}
+    assert first == model.predict(X[70:71]).item()
+    assert above.get_xlabel() == f"probability of '{first}' rather than '{second}'"
     odds = {float(label.get_text()): place for label, place in zip(above.get_xticklabels(), above.get_xticks(), strict=True)}
     assert len(odds) > 1
     for share, place in odds.items():
         assert place == pytest.approx(np.log(share / (1.0 - share)), abs=1e-9)
-    two = model.predict_proba(X[70:71])[0, [2, 1]]
-    assert np.log(two[0] / two[1]) == pytest.approx(display.ends[-1])
+    likely, less_likely = model.predict_proba(X[70:71])[0, [two.first, two.second]]
+    assert np.log(likely / less_likely) == pytest.approx(display.ends[-1])
 
 
 def test_rules_on_other_classes_are_counted():

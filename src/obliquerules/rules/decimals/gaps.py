@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +52,15 @@ class Projections:
 
         ``largest`` has the largest absolute value of each of the terms, if that is known already.
         """
-        sizes = largest_of(terms) if largest is None else largest
-        bound = sum(abs(weight) * size for weight, size in zip(weights, sizes, strict=True))
-        return cls(values, partial(_slack_of_rows, terms, weights), 0.5 * SAME_PROJECTION * bound)
+        return cls.of_sum(values, lambda: terms, weights, largest_of(terms) if largest is None else largest)
+
+    @classmethod
+    def of_sum(
+        cls, values: Vector, terms: Callable[[], Sequence[Vector]], weights: Sequence[float], largest: Sequence[float]
+    ) -> Projections:
+        """Return projections as `of` does; ``terms`` is called only where the slack of each row is needed."""
+        bound = sum(abs(weight) * size for weight, size in zip(weights, largest, strict=True))
+        return cls(values, lambda: _slack_of_rows(terms(), weights), 0.5 * SAME_PROJECTION * bound)
 
     @classmethod
     def of_column(cls, values: Vector) -> Projections:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.kernels.sums import best_cut, neighbours
 from obliquerules.rules.decimals.gaps import Projections, real_gaps
 
 Vector = NDArray[np.float64]
@@ -18,17 +20,16 @@ def middle_of_gap(projections: Projections, threshold: float) -> float | None:
     See `real_gaps` for what a gap is. Returns None if there is no gap, or if the condition would hold for all rows or for none.
     Rows whose projection is missing are ignored.
     """
-    missing = np.isnan(projections.values)
-    if missing.any():
-        projections = projections[~missing]
-    values = projections.values
-    above = values >= threshold
-    if not 0 < np.count_nonzero(above) < len(above):
+    lower, upper = neighbours(projections.values, threshold)
+    if not -math.inf < lower < upper < math.inf:
         return None
-    lower, upper = float(np.maximum.reduce(values[~above])), float(np.minimum.reduce(values[above]))
     middle = lower + 0.5 * (upper - lower)
     if projections.surely_apart(upper - lower, 0.5):
         return middle
+    missing = np.isnan(projections.values)
+    if missing.any():
+        projections = projections[~missing]
+    above = projections.values >= threshold
     over, under = projections[above], projections[~above]
     if (under.values + under.slack).max() < middle < (over.values - over.slack).min():
         return middle
@@ -49,7 +50,15 @@ def best_threshold(projections: Projections, pull: Vector) -> float | None:
 
     None if no cut has a positive sum.
     """
-    return Cuts.of(projections).best(pull)
+    # No cut lies between equal projections, so that their order does not matter.
+    order = np.argsort(-projections.values)
+    cut, total, is_clear = best_cut(projections.values, order, pull, 4.0 * projections.most_slack)
+    if not is_clear:
+        return Cuts.of(projections).best(pull)
+    if not total > 0.0:
+        return None
+    upper, lower = projections.values[order[cut]], projections.values[order[cut + 1]]
+    return float(lower + 0.5 * (upper - lower))
 
 
 @dataclass(frozen=True, eq=False)

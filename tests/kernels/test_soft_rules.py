@@ -12,7 +12,6 @@ from scipy.special import expit
 
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.losses import LOSSES
-from obliquerules.solvers.refinement import descend
 from obliquerules.solvers.rule_weights import corrective_weights
 
 every_loss = pytest.mark.parametrize("name", ["squared", "logistic", "poisson", "tweedie"])
@@ -49,7 +48,7 @@ class Soft:
         first = np.cumsum((0, *SIZES)).astype(np.intc)
         shape = np.array(RULE_OF, dtype=np.intc), first, np.array(TERM_OF, dtype=np.intc), *flags, 2
         numbers = self.loss.family, self.ridge, self.loss.power, self.least_curvature
-        return SoftRules(self.terms, self.y, self.row_weight, self.offset, *shape, *numbers)
+        return SoftRules(np.ascontiguousarray(self.terms.T), self.y, self.row_weight, self.offset, *shape, *numbers)
 
     def rules(self, parameters, sharpness=SHARPNESS):
         """Return the value of each rule on each row."""
@@ -82,6 +81,12 @@ def soft_rules(name, seed=0, n=80, missing=True, **changes):
         terms[:, 1][rng.random(n) < 0.2] = np.nan
     soft = Soft(terms, y[name], rng.exponential(size=n), 0.3 * rng.normal(size=n), name)
     return replace(soft, **changes), 0.7 * rng.normal(size=N_PARAMETERS)
+
+
+def descend(kernel, start, sharpness, n_steps):
+    """Return where a descent ends, which is the start if nothing can be won."""
+    found = kernel.descend(start, sharpness, n_steps)
+    return start if found is None else found
 
 
 def symmetric(lower):
@@ -141,7 +146,7 @@ def test_where_conditions_are_nearly_hard_the_step_for_the_weights_is_that_of_ne
     gradient = design.T @ (soft.row_weight * soft.loss.gradient(soft.y, score)) + ridge @ at[:3]
     hessian = (design.T * (soft.row_weight * soft.loss.hessian(score))) @ design + ridge
     np.testing.assert_allclose(step[:3], np.linalg.solve(hessian, gradient), rtol=1e-6)
-    assert not step[3:].any()
+    np.testing.assert_allclose(step[3:], 0.0, atol=1e-200)
 
 
 @every_loss
@@ -177,11 +182,11 @@ def test_frozen_parameters_do_not_move(name, seed):
     assert (np.delete(found, frozen) != np.delete(start, frozen)).all()
 
 
-def test_the_start_itself_is_returned_where_nothing_can_be_won():
+def test_nothing_is_returned_where_nothing_can_be_won():
     soft, start = soft_rules("squared")
     start[1:3] = 0.0
     exact = replace(soft, y=soft.score(start), ridge=0.0)
-    assert descend(exact.kernel, start, SHARPNESS, 10) is start
+    assert exact.kernel.descend(start, SHARPNESS, 10) is None
 
 
 @every_loss

@@ -1,0 +1,172 @@
+"""The status line: how far long work has come."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TextIO, TypeVar
+
+Result = TypeVar("Result")
+
+# The seconds of silence at the beginning, and those between two changes of the line.
+SILENCE, PAUSE = 2.0, 0.2
+# The width of a line where the stream does not tell.
+COLUMNS = 80
+
+
+class StatusLine:
+    """One line that work overwrites, and erases at its end.
+
+    Work tells how far it has come; that costs a look at the clock, and nothing where nobody looks. A part of the work, such as
+    a fold, may be a fit that tells the same: that then counts within the part.
+
+    Parameters
+    ----------
+    name : str
+        What the line begins with.
+    clock : callable
+        Returns seconds that never go back.
+    stream : text stream or None
+        Where the line is; None for no line.
+    """
+
+    def __init__(self, name: str, clock: Callable[[], float] = time.monotonic, stream: TextIO | None = None) -> None:
+        self.name, self.clock, self.stream = name, clock, stream
+        self.began, self.drawn = 0.0 if stream is None else clock(), -math.inf
+        self.part, self.first, self.last, self.share, self.told = "", 0.0, 1.0, 0.0, 0.0
+        self.width, self.process, self.lock = 0, os.getpid(), threading.Lock()
+
+    def begin(self, part: str, first: float, last: float) -> None:
+        """Begin a part of the work, from one share to another."""
+        if self.stream is not None:
+            self.part, self.first, self.last, self.share = part, first, last, first
+            self.tell(part, 0.0)
+
+    def tell(self, doing: str, share: float) -> None:
+        """Tell what is being done, and which share is done."""
+        if self.stream is None:
+            return
+        now, self.told = self.clock(), share
+        # The fits of a part, of which the first takes longest, do not lead back.
+        self.share = max(self.share, self.first + share * (self.last - self.first))
+        # A process that was forked has a copy of the line, and draws none.
+        if now - self.began > SILENCE and now - self.drawn >= PAUSE and os.getpid() == self.process:
+            self.drawn = now
+            self._write(f"{self.name}: {self.part or doing}{progress(self.share, now - self.began)}")
+
+    def counter(self, doing: str, steps: int) -> Callable[[Result], Result]:
+        """Return what counts results, the last steps of a part."""
+        before, done = self.told, itertools.count(1)
+
+        def counted(result: Result) -> Result:
+            self.tell(doing, before + (1.0 - before) * next(done) / steps)
+            return result
+
+        return counted
+
+    def end(self) -> None:
+        """Erase the line for good."""
+        if self.width:
+            self._write("")
+        self.stream = None
+
+    def _write(self, text: str) -> None:
+        """Write over the line; where that fails, never again."""
+        with self.lock:
+            if self.stream is None:
+                return
+            try:
+                # Noted before, so that all is erased whenever an interrupt comes.
+                self.width = min(max(self.width, len(text)), columns_of(self.stream) - 1)
+                # Spaces erase in every terminal and notebook, and what else is written begins on the left, over this line.
+                self.stream.write(f"\r{text[: self.width]:<{self.width}}\r")
+                self.stream.flush()
+            except (OSError, ValueError):  # it is closed, or lacks a character: no reason for work to fail
+                self.stream = None
+
+
+NO_LINE = StatusLine("")
+_open: ContextVar[StatusLine | None] = ContextVar("open", default=None)
+
+
+def status_line() -> StatusLine:
+    """Return the line that is open, if any, to tell."""
+    return _open.get() or NO_LINE
+
+
+@contextmanager
+def opened(name: str, clock: Callable[[], float] = time.monotonic, *, shown: bool = True) -> Iterator[StatusLine]:
+    """Open a line, unless work around this has one.
+
+    Not shown, it is none, and there is none inside.
+    """
+    outer = _open.get()
+    if outer is not None:
+        yield outer
+        return
+    line = StatusLine(name, clock, watched_stream() if shown else None)
+    token = _open.set(line)
+    try:
+        yield line
+    finally:
+        _open.reset(token)
+        line.end()
+
+
+def watched_stream() -> TextIO | None:
+    """Return standard error if somebody looks at it.
+
+    That is on a terminal or in a notebook. Threads and processes that help others have nobody who looks.
+    """
+    import multiprocessing  # only here, since commands that do not fit should start quickly
+
+    if threading.current_thread() is not threading.main_thread() or multiprocessing.parent_process() is not None:
+        return None
+    try:
+        return sys.stderr if sys.stderr.isatty() or in_notebook() else None
+    except (AttributeError, ValueError):  # it is None, closed, or anything with a method to write
+        return sys.stderr if in_notebook() else None
+
+
+def in_notebook() -> bool:
+    """Say whether this runs in a kernel of IPython."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
+
+
+def columns_of(stream: TextIO) -> int:
+    """Return the width of a terminal, if that is known."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or COLUMNS
+    except (AttributeError, OSError, ValueError):  # a stream of a notebook, for example
+        return COLUMNS
+
+
+def progress(share: float, seconds: float) -> str:
+    """Return the share and, if known, the time left.
+
+    >>> progress(0.62, 13.0), progress(0.0, 3.0), progress(0.99, 10.0)
+    (', 62 %, about 8 s left', ', 0 %', ', 99 %')
+    """
+    left = seconds * (1.0 - share) / share if share > 0.0 else 0.0
+    # Where all is done, something is still being done: the line is there.
+    return f", {min(99, int(100.0 * share + 1e-9))} %" + (f", about {rough(left)} left" if left >= 1.0 else "")
+
+
+def rough(seconds: float) -> str:
+    """Return a time in whole seconds, minutes or hours.
+
+    >>> rough(7.4), rough(200.0), rough(20000.0)
+    ('7 s', '3 min', '6 h')
+    """
+    for size, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
