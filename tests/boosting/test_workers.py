@@ -57,16 +57,6 @@ def test_what_work_raises_comes_to_who_asked(some):
     assert some.each(str, range(3)) == ["0", "1", "2"]
 
 
-def test_results_in_turn(some):
-    assert list(some.in_turn(str, range(3))) == ["0", "1", "2"]
-
-
-def test_what_is_not_asked_for_is_not_done_without_other_threads():
-    done = []
-    assert next(iter(ALONE.in_turn(lambda item: done.append(item) or item, range(3)))) == 0
-    assert done == [0]
-
-
 def test_work_beside_other_work(some):
     def further():
         return some.each(lambda item: item + 1, range(4)), threading.get_ident()

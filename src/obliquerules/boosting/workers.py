@@ -55,10 +55,6 @@ class Workers:
             raise error
         return share.results
 
-    def in_turn(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterable[Result]:
-        """Return the results as `each` does; without other threads, each only when it is asked for, which may be never."""
-        return map(work, items) if self.pool is None else self.each(work, items)
-
     def beside(self, aside: Callable[[], Item], work: Callable[[], Result]) -> tuple[Item, Result]:
         """Return the results of two pieces of work; the first is done aside, by another thread, if one is free meanwhile.
 
