@@ -60,7 +60,7 @@ class Blur:
         return self.size / float(np.add.reduce(self.conditions.row_weight[self.conditions.rows]))
 
     def smooth(self, term: Candidate) -> Vector:
-        """Return to what degree rows meet the condition of a term; of a slope, its values."""
+        """Return the smoothed indicator of a rule, or the values of a slope."""
         return self._recent.get(term, lambda: self._smooth(term))
 
     def _smooth(self, term: Candidate) -> Vector:
@@ -74,7 +74,7 @@ class Blur:
     def judged(
         self, problem: Problem, common: Sequence[Candidate], last: Sequence[Candidate], weights: Matrix, losses: Vector
     ) -> Vector:
-        """Return what ensembles are judged by, which have all terms but the last in common.
+        """Return the judged losses of ensembles that differ only in their last term.
 
         ``weights`` has a line for each of them, ``losses`` the loss on all rows.
         """

@@ -45,12 +45,12 @@ Boosted = TypeVar("Boosted", bound="Boosting")
 GROWTH_RIDGE = 4.0
 # The paper's corrective step has no ridge; this one only keeps the weights of pure rules finite.
 PAPER_RIDGE = 1e-4
-# One candidate for so many rows is refitted before one is chosen: with few rows, a better fit of the tenth is luck. Beside
-# rules, slopes and hinges have as many tries of their own.
+# Refit one candidate per 500 rows, within bounds: on small data, trying more candidates overfits. Slopes and hinges are tried
+# separately, so fewer rules are tried when they are available.
 ROWS_PER_TRY = 500
 LEAST_TRIED, LEAST_TRIED_BESIDE_SLOPES, MOST_TRIED = 8, 3, 10
-# The longer search looks at no more rows than this; thresholds and weights of what it finds are those of all rows. Where
-# columns have many levels, it takes more rows to see them.
+# The search uses at most this many rows, or 50 per level if there are many levels; thresholds and weights are then fitted to
+# all rows.
 MOST_SEARCHED = 5000
 ROWS_PER_LEVEL = 50
 # The value of ``linear_terms`` for a linear model.
@@ -227,7 +227,7 @@ class Boosting(Method):
         return Growth(path, n_iter, notes=notes, parameters={**found, **unused})
 
     def _ensembles(self, stages: list[Stage], task: Task, ridge: Any, workers: Workers) -> list[RuleEnsemble]:
-        """Return the ensembles of the path, with short numbers for slopes."""
+        """Return the path as ensembles, with slopes in short numbers."""
         if not self.pair.as_in_the_paper:
             stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
         # Short numbers depend on units, which must not decide what is on the path.
@@ -236,7 +236,7 @@ class Boosting(Method):
         return [stage.ensemble for stage in stages]
 
     def _searched(self, task: Task) -> Task:
-        """Return the task of the search, which has some of the rows if there are many: they are in random order."""
+        """Return the task on a random subsample if there are many rows."""
         most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
         in_parts = self.learns_slopes(task.loss) and self.linear_terms != ONLY and task.groups is None
         if not in_parts or len(task.sample.y) <= most:
@@ -244,7 +244,7 @@ class Boosting(Method):
         return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
 
     def _on_all_rows(self, stages: list[Stage], task: Task, ridge: Any, workers: Workers) -> list[Stage]:
-        """Return ensembles that were found on some rows, with thresholds and weights of all rows."""
+        """Refine and refit ensembles on all rows after a subsampled search."""
         sample = task.sample
         problem = replace(self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_)), ridge=ridge, workers=workers)
         conditions = SoftConditions(Inputs(sample.X, sample.weight), sample.weight)

@@ -251,7 +251,7 @@ class ClassStage(Stage):
         return spoken, gain
 
     def _room_for_each(self, covers: Sequence[Mask]) -> tuple[Vector, Vector, Vector]:
-        """Return gradient and Hessian of the weights of several rules, with the constants free, and what is no curvature."""
+        """Return gradients, Hessians (constants profiled out) and least curvatures of several rules."""
         pull, part = self._derivatives([one * self.problem.learning_weight for one in covers])
         ridges, own = np.diag(self.ridges), part.diagonal(axis1=1, axis2=2)
         least = np.maximum(1e-9 * (own + self.ridges), np.finfo(np.float64).tiny)
@@ -355,7 +355,7 @@ class ClassStage(Stage):
 
 
 def _with_class(best: NDArray[np.intp], pull: Vector, left: Vector) -> tuple[Vector, Vector]:
-    """Return what is left for the other classes of each rule once one has its weight."""
+    """Eliminate the chosen class of each rule from its gradient and Hessian."""
     rules = np.arange(len(best))
     column = left[rules, :, best] / left[rules, best, best][:, None]
     return pull - column * pull[rules, best][:, None], left - column[:, :, None] * left[rules, best][:, None, :]

@@ -50,7 +50,7 @@ from obliquerules.status_line import status_line
 DEFAULT_FOLDS = 5
 # The largest number of repetitions of the folds.
 REPETITIONS = 10
-# The number that is needed, as a rule, before the choice can be called stable.
+# Most choices are stable after this many repetitions.
 LEAST_REPETITIONS = 2
 # The ridges that are compared if one is to be chosen; the first is that of growth. A linear model may need next to none.
 RIDGES = (4.0, 16.0, 64.0)

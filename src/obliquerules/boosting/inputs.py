@@ -16,7 +16,7 @@ from obliquerules.rules import Block, Column, Membership, Proposition
 from obliquerules.rules.decimals.gaps import Projections, largest_of
 from obliquerules.rules.proposition import Term
 
-# Refinement, hinges and smoothed losses look at no more rows than this, which are in random order: more would say the same.
+# Refinement, hinges and smoothed losses use at most this many rows, in random order; more rows change little.
 MOST_ROWS = 10_000
 # Only this many levels, those with the strongest pull, take part in one regression: it would take longer with all of them.
 MOST_LEVELS = 25

@@ -40,7 +40,7 @@ class kept(Generic[T]):  # noqa: N801  # used like property
 
 
 class Recent(Generic[T]):
-    """Values by key, of which the most recently used are kept.
+    """A least-recently-used cache.
 
     Unlike `functools.lru_cache` on a method, it does not keep its owner alive.
     """
@@ -51,7 +51,7 @@ class Recent(Generic[T]):
         self.lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, made if it is not kept."""
+        """Return the cached value of a key, computing it if needed."""
         with self.lock:
             found = self.values.pop(key, None)
         value = make() if found is None else found

@@ -15,7 +15,7 @@ from obliquerules.boosting.refinement import Refiner
 from obliquerules.boosting.selection import Selection
 from obliquerules.boosting.simplification import SIZES, simplify
 
-# The largest number of steps in which a new rule and all others are refined together.
+# Maximum number of refinement steps after a rule is added.
 STEPS = 8
 # Every ensemble of the Pareto front up to this complexity is grown again.
 LARGEST_GROWN_AGAIN = 13

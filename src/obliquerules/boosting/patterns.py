@@ -67,9 +67,9 @@ class FiringPatterns:
 
 @dataclass(frozen=True, eq=False)
 class RowPatterns:
-    """Each row as a pattern of its own: with slopes, rows have hardly anything in common.
+    """One pattern per row, for ensembles with slopes and for the search.
 
-    Ensembles that have a term in common share it: a design is made when it is asked for.
+    Ensembles share the terms they have in common; the design matrix is built on demand.
 
     Attributes
     ----------

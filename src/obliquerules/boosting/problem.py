@@ -112,7 +112,7 @@ class Candidate:
 
     @property
     def is_slope(self) -> bool:
-        """Whether it is a slope, and no condition."""
+        """Whether the term is a slope."""
         return isinstance(self.condition, Slope)
 
     def extended(self, proposition: Test, covers: Mask, objective: Callable[[Mask], float]) -> Candidate:
@@ -401,11 +401,11 @@ class Stage:
         return [stage for some in found for stage in some]
 
     def of_terms(self, terms: Sequence[Candidate], start: Vector) -> Stage:
-        """Return the stage of other terms, one or more, with their weights fitted from a start."""
+        """Return the stage of one or more other terms, with refitted weights."""
         return self._with_each(tuple(terms[:-1]), terms[-1:], start)[0]
 
     def _with_each(self, common: tuple[Candidate, ...], last: Sequence[Candidate], start: Vector) -> list[Stage]:
-        """Return the stages of some terms and each of the last ones, fitted by row and judged, all at once."""
+        """Fit and judge one stage per last term, all sharing the common terms."""
         problem, n = self.problem, len(self.problem.y)
         if not last:
             return []
@@ -445,7 +445,7 @@ class Stage:
         return Stage(self.problem, conditions, patterns, weights)
 
     def with_term(self, index: int, term: Candidate) -> Stage:
-        """Return the stage with another term in the place of one, and all weights refitted."""
+        """Return the stage with one term replaced and all weights refitted."""
         terms = self.terms
         return self.of_terms((*terms[:index], term, *terms[index + 1 :]), self.weights)
 

@@ -11,7 +11,7 @@ from obliquerules.stopwatch import Stopwatch
 
 # The number of reports of one improvement.
 REPORTS = 5
-# How long each improvement takes in units of the one before, and what follows in units of the growth, roughly.
+# Rough durations: each improvement relative to the previous one, and the final steps relative to growth.
 IMPROVEMENT, REST = 0.5, 1.0
 
 

@@ -58,7 +58,7 @@ class Record:
     def note_fitted(self, stage: Stage) -> Stage:
         """Record and return an ensemble whose weights have been fitted."""
         complexity, loss = stage.judged().complexity, stage.judged_loss
-        # Of those that are no larger, the last one on the front has the least loss.
+        # Losses fall along the front, so only its last member of at most this complexity can dominate.
         place = bisect_right(self.front, complexity, key=attrgetter("complexity"))
         if place == 0 or self.front[place - 1].judged_loss > loss:
             self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.judged_loss))
@@ -70,7 +70,7 @@ class Record:
             self.tried = score, stage
 
     def let_go(self) -> None:
-        """Forget all ensembles, once those of the path are known."""
+        """Drop all ensembles once the path is known."""
         self.grown, self.front, self.tried = [], [], None
 
     def is_new(self, what: str, stage: Stage) -> bool:

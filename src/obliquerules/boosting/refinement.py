@@ -29,7 +29,7 @@ Placed = tuple[Test, Mask]
 
 # Sharpness of the sigmoids, for sums of standard deviation one.
 SHARPNESS = 16.0
-# The largest number of steps in which ensembles that were found on some rows are refined on all of them.
+# Maximum number of refinement steps on all rows after a subsampled search.
 STEPS_ON_ALL_ROWS = 4
 # The curvature of a row counts as at least this share of that at the best constant.
 LEAST_CURVATURE = 4e-3
@@ -51,7 +51,7 @@ class Refiner:
     _recent: Recent[Candidate] = field(default_factory=lambda: Recent(MOST_KEPT))
 
     def moved_here(self, stage: Stage) -> Stage:
-        """Return an ensemble of other rows, refined on those of this problem if that lowers its loss."""
+        """Refit an ensemble on these rows, refined if that lowers its loss."""
         if not stage.conditions:
             return Stage.constant(self.problem)
         terms = [self._recent.get(one, partial(self._term, one)) for one in stage.conditions]

@@ -54,7 +54,7 @@ S = TypeVar("S", bound=Statistic)
 
 
 class Rows(ABC):
-    """Rows in blocks; what is asked of them is added up over the blocks in order, so that sums have the same bits."""
+    """Rows in blocks; statistics are summed in block order, so results are reproducible bit for bit."""
 
     @property
     @abstractmethod

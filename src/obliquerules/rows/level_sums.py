@@ -29,7 +29,7 @@ MOST_SORTED = 20
 
 @dataclass(frozen=True, eq=False)
 class LevelSet:
-    """A condition on levels, made if it is wanted, and how much it lowers the loss, roughly."""
+    """A lazily built condition on levels, with its approximate gain."""
 
     membership: Callable[[], Membership]
     gain: float

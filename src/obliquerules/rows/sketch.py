@@ -57,7 +57,7 @@ class Stratum:
 
         The last of them shows that there are more than ``most``.
         """
-        # Where this one is full, later hashes have no place.
+        # Once the sample is full, larger hashes cannot enter.
         end = np.searchsorted(other.key, self.key[-1], side="right") if len(self.key) > most else len(other.key)
         both = Stratum.of(
             np.concatenate([self.key, other.key[:end]]),
@@ -88,7 +88,7 @@ class Sketch:
         """Return rows of a block; rows of weight zero do not count."""
         offset = np.empty((len(part.y), 0)) if part.offset is None else part.offset.reshape(len(part.y), -1)
         rows = np.column_stack([part.X.matrix, part.y, offset]).astype(np.float64, copy=False)
-        rows += 0.0  # which makes both zeros the same to the last bit
+        rows += 0.0  # turns -0.0 into 0.0
         rows[np.isnan(rows)] = np.nan
         key = _content_key(rows)
         members = [np.flatnonzero((stratum == number) & (part.weight > 0.0)) for number in range(n_strata)]

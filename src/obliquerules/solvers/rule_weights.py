@@ -157,5 +157,5 @@ def whitened_lines(columns: NDArray[np.float64], by_pattern: Vector, ridge: floa
     added = np.maximum(max(ridge, TINY * by_pattern.sum()), TINY * np.diag(present))
     added[0] = TINY * by_pattern.sum()
     present[np.diag_indices(len(present))] += added
-    # The inverse has few rows: cheaper than to solve for each pattern, and as exact, because the matrix is triangular.
+    # Inverting the small factor is cheaper than solving for every pattern.
     return np.linalg.solve(np.linalg.cholesky(present), np.eye(len(present))) @ columns

@@ -32,7 +32,7 @@ WEIGHTS_PER_UNIT = 0.4
 WEIGHTS_PER_UNIT_OF_LINES = 0.5
 # The largest leverage of what is left out.
 MOST_LEVERAGE = 0.99
-# Of a longer path with many classes, so many ensembles are asked, evenly spaced: neighbours nearly agree, and each takes long.
+# With many classes, estimate the ridge from at most 25 evenly spaced path members: neighbours nearly agree.
 MOST_ASKED = 25
 # Groups are left out in batches whose arrays have at most this many numbers.
 MOST_NUMBERS = 1 << 20

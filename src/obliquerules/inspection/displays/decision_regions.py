@@ -152,7 +152,7 @@ class DecisionRegionsDisplay:
             Their targets, for the colour of the points.
         features : pair of str or int, optional
             The two inputs, by name or number. By default, the two inputs that the model uses, if there are exactly two. One
-            with levels, of which there may be twelve, has a band for each.
+            with levels (at most twelve) has one band per level.
         fixed : dict, optional
             The values at which to fix other inputs, by name or number; by default, their medians and most frequent levels.
         response_method : {"auto", "predict", "predict_proba", "score_samples"}, default="auto"
