@@ -191,6 +191,13 @@ def fold_of_rows(n: int) -> NDArray[np.intp]:
     return np.random.default_rng(0).permutation(n) % N_FOLDS
 
 
+def quietly(work: Callable[[], Any]) -> Any:
+    """Do some work; what a package has to say is not printed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return work()
+
+
 def fitted(make: Callable[[], Any], X: Matrix, y: Matrix, **given: Any) -> Any:
     """Fit a model; what a package has to say about its own code or its convergence is not printed."""
     with warnings.catch_warnings():

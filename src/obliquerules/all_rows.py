@@ -79,8 +79,9 @@ def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
         growth = method.grow(task)
         if method.free_weights:
             line.begin("weights of all rows", 1.0, 1.0)
-            ridge = replace(method, **growth.parameters).penalty(loss, some.y, some.weight)
-            growth = refitted(growth, some, rows, loss, ridge)
+            ridges = growth.ridges or [None] * len(growth.path)
+            penalties = [method.penalty(loss, some.y, some.weight, ridge) for ridge in ridges]
+            growth = refitted(growth, some, rows, loss, penalties)
     used = used_columns(growth.path)
     ends = rows.fold(lambda part: EndsOfColumns.of(part.X, part.weight, used))
     return replace(growth, ranges=ends.ranges(), from_some=True)
@@ -91,16 +92,17 @@ def _line_of(method: Method, task: Task) -> AbstractContextManager[StatusLine]:
     return opened(task.learner, task.stopwatch.clock, shown=not method.verbose)
 
 
-def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, ridge: Any) -> Growth:
+def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, penalties: Sequence[Any]) -> Growth:
     """Return what was learned from some rows with weights that are fitted to all, and a path that is one on all of them."""
-    fitted = fitted_path(growth.path, some, rows, loss, ridge)
+    fitted = fitted_path(growth.path, some, rows, loss, penalties)
     chosen = range(len(fitted))[growth.chosen]
     # The first member is the constant, the reference of all losses; the chosen one stays whatever it costs.
     kept = pareto(range(len(fitted)), lambda index: (fitted[index][0].complexity, rounded_to(fitted[index][1], DIGITS)))
     kept = sorted({*kept, 0, chosen})
     unit = math.sqrt(float(np.average(some.y**2, weights=some.weight))) if loss.link_name == "identity" else 1.0
     path = tuple(_rounded(fitted[index][0], unit) for index in kept)
-    return replace(growth, path=path, chosen=kept.index(chosen))
+    ridges, expected = (tuple(of_all[index] for index in kept if of_all) for of_all in (growth.ridges, growth.expected))
+    return replace(growth, path=path, chosen=kept.index(chosen), ridges=ridges, expected=expected)
 
 
 def _rounded(ensemble: RuleEnsemble, unit: float) -> RuleEnsemble:
@@ -122,20 +124,21 @@ def _rounded(ensemble: RuleEnsemble, unit: float) -> RuleEnsemble:
 
 
 def fitted_path(
-    path: Sequence[RuleEnsemble], some: Part, rows: Rows, loss: Loss, ridge: Any
+    path: Sequence[RuleEnsemble], some: Part, rows: Rows, loss: Loss, penalties: Sequence[Any]
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to all rows, each with its loss, less that of scores of zero.
 
-    The standard deviations of factors, in which a ridge counts their weights, are those of ``some`` of the rows.
+    Each has a penalty of its own. The standard deviations of factors, in which a ridge counts their weights, are those of ``some`` of the rows.
     """
     terms = Terms.of(path)
     in_table = [_has_table(ensemble) and rows.n_offsets == 0 for ensemble in path]
-    tabled = [ensemble for ensemble, one in zip(path, in_table, strict=True) if one]
-    others = [ensemble for ensemble, one in zip(path, in_table, strict=True) if not one]
-    by_table = iter(_by_tables(tabled, terms, rows, loss, ridge) if tabled else ())
-    scales = [factor_scales(one, some.X, some.weight) for one in others]
-    units = [np.ones(1 + len(one)) if scale is None else scale for one, scale in zip(others, scales, strict=True)]
-    by_newton = iter(_by_newton(others, terms, rows, loss, float(ridge), units) if others else ())
+    penalised = list(zip(path, penalties, in_table, strict=True))
+    tabled = [(ensemble, penalty) for ensemble, penalty, one in penalised if one]
+    others = [(ensemble, float(penalty)) for ensemble, penalty, one in penalised if not one]
+    by_table = iter(_by_tables(tabled, terms, rows, loss) if tabled else ())
+    scales = [factor_scales(one, some.X, some.weight) for one, _ in others]
+    units = [np.ones(1 + len(one)) if scale is None else scale for (one, _), scale in zip(others, scales, strict=True)]
+    by_newton = iter(_by_newton(others, terms, rows, loss, units) if others else ())
     return [next(by_table if one else by_newton) for one in in_table]
 
 
@@ -200,10 +203,10 @@ def _has_table(ensemble: RuleEnsemble) -> bool:
 
 
 def _by_tables(
-    path: Sequence[RuleEnsemble], terms: Terms, rows: Rows, loss: Loss, ridge: Any
+    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: Rows, loss: Loss
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to their firing patterns, which say all that rows say; see `Loss`."""
-    columns = [terms.columns(ensemble) for ensemble in path]
+    columns = [terms.columns(ensemble) for ensemble, _ in path]
     used = sorted({column for own in columns for column in own})
 
     def sums(part: Part) -> PatternSums:
@@ -211,7 +214,7 @@ def _by_tables(
         return PatternSums(tuple(_pattern_sums([fires[column] for column in own], part, loss) for own in columns))
 
     tables = rows.fold(sums).sums
-    return [_fitted_to_table(*one, loss, ridge) for one in zip(path, tables, strict=True)]
+    return [_fitted_to_table(one, table, loss, penalty) for (one, penalty), table in zip(path, tables, strict=True)]
 
 
 def _pattern_sums(fires: list[NDArray[np.bool_]], part: Part, loss: Loss) -> Matrix:
@@ -322,12 +325,12 @@ class Descent:
 
 
 def _by_newton(
-    path: Sequence[RuleEnsemble], terms: Terms, rows: Rows, loss: Loss, ridge: float, scales: Sequence[Vector]
+    path: Sequence[tuple[RuleEnsemble, float]], terms: Terms, rows: Rows, loss: Loss, scales: Sequence[Vector]
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to rows, all of them by the same passes over the rows."""
     descents = [
-        Descent(terms.columns(one), np.append(0.0, ridge * scale[1:] ** 2), one.weight_table, one.weight_table)
-        for one, scale in zip(path, scales, strict=True)
+        Descent(terms.columns(one), np.append(0.0, penalty * scale[1:] ** 2), one.weight_table, one.weight_table)
+        for (one, penalty), scale in zip(path, scales, strict=True)
     ]
     for _ in range(MAX_STEPS):
         going = [descent for descent in descents if not descent.done]
@@ -336,7 +339,7 @@ def _by_newton(
         found = rows.fold(partial(_newton_sums, descents=going, terms=terms, loss=loss))
         for descent, *sums in zip(going, found.value, found.gradient, found.hessian, strict=True):
             descent.step(*sums)
-    return [(one.with_weight_table(descent.best), descent.loss) for one, descent in zip(path, descents, strict=True)]
+    return [(one.with_weight_table(descent.best), descent.loss) for (one, _), descent in zip(path, descents, strict=True)]
 
 
 def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Loss) -> NewtonSums:

@@ -166,6 +166,10 @@ class Growth:
         The ranges of the columns that the path uses, on all rows.
     from_some : bool
         Whether the conditions were learned from some of the rows.
+    ridges : tuple of float
+        The ridge of each member of the path, in rows; empty if it is that of the method.
+    expected : tuple of float
+        The mean loss of each member to expect on new rows; empty if it is not known.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -175,6 +179,8 @@ class Growth:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     ranges: tuple[Range, ...] = ()
     from_some: bool = False
+    ridges: tuple[float, ...] = ()
+    expected: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,8 +245,8 @@ class Method(ABC):
         """Return the same method, silent and with another seed, for fits inside a fit."""
         return dataclasses.replace(self, random_state=seed, verbose=0)
 
-    def penalty(self, loss: Loss, y: Vector, weight: Vector) -> Any:
-        """Return the ridge for fitting rule weights to these targets, in units of the loss; with many classes, one for each.
+    def penalty(self, loss: Loss, y: Vector, weight: Vector, ridge: float | None = None) -> Any:
+        """Return a ridge, by default that of growth, in units of the loss; with many classes, one for each.
 
         A row counts for no less than it did before classes were reweighted: where hardly anything is left of a class, the
         curvature vanishes, and with it a ridge in proportion to it alone.
@@ -249,7 +255,7 @@ class Method(ABC):
         if self.class_weights is not None:
             before = weight / np.asarray(self.class_weights)[y.astype(np.intp)]
             curvature = np.maximum(curvature, loss.curvature(y, before))
-        return self.growth_ridge * curvature
+        return (self.growth_ridge if ridge is None else ridge) * curvature
 
     @property
     def growth_ridge(self) -> float:
@@ -281,6 +287,25 @@ def fitted_weights(
     scale = factor_scales(ensemble, sample.X, sample.weight)
     targets = (sample.y, sample.weight, loss)
     return scaled_weights(design, pattern, scale, *targets, ridge, start, fixed=fixed, offset=sample.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEnsemble:
+    """An ensemble on rows: firing patterns, and weights on the scale on which a ridge counts them."""
+
+    design: NDArray[np.float64]
+    pattern: NDArray[np.intp]
+    weights: Vector
+    complexity: int
+
+    @classmethod
+    def of(cls, ensemble: RuleEnsemble, sample: Sample) -> FittedEnsemble:
+        """Return an ensemble on some rows."""
+        design, pattern = firing_patterns(ensemble, sample.X, ensemble.fires(sample.X).T)
+        scale = factor_scales(ensemble, sample.X, sample.weight)
+        if scale is None:
+            return cls(design, pattern, ensemble.weight_table, ensemble.complexity)
+        return cls(design / scale, pattern, ensemble.weight_table * scale, ensemble.complexity)
 
 
 def scaled_weights(

@@ -60,24 +60,31 @@ def exactness(exception: str) -> Any:
 
 
 def readable_path(
-    path: Sequence[RuleEnsemble], task: Task, ridge: float, exact: str, each: Callable[..., Iterable[Any]] = map
-) -> tuple[RuleEnsemble, ...]:
-    """Return the Pareto front of a path in shorter conditions.
+    path: Sequence[tuple[RuleEnsemble, Any]], task: Task, exact: str, each: Callable[..., Iterable[Any]] = map
+) -> tuple[tuple[RuleEnsemble, ...], list[int]]:
+    """Return the Pareto front of a path in shorter conditions, and the places of its members on the path.
 
-    See `exactness`. Ensembles are independent of each other, but for the digits of numbers: ``each`` is called like `map`.
+    Each ensemble comes with the penalty on its weights. See `exactness`. Ensembles are independent of each other, but for the
+    digits of numbers: ``each`` is called like `map`.
     """
-    rows = _Rows(task, ridge)
-    members = list(each(rows.tidied, [rows.shortening.ensemble(ensemble) for ensemble in path]))
+    rows = _Rows(task)
+    short = [(rows.shortening.ensemble(ensemble), penalty) for ensemble, penalty in path]
+    members = list(each(lambda one: rows.tidied(*one), short))
     if exact == "loss":
         # The first member of a path is the constant.
         highest, told = members[0].loss, status_line().counter("shorter conditions", 2 * len(members))
         needed = list(each(lambda member: told(rows.within_budget(member, highest, 1.0)), members))
         coarse = rows.in_fewer_digits(needed, each)
         members = list(
-            each(lambda member: told(rows.within_budget(rows.tidied(member.ensemble), highest, BUDGETS_TRIED)), coarse)
+            each(
+                lambda member: told(
+                    rows.within_budget(rows.tidied(member.ensemble, member.penalty), highest, BUDGETS_TRIED)
+                ),
+                coarse,
+            )
         )
-    front = pareto(members, lambda member: (member.ensemble.complexity, member.loss))
-    return tuple(member.ensemble for member in front)
+    front = pareto(range(len(members)), lambda place: (members[place].ensemble.complexity, members[place].loss))
+    return tuple(members[place].ensemble for place in front), front
 
 
 def shortened_path(path: Sequence[RuleEnsemble], task: Task) -> tuple[RuleEnsemble, ...]:
@@ -88,15 +95,16 @@ def shortened_path(path: Sequence[RuleEnsemble], task: Task) -> tuple[RuleEnsemb
 
 def without_idle_parts(path: Sequence[RuleEnsemble], task: Task) -> list[RuleEnsemble]:
     """Return a path without idle parts of conditions; weights stay."""
-    rows = _Rows(task, 0.0)
+    rows = _Rows(task)
     return [ensemble.with_rules(map(rows.without_idle_parts, ensemble)) for ensemble in path]
 
 
 @dataclass(frozen=True, eq=False)
 class _Member:
-    """An ensemble with its training scores and mean loss."""
+    """An ensemble with the penalty on its weights, its training scores and its mean loss."""
 
     ensemble: RuleEnsemble
+    penalty: Any
     score: Vector
     loss: float
 
@@ -131,7 +139,6 @@ class _Rows:
     """The training rows with their targets, and which of them meet each condition."""
 
     task: Task
-    ridge: float
     met: dict[Conjunction, Mask] = field(default_factory=dict)
     scales: dict[tuple[Conjunction, Factor | None], float] = field(default_factory=dict)
 
@@ -150,7 +157,7 @@ class _Rows:
 
     # ---- no row changes side
 
-    def tidied(self, ensemble: RuleEnsemble) -> _Member:
+    def tidied(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
         """Return an ensemble without idle parts and redundant rules.
 
         Weights are refitted where rules merge.
@@ -158,7 +165,7 @@ class _Rows:
         rules = [self.without_idle_parts(rule) for rule in ensemble]
         shorter = ensemble if rules == list(ensemble) else ensemble.with_rules(rules)
         merged = without_redundant(shorter, self.fires(shorter))
-        return self.fitted(merged) if len(merged) < len(shorter) else self.scored(merged)
+        return self.fitted(merged, penalty) if len(merged) < len(shorter) else self.scored(merged, penalty)
 
     def without_idle_parts(self, rule: Rule) -> Rule:
         """Return a rule without parts that move no row."""
@@ -183,7 +190,8 @@ class _Rows:
         budgets = [self.budget(one, members[0].loss) for one in members]
         coarse = coarsened(ensembles, scores, self.task.sample.X, self.targets, budgets, self.shortening)
         # A ridge does not minimise the loss itself, which may exceed the budget after all.
-        fitted = zip(members, each(self.fitted, coarse), budgets, strict=True)
+        again = each(lambda one: self.fitted(*one), zip(coarse, [one.penalty for one in members], strict=True))
+        fitted = zip(members, again, budgets, strict=True)
         return [after if after.loss <= before.loss + budget else before for before, after, budget in fitted]
 
     def within_budget(self, member: _Member, highest: float, tried: float) -> _Member:
@@ -208,7 +216,8 @@ class _Rows:
                 shorter = replace(way.rule, condition=way.placed.condition)
                 if size(shorter.condition) < size(way.rule.condition):
                     rules = member.ensemble.rules
-                    return self.fitted(member.ensemble.with_rules((*rules[: way.index], shorter, *rules[way.index + 1 :])))
+                    changed = member.ensemble.with_rules((*rules[: way.index], shorter, *rules[way.index + 1 :]))
+                    return self.fitted(changed, member.penalty)
         return None
 
     def _ways(self, member: _Member, index: int) -> Iterator[_Way]:
@@ -230,16 +239,16 @@ class _Rows:
 
     # ---- weights and scores
 
-    def fitted(self, ensemble: RuleEnsemble) -> _Member:
+    def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
         """Return an ensemble without redundant rules and with refitted weights."""
         tidy = without_redundant(ensemble, self.fires(ensemble))
-        design, pattern = firing_patterns(tidy, self.task.sample.X, self.fires(tidy))
-        return self.scored(tidy.with_weight_table(self._weights(tidy, design, pattern)))
+        patterns = firing_patterns(tidy, self.task.sample.X, self.fires(tidy))
+        return self.scored(tidy.with_weight_table(self._weights(tidy, penalty, patterns)), penalty)
 
     def _refitted_loss(self, member: _Member, way: _Way, patterns: Patterns) -> float:
         """Return the refitted mean loss with one part less."""
         design, pattern = _with_column(*patterns, 1 + way.index, self._column(way))
-        weights = self._weights(member.ensemble, design, pattern, JUDGED)
+        weights = self._weights(member.ensemble, member.penalty, (design, pattern), JUDGED)
         return self.targets.mean((design @ weights)[pattern])
 
     def _column(self, way: _Way) -> Vector:
@@ -248,12 +257,14 @@ class _Rows:
         holds = way.placed.holds
         return holds.astype(np.float64) if factor is None else np.where(holds, factor(self.task.sample.X), 0.0)
 
-    def _weights(self, ensemble: RuleEnsemble, design: Matrix, pattern: Positions, tolerance: float = EXACT_WEIGHTS) -> Vector:
+    def _weights(
+        self, ensemble: RuleEnsemble, penalty: Any, patterns: Patterns, tolerance: float = EXACT_WEIGHTS
+    ) -> Vector:
         """Return the best weights of rules for firing patterns."""
         sample, start = self.task.sample, ensemble.weight_table
         sloped = any(rule.factor is not None for rule in ensemble)
         scale = np.array([1.0, *map(self._scale, ensemble)]) if sloped else None
-        fitted = (design, pattern, scale, self.targets.y, sample.weight, self.task.loss, self.ridge, start)
+        fitted = (*patterns, scale, self.targets.y, sample.weight, self.task.loss, penalty, start)
         return scaled_weights(*fitted, offset=sample.offset, tolerance=tolerance)
 
     def _scale(self, rule: Rule) -> float:
@@ -262,12 +273,12 @@ class _Rows:
             self.scales[place] = factor_scale(rule, self.task.sample.X, self.task.sample.weight)
         return self.scales[place]
 
-    def scored(self, ensemble: RuleEnsemble) -> _Member:
+    def scored(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
         """Return an ensemble with its scores and its loss."""
         score = np.repeat(np.array([ensemble.intercept]), len(self.task.sample.y), axis=0)
         for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
             score += rule.where(fires, self.task.sample.X)
-        return _Member(ensemble, score, self.targets.mean(score))
+        return _Member(ensemble, penalty, score, self.targets.mean(score))
 
     def fires(self, ensemble: RuleEnsemble) -> list[Mask]:
         """Return the training rows on which each rule fires."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -30,14 +30,14 @@ from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.class_order import grow_in_class_order
 from obliquerules.losses import Loss
-from obliquerules.method import Growth, Method, Task
+from obliquerules.method import FittedEnsemble, Growth, Method, Task
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
 from obliquerules.readable import exactness, readable_path, shortened_path
 from obliquerules.rows.sample import Sample
 from obliquerules.rows.warned import warn_caller
 from obliquerules.rules import Factor, RuleEnsemble
-from obliquerules.solvers.shrinkage import WEIGHTS_PER_UNIT_OF_LINES, Rows, estimated_ridge, weights_per_unit
+from obliquerules.solvers.shrinkage import WEIGHTS_PER_UNIT_OF_LINES, Rows, estimated_ridges, expected_losses, weights_per_unit
 
 Boosted = TypeVar("Boosted", bound="Boosting")
 
@@ -201,39 +201,51 @@ class Boosting(Method):
             return self._grow_with(workers, task)
 
     def _grow_with(self, workers: Workers, task: Task) -> Growth:
-        ridge, paper, groups = self.growth_ridge, self.pair.as_in_the_paper, task.sample.groups
-        estimates = self.ridge == AUTO and not paper
-        if estimates and groups is not None and len(groups.key) < 2:
+        paper, groups = self.pair.as_in_the_paper, task.sample.groups
+        if self.estimates_ridges and groups is not None and len(groups.key) < 2:
             raise ValueError("ridge='auto' needs at least 2 groups with weight, of which one can be left out; groups has one.")
         searched = self._searched(task)
         stages, record = self._grown(searched, workers)
         n_iter = len(record.grown) - 1
         record.let_go()
-        if estimates:
-            ridge = self._estimated_ridge(stages, searched, workers)
-        final = replace(self, ridge=ridge).task_penalty(task)
-        if searched is not task:
-            stages = self._on_all_rows(stages, task, final, workers)
-        elif ridge != self.growth_ridge:
-            stages = workers.each(lambda stage: stage.with_ridge(final).judged(), stages)
-        learned = self._ensembles(stages, task, final, workers)
+        ridges = self._ridges(stages, searched, workers)
+        stages = self._with_ridges(stages, ridges, task, workers, moved=searched is not task)
+        if not paper:
+            kept = pareto(range(len(stages)), lambda at: (stages[at].complexity, _rounded(stages[at].training_loss)))
+            stages, ridges = [stages[at] for at in kept], [ridges[at] for at in kept]
+        learned = self._ensembles(stages, task, workers)
+        penalties = [self.task_penalty(task, ridge) for ridge in ridges]
         del stages
-        path = shortened_path(learned, task) if paper else readable_path(learned, task, final, self.exact, workers.each)
+        if paper:
+            path = shortened_path(learned, task)
+        else:
+            path, kept = readable_path(list(zip(learned, penalties, strict=True)), task, self.exact, workers.each)
+            ridges = [ridges[at] for at in kept]
+        expected = self._expected(path, ridges, task, workers)
         if record.stopped is not None:
             warn_caller(STOPPED[record.stopped], ConvergenceWarning)
         notes = {**self.notes(record), "stopped_": record.stopped}
-        found = {"ridge": ridge} if self.ridge == AUTO else {}
         unused = {} if record.stopped == MAX_SECONDS else {"max_seconds": None}
-        return Growth(path, n_iter, notes=notes, parameters={**found, **unused})
+        return Growth(path, n_iter, notes=notes, parameters=unused, ridges=tuple(ridges), expected=expected)
 
-    def _ensembles(self, stages: list[Stage], task: Task, ridge: Any, workers: Workers) -> list[RuleEnsemble]:
+    def _ensembles(self, stages: list[Stage], task: Task, workers: Workers) -> list[RuleEnsemble]:
         """Return the path as ensembles, with slopes in short numbers."""
-        if not self.pair.as_in_the_paper:
-            stages = pareto(stages, lambda one: (one.complexity, float(f"{one.training_loss:.{LOSS_DIGITS}g}")))
         # Short numbers depend on units, which must not decide what is on the path.
         short = _shorter_slopes(stages, task.sample)
-        stages = workers.each(lambda stage: stage.with_slopes(short).with_ridge(ridge), stages) if short else stages
+        stages = workers.each(lambda stage: stage.with_slopes(short).refitted(), stages) if short else stages
         return [stage.ensemble for stage in stages]
+
+    def _with_ridges(
+        self, stages: list[Stage], ridges: list[float], task: Task, workers: Workers, *, moved: bool
+    ) -> list[Stage]:
+        """Return ensembles with weights fitted with their own ridges; ``moved`` to all rows after a subsampled search."""
+        penalties = [self.task_penalty(task, ridge) for ridge in ridges]
+        if moved:
+            refiner = self._refiner_on_all_rows(task, workers)
+            return workers.each(lambda one: refiner.with_ridge(one[1]).moved_here(one[0]), zip(stages, penalties, strict=True))
+        if all(ridge == self.growth_ridge for ridge in ridges):
+            return stages
+        return workers.each(lambda one: one[0].with_ridge(one[1]).judged(), zip(stages, penalties, strict=True))
 
     def _searched(self, task: Task) -> Task:
         """Return the task on a random subsample if there are many rows."""
@@ -243,24 +255,48 @@ class Boosting(Method):
             return task
         return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
 
-    def _on_all_rows(self, stages: list[Stage], task: Task, ridge: Any, workers: Workers) -> list[Stage]:
-        """Refine and refit ensembles on all rows after a subsampled search."""
+    def _refiner_on_all_rows(self, task: Task, workers: Workers) -> Refiner:
+        """Return what refines ensembles on all rows after a subsampled search."""
         sample = task.sample
-        problem = replace(self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_)), ridge=ridge, workers=workers)
+        problem = replace(self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_)), workers=workers)
         conditions = SoftConditions(Inputs(sample.X, sample.weight), sample.weight)
-        refiner = Refiner(conditions, replace(problem, blur=Blur(conditions, problem.size)))
-        return workers.each(refiner.moved_here, stages)
+        return Refiner(conditions, replace(problem, blur=Blur(conditions, problem.size)))
 
-    def _estimated_ridge(self, stages: list[Stage], task: Task, workers: Workers) -> float:
-        """Return the ridge of the final weights of ensembles."""
-        sample = task.sample
-        rows = Rows(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
-        per_unit = WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(sample.X)
+    @property
+    def estimates_ridges(self) -> bool:
+        """Whether the ridges of final weights are estimated."""
+        return self.ridge == AUTO and not self.pair.as_in_the_paper
+
+    def _ridges(self, stages: list[Stage], task: Task, workers: Workers) -> list[float]:
+        """Return the ridge of the final weights of each ensemble, in rows."""
+        if not self.estimates_ridges:
+            return [self.growth_ridge] * len(stages)
 
         def each(work: Callable[[Stage], Any], ensembles: list[Stage]) -> list[Any]:
             return workers.each(partial(_once, work), ensembles)
 
-        return estimated_ridge(stages, rows, lambda ridge: replace(self, ridge=ridge).task_penalty(task), per_unit, each)
+        per_unit = self._weights_per_unit(task)
+        return estimated_ridges(stages, _rows_of(task), lambda ridge: self.task_penalty(task, ridge), per_unit, each)
+
+    def _expected(
+        self, path: Sequence[RuleEnsemble], ridges: Sequence[float], task: Task, workers: Workers
+    ) -> tuple[float, ...]:
+        """Return the mean loss of each ensemble to expect on new rows."""
+        rows, sample, per_unit = _rows_of(task), task.sample, self._weights_per_unit(task)
+
+        def mean(one: tuple[RuleEnsemble, float]) -> float:
+            ensemble, ridge = one
+            if not len(ensemble):
+                return task.loss.risk(sample.y, sample.scores(ensemble), sample.weight)
+            fitted = FittedEnsemble.of(ensemble, sample)
+            return float(expected_losses(fitted, rows, [self.task_penalty(task, ridge)], per_unit)[0]) / total
+
+        total = float(np.add.reduce(sample.weight))
+        return tuple(workers.each(mean, list(zip(path, ridges, strict=True))))
+
+    def _weights_per_unit(self, task: Task) -> float:
+        """Return how many weights a unit of complexity counts as in the expected loss."""
+        return WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(task.sample.X)
 
     def _grown(self, task: Task, workers: Workers) -> tuple[list[Stage], Record]:
         """Return the ensembles of the path, and the record of the fit."""
@@ -337,9 +373,9 @@ class Boosting(Method):
             return float(self.ridge)
         return PAPER_RIDGE if self.pair.as_in_the_paper else GROWTH_RIDGE
 
-    def task_penalty(self, task: Task) -> Any:
-        """Return the ridge in units of the loss."""
-        return self.penalty(task.loss, task.sample.y, task.sample.weight)
+    def task_penalty(self, task: Task, ridge: float | None = None) -> Any:
+        """Return a ridge, by default that of growth, in units of the loss."""
+        return self.penalty(task.loss, task.sample.y, task.sample.weight, ridge)
 
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""
@@ -359,6 +395,17 @@ def by_information(method: Boosting) -> Selection:
 def by_validation(method: Boosting) -> Selection:
     """Return the paper's selection."""
     return ValidationSelection(method.validation_tolerance, method.objective_tolerance)
+
+
+def _rounded(loss: float) -> float:
+    """Return a loss in as many digits as are not rounding errors."""
+    return float(f"{loss:.{LOSS_DIGITS}g}")
+
+
+def _rows_of(task: Task) -> Rows:
+    """Return the rows of a task as the expected loss takes them."""
+    sample = task.sample
+    return Rows(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
 
 
 def _once(work: Callable[[Stage], Any], stage: Stage) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -49,6 +49,10 @@ class Refiner:
     conditions: SoftConditions
     problem: Problem
     _recent: Recent[Candidate] = field(default_factory=lambda: Recent(MOST_KEPT))
+
+    def with_ridge(self, ridge: Any) -> Refiner:
+        """Return the same for weights with another ridge."""
+        return replace(self, problem=replace(self.problem, ridge=ridge))
 
     def moved_here(self, stage: Stage) -> Stage:
         """Refit an ensemble on these rows, refined if that lowers its loss."""

@@ -31,21 +31,24 @@ class Slope:
     factor : Factor
     scale : float
         The standard deviation of the factor on the training rows.
+    incomplete : bool
+        Whether values of the column are missing: then the origin says what they count as.
     """
 
     factor: Factor
     scale: float
+    incomplete: bool = False
     is_upright: ClassVar[bool] = True
 
     @classmethod
     def of(cls, factor: Factor, X: Block, row_weight: Vector) -> Slope:
         """Return the slope of a factor on some rows."""
-        return cls(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight))
+        return cls(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight), factor.column in X.incomplete)
 
     @property
     def complexity(self) -> int:
         """What is read in the factor; see `Factor`."""
-        return self.factor.complexity
+        return self.factor.complexity + (self.incomplete and self.factor.has_origin)
 
     @property
     def propositions(self) -> tuple[Slope, ...]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,13 @@ from obliquerules.rules.votes import in_whole_numbers
 Vector = NDArray[np.float64]
 
 # A column with fewer different values has steps, and no slope.
-FEWEST_VALUES = 6
+FEWEST_VALUES = 3
 # A slope is worth its place from this share of the price of its complexity on.
 SHARE = 0.5
-# A column has a limit where this share of its rows lies beyond, one of them by this many times the distance between the limits.
+# A slope may have a limit beyond which 1 % of the rows lie, one of them by 0.2 times the distance between both limits; from 0.5
+# times on, it has one.
 BEYOND = 0.01
 FAR = 0.2
-# Up to this many times the distance, it may have it at its last value instead.
 VERY_FAR = 0.5
 # Values are counted from zero if it is no further from them than this, in the same unit; otherwise from a usual value.
 NEAR = 0.25
@@ -206,8 +207,7 @@ def slopes_in(column: int, X: Block, row_weight: Vector) -> list[Slope]:
 def _factors(column: int, values: Vector, weight: Vector, *, has_holes: bool) -> list[Factor]:
     """Return the factors of a column, with an origin where zero is far away.
 
-    Where values lie far beyond the others, there are limits. Unless they are very far, the line may also go on to the last of
-    them, and the loss decides.
+    Where values lie far beyond the others, there may be limits, which cost complexity. Where they lie very far, there are.
     """
     low, middle, high = quantiles(values, weight, (BEYOND, 0.5, 1.0 - BEYOND))
     width = high - low
@@ -217,15 +217,15 @@ def _factors(column: int, values: Vector, weight: Vector, *, has_holes: bool) ->
     # What is missing counts as the origin, which therefore is a usual value.
     origin = middle if has_holes or is_far else 0.0
     least, most = float(values.min()), float(values.max())
-    limits = [
-        (_limit(low, least, -width, goes_on=goes_on), _limit(high, most, width, goes_on=goes_on)) for goes_on in (False, True)
-    ]
-    return [Factor(column, origin, *pair) for pair in dict.fromkeys(limits)]
+    return [Factor(column, origin, *pair) for pair in product(_limits(low, least, -width), _limits(high, most, width))]
 
 
-def _limit(usual: float, last: float, width: float, *, goes_on: bool) -> float:
-    """Return where a factor ends, given the last usual value and the last of all; the width is negative on the lower side."""
-    beyond = (last - usual) / width
+def _limits(usual: float, last: float, width: float) -> tuple[float, ...]:
+    """Return the limits to choose from on one side, given the last usual value and the last of all, the widest first.
+
+    The width is negative on the lower side.
+    """
+    beyond, none = (last - usual) / width, math.copysign(math.inf, width)
     if beyond <= FAR:
-        return math.copysign(math.inf, width)
-    return last if goes_on and beyond <= VERY_FAR else usual
+        return (none,)
+    return (none, usual) if beyond <= VERY_FAR else (usual,)

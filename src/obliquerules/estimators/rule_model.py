@@ -287,6 +287,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             ranges=growth.ranges,
             offset=offset,
             class_weights=class_weights,
+            ridges=growth.ridges,
+            expected=growth.expected,
         )
         for name, value in growth.notes.items():
             setattr(self, name, value)
@@ -351,7 +353,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
 
     @property
     def ridge_(self) -> float:
-        """The ridge of the rule weights, estimated or given."""
+        """The ridge of the rule weights of the member that predicts, estimated or given."""
+        if self.model_.ridges:
+            return self.model_.ridges[self.model_.chosen]
         found = dict(() if self.model_.origin is None else self.model_.origin.parameters).get("ridge")
         if not isinstance(found, (int, float)):
             raise AttributeError("The model does not say with which ridge it was fitted.")
@@ -867,6 +871,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         """Return the method with the parameters of the last `fit`, even if they were changed since."""
         fitted = dict(self.model_.origin.parameters) if self.model_.origin is not None else self.get_params(deep=False)
         given = {name: fitted[name] for name in declarations(self.method_class) if name in fitted}
+        if self.model_.ridges:
+            given["ridge"] = self.ridge_
         return self.method_class(**given, class_weights=self.model_.class_weights)
 
     def report(

@@ -97,8 +97,8 @@ class LTRNet(Method):
         growth = grow_on_numbers(self, task, self._grow_on_numbers, dates=False)
         if self.as_in_the_paper:
             return replace(growth, path=shortened_path(growth.path, task))
-        ridge = self.penalty(task.loss, task.sample.y, task.sample.weight)
-        return replace(growth, path=readable_path(growth.path, task, ridge, self.exact))
+        penalty = self.penalty(task.loss, task.sample.y, task.sample.weight)
+        return replace(growth, path=readable_path([(one, penalty) for one in growth.path], task, self.exact)[0])
 
     def _grow_on_numbers(self, task: Task) -> Growth:
         sample, loss = task.sample, task.loss

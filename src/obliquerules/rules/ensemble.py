@@ -170,8 +170,17 @@ class RuleEnsemble:
 
     @property
     def complexity(self) -> int:
-        """The number of rules, factors, propositions and non-zero weights, C(f) in the paper; the constant is free."""
-        return sum(rule.complexity for rule in self.rules)
+        """What a reader must take in, C(f) in the paper; the constant is free.
+
+        It is the complexity of all rules, and one for each slope whose origin says what a missing value counts as.
+        """
+        return sum(rule.complexity + self._counts_missing(rule) for rule in self.rules)
+
+    def _counts_missing(self, rule: Rule) -> bool:
+        """Say whether the origin of a slope is the value that a missing one counts as."""
+        if rule.factor is None or not rule.factor.has_origin or len(rule.condition) or self.columns is None:
+            return False
+        return self.columns[rule.factor.column].missing
 
     @property
     def used_columns(self) -> tuple[int, ...]:

@@ -64,8 +64,13 @@ class Factor:
 
     @property
     def complexity(self) -> int:
-        """One for the column, and one for the knot of a hinge; limits that only keep outliers off are free, like the origin."""
-        return 1 + self.is_hinge
+        """One for the column, and one for each limit, which may be the knot of a hinge."""
+        return 1 + math.isfinite(self.lower) + math.isfinite(self.upper)
+
+    @property
+    def has_origin(self) -> bool:
+        """Whether an origin is printed that is neither zero nor a limit."""
+        return self.origin != 0.0 and not self.is_hinge
 
     @property
     def numbers(self) -> tuple[float, ...]:

@@ -94,6 +94,10 @@ class Model:
         What a prediction must be given besides the inputs; None if nothing. `ensemble` gives scores without it.
     class_weights : tuple of float or None
         By what the rows of each class were multiplied in `fit`: probabilities are of classes reweighted so. None if by nothing.
+    ridges : tuple of float
+        The ridge of the weights of each member of the path, in rows; empty if they are not known.
+    expected : tuple of float
+        The mean loss of each member of the path to expect on new rows; empty if they are not known.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -105,6 +109,8 @@ class Model:
     ranges: tuple[Range, ...] = ()
     offset: Offset | None = None
     class_weights: tuple[float, ...] | None = None
+    ridges: tuple[float, ...] = ()
+    expected: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:
@@ -184,7 +190,7 @@ class Model:
 
     def alone(self) -> Model:
         """Return the model whose path is the ensemble that predicts, alone."""
-        return replace(self, path=(self.ensemble,), chosen=0, edits=None)
+        return replace(self, path=(self.ensemble,), chosen=0, edits=None, ridges=self.ridges[self.chosen :][:1], expected=())
 
     def renumbered(self, place: Mapping[int, int], columns: Columns) -> Model:
         """Return the model on other columns, among which those that its path uses have new places; edits are not kept."""

@@ -92,11 +92,15 @@ class Rule:
     def complexity(self) -> int:
         """One for each weight that is not zero, and the complexity of factor and condition; a constant is free.
 
-        With one score, the weight counts whatever it is.
+        With one score, the weight counts whatever it is. Beside a condition, the origin of a factor counts: it does not only
+        move the constant.
         """
         if self.is_constant:
             return 0
-        return len(self.spoken_for) + (0 if self.factor is None else self.factor.complexity) + self.condition.complexity
+        counted = len(self.spoken_for) + self.condition.complexity
+        if self.factor is None:
+            return counted
+        return counted + self.factor.complexity + (self.factor.has_origin and len(self.condition) > 0)
 
     @property
     def is_constant(self) -> bool:

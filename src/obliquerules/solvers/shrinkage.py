@@ -20,8 +20,9 @@ from obliquerules.solvers.rule_weights import TINY, weights_of_patterns, whitene
 
 Vector = NDArray[np.float64]
 
-# The ridges that are compared, in rows.
-RIDGES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+# The ridges that are compared, in rows: powers of two from the least up to this share of the rows, but at least 128.
+LEAST_RIDGE, LARGEST_RIDGE = 0.25, 128.0
+LARGEST_SHARE = 0.25
 # A ridge below one row is compared only if it is at least this much divided by the number of rows: where few rows of two
 # classes are separated, none of them shows what its own absence would change.
 ROWS_FOR_LESS = 100.0
@@ -119,34 +120,57 @@ class Fitted(Protocol):
         ...
 
 
-def estimated_ridge(
+def estimated_ridges(
     ensembles: Sequence[Fitted],
     rows: Rows,
     penalty: Callable[[float], Any],
     weights_per_unit: float,
     each: Callable[..., Iterable[Vector]] = map,
-) -> float:
-    """Return the ridge, in rows, with the least mean expected loss of some ensembles on new rows.
+) -> list[float]:
+    """Return the ridge of each ensemble of a path, in rows: those of the least expected loss that do not fall with size.
 
     The expected loss is that of the training rows, plus a multiple of what it would be more if each observation, or each
-    group, were left out of the fit of the weights; ``penalty`` gives the ridge in units of the loss. If there is no ensemble
-    with rules, it is the least. With many classes, at most `MOST_ASKED` of the ensembles are asked. What is asked of one does
-    not depend on the others: ``each`` is called like `map`.
+    group, were left out of the fit of the weights; ``penalty`` gives the ridge in units of the loss. A single ensemble says
+    little about its own ridge, so those of a path must rise together. With many classes, at most `MOST_ASKED` ensembles are
+    evaluated. Ensembles are evaluated independently: ``each`` is called like `map`.
     """
     ridges = ridges_for(float(np.add.reduce(rows.weight)))
     penalties = [penalty(ridge) for ridge in ridges]
     losses = partial(expected_losses, rows=rows, ridges=penalties, weights_per_unit=weights_per_unit)
-    with_rules = [one for one in ensembles if len(one.weights) > 1]
+    with_rules = [place for place, one in enumerate(ensembles) if len(one.weights) > 1]
     asked = _evenly_spaced(with_rules) if rows.loss.by_class else with_rules
-    expected = sum(each(losses, asked), start=np.zeros(len(ridges)))
-    return ridges[int(np.argmin(expected))]
+    if not asked:
+        return [ridges[0]] * len(ensembles)
+    rising = rising_places(np.array(list(each(losses, [ensembles[place] for place in asked]))))
+    # An ensemble that was not evaluated has the ridge of the next smaller one that was; the constant has no weight to shrink.
+    nearest = np.maximum(np.searchsorted(asked, np.arange(len(ensembles)), side="right") - 1, 0)
+    return [ridges[rising[place]] for place in nearest]
 
 
-def _evenly_spaced(ensembles: list[Fitted]) -> list[Fitted]:
-    """Return at most `MOST_ASKED` ensembles, with the first and the last."""
-    if len(ensembles) <= MOST_ASKED:
-        return ensembles
-    return [ensembles[place * (len(ensembles) - 1) // (MOST_ASKED - 1)] for place in range(MOST_ASKED)]
+def rising_places(losses: NDArray[np.float64]) -> list[int]:
+    """Return a place in each line, none before that of the line above, such that the sum of these numbers is least.
+
+    >>> rising_places(np.array([[1.0, 2.0, 9.0], [5.0, 0.0, 3.0], [0.0, 1.0, 1.0]]))
+    [0, 1, 1]
+    """
+    # The least sum up to each line if the place there is at most this one, and the place that has it.
+    least, places = np.zeros(losses.shape[1]), []
+    for line in losses:
+        total = least + line
+        best = np.array([int(np.argmin(total[: place + 1])) for place in range(len(total))])
+        least = total[best]
+        places.append(best)
+    found = [len(least) - 1]
+    for best in reversed(places):
+        found.append(int(best[found[-1]]))
+    return found[:0:-1]
+
+
+def _evenly_spaced(places: list[int]) -> list[int]:
+    """Return at most `MOST_ASKED` places, with the first and the last."""
+    if len(places) <= MOST_ASKED:
+        return places
+    return [places[one * (len(places) - 1) // (MOST_ASKED - 1)] for one in range(MOST_ASKED)]
 
 
 def weights_per_unit(X: Block) -> float:
@@ -161,7 +185,9 @@ def weights_per_unit(X: Block) -> float:
 
 def ridges_for(n_rows: float) -> tuple[float, ...]:
     """Return the ridges to compare for a number of rows, by weight."""
-    return tuple(ridge for ridge in RIDGES if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
+    most = max(LARGEST_RIDGE, LARGEST_SHARE * n_rows)
+    ridges = (LEAST_RIDGE * 2.0**power for power in range(1 + math.floor(math.log2(most / LEAST_RIDGE))))
+    return tuple(ridge for ridge in ridges if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
 
 
 def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
