@@ -170,6 +170,8 @@ class Growth:
         The ridge of each member of the path, in rows; empty if it is that of the method.
     expected : tuple of float
         The mean loss of each member to expect on new rows; empty if it is not known.
+    standard_errors : tuple of float
+        The standard error of each of them; empty unless they are cross-validated.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -181,6 +183,7 @@ class Growth:
     from_some: bool = False
     ridges: tuple[float, ...] = ()
     expected: tuple[float, ...] = ()
+    standard_errors: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -289,6 +289,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             class_weights=class_weights,
             ridges=growth.ridges,
             expected=growth.expected,
+            standard_errors=growth.standard_errors,
         )
         for name, value in growth.notes.items():
             setattr(self, name, value)

@@ -98,6 +98,8 @@ class Model:
         The ridge of the weights of each member of the path, in rows; empty if they are not known.
     expected : tuple of float
         The mean loss of each member of the path to expect on new rows; empty if they are not known.
+    standard_errors : tuple of float
+        The standard error of each of them; empty unless they are cross-validated.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -111,6 +113,7 @@ class Model:
     class_weights: tuple[float, ...] | None = None
     ridges: tuple[float, ...] = ()
     expected: tuple[float, ...] = ()
+    standard_errors: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:
@@ -190,7 +193,7 @@ class Model:
 
     def alone(self) -> Model:
         """Return the model whose path is the ensemble that predicts, alone."""
-        return replace(self, path=(self.ensemble,), chosen=0, edits=None, ridges=self.ridges[self.chosen :][:1], expected=())
+        return replace(self, path=(self.ensemble,), chosen=0, edits=None, ridges=self.ridges[self.chosen :][:1], expected=(), standard_errors=())
 
     def renumbered(self, place: Mapping[int, int], columns: Columns) -> Model:
         """Return the model on other columns, among which those that its path uses have new places; edits are not kept."""
