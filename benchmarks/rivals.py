@@ -71,7 +71,7 @@ def prepared(X: pd.DataFrame) -> pd.DataFrame:
     for name in X.columns:
         column = X[name]
         if pd.api.types.is_datetime64_any_dtype(column):
-            found[name] = (column - pd.Timestamp(1970, 1, 1)) / pd.Timedelta(days=1)
+            found[name] = (pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
         elif pd.api.types.is_numeric_dtype(column):
             found[name] = column.astype(float)
         else:
@@ -189,9 +189,11 @@ def our_fit(name: str, method: str, number: int, **parameters: Any) -> dict[str,
     seconds = process_time() - start
     with np.errstate(all="ignore"):
         losses = real.quietly(lambda: path_losses(frame.task, model, X_test, y_test))
+        training = real.quietly(lambda: path_losses(frame.task, model, X, y))
     found = {
         "complexities": [member.complexity for member in model.path_],
         "losses": losses,
+        "training": training,
         "complexity": model.ensemble_.complexity,
         "expected": list(model.model_.expected) if hasattr(model.model_, "expected") else [],
         "ridges": list(model.model_.ridges) if hasattr(model.model_, "ridges") else [],
