@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from obliquerules.parameters import AUTO
 from obliquerules.status_line import opened
 from obliquerules.streams import silence, standard_output
 
@@ -108,4 +109,20 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_at(parser: argparse.ArgumentParser) -> None:
     """Let a command take a smaller model of the path."""
-    parser.add_argument("--at", type=int, metavar="C", help="take the largest model of the path whose complexity is at most C")
+    parser.add_argument(
+        "--at",
+        type=_size,
+        metavar="C",
+        help=f"take the largest model of the path whose complexity is at most C; {AUTO}: the size that expected losses choose",
+    )
+
+
+def _size(text: str) -> int | str:
+    """Return a complexity; argparse refuses other text."""
+    return text if text == AUTO else int(text)
+
+
+def say_verdict(verdict: str) -> None:
+    """Write what to expect of a model to standard error, if it is known."""
+    if verdict:
+        say(verdict)

@@ -43,6 +43,7 @@ def payload(
         "intervals": _intervals(conditions),
         "ranges": {one.column: [one.low, one.high] for one in model.ranges},
         "ensembles": [_ensemble(ensemble, conditions, factors) for ensemble in ensembles],
+        **({"ridges": list(model.ridges)} if model.ridges else {}),
         "edits": None if model.edits is None else encode_edits(model.edits, model),
         "sizes": sizes,
         "present": sizes.index(present),
