@@ -331,7 +331,7 @@ def test_a_coefficient_stands_on_the_line_of_its_variable(width, workbench):
     workbench.resize(width)
     model, X, y = fitted("squared")
     ensemble = RuleEnsemble.parse("\n".join(f"+1 if 1.5 age - 0.{n} bmi + {n} sex >= 3" for n in range(1, 9)), list(X))
-    model = model._with(replace(model.model_, path=(ensemble,), chosen=0, edits=None))
+    model = model._with(replace(model.model_.alone(), path=(ensemble,)))
     model.cv_results_ = None
     page = workbench.open(model, X, y)
     assert page.run(BROKEN) == []

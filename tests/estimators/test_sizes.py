@@ -9,7 +9,7 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LTRNetRegressor,
 def data(seed=0, n=300):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(2)
-    return X, 2.0 * (X[:, 0] >= 0.3) + X[:, 1] + rng.normal(0.0, 0.7, n)
+    return X, 2.0 * (X[:, 0] >= 0.3) + X[:, 1] + rng.normal(0.0, 2.0, n)
 
 
 @pytest.fixture(scope="module")

@@ -73,9 +73,7 @@ def test_an_unknown_word_for_a_size_is_refused():
 
 def test_without_expected_losses_there_is_no_automatic_size():
     model = Model((CONSTANT, OLD), 1, LOSSES["squared"], ridges=(4.0, 8.0))
-    with pytest.raises(
-        ValueError, match="complexity='auto' needs the expected loss of each size.*Give a number, or fit LLTBoost"
-    ):
+    with pytest.raises(ValueError, match=r"complexity='auto' needs the expected loss of each size.*Give a number, or fit"):
         model.at("auto")
     assert model.verdict == ""
 
@@ -96,10 +94,13 @@ def test_losses_do_not_outlive_their_ensembles(edited):
     names = ("ridges", "expected", "standard_errors", "selected", "separated")
     renumbered = edited.renumbered({place: place for place in range(len(edited.columns))}, edited.columns)
     assert [getattr(renumbered, name) for name in names] == [getattr(edited, name) for name in names]
-    if edited.labels is not None:
-        shifted = dataclasses.replace(edited, edits=None).with_shares([0.5, 0.5])
-        assert shifted.ridges == edited.ridges
-        assert (shifted.expected, shifted.standard_errors) == ((), ())
+
+
+def test_other_shares_of_classes_have_no_expected_losses():
+    labels = Labels.of(["ill", "well"])
+    model = Model((CONSTANT, OLD), 1, LOSSES["logistic"], labels, ridges=(4.0, 8.0), expected=(0.7, 0.5), separated=3)
+    shifted = model.with_shares([0.5, 0.5])
+    assert (shifted.ridges, shifted.expected, shifted.separated) == ((4.0, 8.0), (), None)
 
 
 # Edits

@@ -26,13 +26,13 @@ def test_the_table_has_a_line_for_each_size():
     assert str(MODEL.path_table()).splitlines() == [
         "complexity  rules  ridge  expected log loss  explained",
         "         0      0      -              0.693      0.0 %",
-        "         2      1      4              0.450     35.1 %",
-        "         4      2     16              0.412     40.5 %  auto",
-        "         6      3     16              0.410     40.8 %  predicts",
+        "         3      1      4              0.450     35.1 %",
+        "         6      2     16              0.412     40.5 %  auto",
+        "         9      3     16              0.410     40.8 %  predicts",
     ]
     assert "<td" in MODEL.path_table()._repr_html_()
     assert MODEL.path_table().to_dicts()[2] == {
-        "complexity": 4,
+        "complexity": 6,
         "rules": 2,
         "ridge": 16.0,
         "expected_loss": 0.4123456,
@@ -67,13 +67,13 @@ def test_losses_are_in_the_unit_in_which_they_are_read(loss, measure, shown, err
 
 
 def test_the_verdict_is_a_line():
-    end = "(constant 0.693; best 0.410 at 6)"
-    assert MODEL.verdict == f"Complexity 6: expected log loss 0.410 {end}; auto would take 4"
-    assert MODEL.at("auto").verdict == f"Complexity 4: expected log loss 0.412 {end}"
+    end = "(constant 0.693; best 0.410 at 9)"
+    assert MODEL.verdict == f"Complexity 9: expected log loss 0.410 {end}; auto would take 6"
+    assert MODEL.at("auto").verdict == f"Complexity 6: expected log loss 0.412 {end}"
     held_out = dataclasses.replace(MODEL, standard_errors=(0.01, 0.02, 0.02, 0.02), selected=1)
-    assert held_out.verdict == f"Complexity 6: cross-validated log loss 0.410 +- 0.020 {end}; auto would take 2"
+    assert held_out.verdict == f"Complexity 9: cross-validated log loss 0.410 +- 0.020 {end}; auto would take 3"
     edited = MODEL.edited(EditLog(PATH[3], (), PATH[1]))
-    assert edited.verdict.startswith(f"Complexity 2, edited from complexity 6: expected log loss before the edits 0.410 {end}")
+    assert edited.verdict.startswith(f"Complexity 3, edited from complexity 9: expected log loss before the edits 0.410 {end}")
     assert "edited" in str(edited.path_table())
 
 
@@ -84,12 +84,12 @@ def test_a_constant_alone_has_a_verdict():
 
 
 def test_losses_of_separated_classes_are_not_trusted():
-    model = dataclasses.replace(MODEL, expected=(0.693, 0.3, 0.01, 0.0001), separated=4)
-    assert model.at("auto").ensemble.complexity == 4
+    model = dataclasses.replace(MODEL, expected=(0.693, 0.3, 0.01, 0.0001), separated=6)
+    assert model.at("auto").ensemble.complexity == 6
     assert model.verdict.endswith(
-        "best 0.010 at 4); auto would take 4; not to be trusted from complexity 4 on, which separates the classes"
+        "best 0.010 at 6); auto would take 6; not to be trusted from complexity 6 on, which separates the classes"
     )
-    assert str(model.path_table()).endswith("not to be trusted from complexity 4 on, which separates the classes.")
+    assert str(model.path_table()).endswith("not to be trusted from complexity 6 on, which separates the classes.")
     # Held-out rows of separated classes are honest.
     held_out = dataclasses.replace(model, standard_errors=(0.1,) * 4, selected=3)
     assert "trusted" not in f"{held_out.verdict}{held_out.path_table()}"
