@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from obliquerules.parameters import AUTO
 from obliquerules.status_line import opened
 from obliquerules.streams import silence, standard_output
 
@@ -113,13 +112,13 @@ def add_at(parser: argparse.ArgumentParser) -> None:
         "--at",
         type=_size,
         metavar="C",
-        help=f"take the largest model of the path whose complexity is at most C; {AUTO}: the size that expected losses choose",
+        help="take the largest model of the path whose complexity is at most C; auto: the size that expected losses choose",
     )
 
 
 def _size(text: str) -> int | str:
     """Return a complexity; argparse refuses other text."""
-    return text if text == AUTO else int(text)
+    return text if text == "auto" else int(text)
 
 
 def say_verdict(verdict: str) -> None:
