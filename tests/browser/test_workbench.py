@@ -381,6 +381,7 @@ def test_the_edited_model_comes_back(kind, workbench):
     assert back.ensemble_ == edited.ensemble_
     assert back.path_ == model.path_
     assert back.model_.origin == model.model_.origin
+    assert back.model_.ridges == model.model_.ridges
     assert back.edits_.start == edited.edits_.start
     for step, expected in zip(back.edits_, edited.edits_, strict=True):
         assert (step.action, step.rule, step.description) == (expected.action, expected.rule, expected.description)
