@@ -59,6 +59,8 @@ def test_ratios_that_nobody_reads_are_left_out():
         "| +0.7 (age - 50) | × 2.01 per unit | True |",
         "| -9 |  | age >= 60 |",
     ]
+    start = ensemble_text(RuleEnsemble([], -20.0), "sentences", wording=odds)
+    assert start == "The log-odds of 'yes' start at -20."
     assert ensemble_text(rules, "sentences", wording=odds).splitlines()[1:] == [
         "Always, the log-odds of 'yes' change by +40 times (share minus 0.5).",
         "Always, the log-odds of 'yes' change by +0.7 times (age minus 50) (odds × 2.01 for each unit).",

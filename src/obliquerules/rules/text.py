@@ -65,11 +65,16 @@ class Wording:
     def _ratio(self, weight: float) -> str:
         return "" if self.factor is None or abs(weight) > math.log(LARGEST_RATIO) else _factor(weight)
 
+    def level(self, weight: float) -> str:
+        """Return what a rule multiplies to begin with, such as the odds without any rule; empty if it is not read."""
+        # An expected count or value may be of any size.
+        return _factor(weight) if self.score is None else self._ratio(weight)
+
     def start(self, constant: str, weight: float) -> str:
         """Return the sentence on the constant."""
         if self.score is None:
             return f"The {self.factor} starts at {_factor(weight)}."
-        aside = "" if self.factor is None else f" ({self.factor} of {_factor(weight)})"
+        aside = f" ({self.factor} of {self.level(weight)})" if self.level(weight) else ""
         return f"The {self.score} {'start' if self.plural else 'starts'} at {constant}{aside}."
 
     def change(self, size: str, weight: float) -> str:
@@ -169,7 +174,7 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
         return [_class_table(ensemble, style), *(_bands(table, style, wording) for table in band_tables(ensemble))]
     heading = _row(wording, "weight", wording.factor, "if")
     (constant,) = ensemble.intercepts
-    start = _row(wording, style.signed(constant), _factor(constant), "True")
+    start = _row(wording, style.signed(constant), wording.level(constant), "True")
     rules = [
         _row(
             wording,
