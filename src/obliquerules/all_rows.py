@@ -102,7 +102,7 @@ def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, penalties: Sequ
     unit = math.sqrt(float(np.average(some.y**2, weights=some.weight))) if loss.link_name == "identity" else 1.0
     path = tuple(_rounded(fitted[index][0], unit) for index in kept)
     by_member = {name: getattr(growth, name) for name in ("ridges", "expected", "standard_errors")}
-    found = {name: tuple(values[index] for index in kept if values) for name, values in by_member.items()}
+    found: dict[str, Any] = {name: tuple(values[index] for index in kept if values) for name, values in by_member.items()}
     return replace(growth, path=path, chosen=kept.index(chosen), **found)
 
 

@@ -153,6 +153,14 @@ class Loss(ABC):
         """Return mean losses as the measure that users know."""
         return 2.0 * risk
 
+    def shown_error(self, risk: Vector, error: Vector) -> Vector:  # noqa: ARG002  # it matters where the measure is no multiple
+        """Return standard errors of mean losses as those of `shown_risk`."""
+        return self.shown_risk(error)
+
+    def separates(self, y: Vector, score: Vector) -> bool:  # noqa: ARG002
+        """Say whether scores tell the classes of all rows; numbers have none."""
+        return False
+
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
         """Return the risk as users know it, and the share of it that the rules take away; None where that is not defined."""
         risk, constant = self.risk(y, score, weight), np.full(len(y), self.best_constant(y, weight))
@@ -208,6 +216,11 @@ class SquaredLoss(Loss):
     def shown_risk(self, risk: Vector) -> Vector:
         return np.sqrt(2.0 * risk)
 
+    def shown_error(self, risk: Vector, error: Vector) -> Vector:
+        # To first order.
+        shown = self.shown_risk(risk)
+        return np.divide(error, shown, out=np.zeros_like(shown), where=shown > 0.0)
+
 
 class ClassLoss(Loss):
     """A loss of classes, whose targets are their numbers."""
@@ -219,6 +232,13 @@ class ClassLoss(Loss):
 
     def shown_risk(self, risk: Vector) -> Vector:
         return risk
+
+    @abstractmethod
+    def wrong(self, y: Vector, score: Vector) -> NDArray[np.bool_]:
+        """Say for each row whether another class is predicted."""
+
+    def separates(self, y: Vector, score: Vector) -> bool:
+        return not self.wrong(y, score).any()
 
 
 class LogisticLoss(ClassLoss):
@@ -242,8 +262,11 @@ class LogisticLoss(ClassLoss):
 
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
         """Return the log loss, the share of errors, and the area under the ROC curve."""
-        wrong = (score > 0.0) != (y > 0.5)
-        return [self.risk(y, score, weight), float(np.average(wrong, weights=weight)), area_under_curve(y, score, weight)]
+        error = float(np.average(self.wrong(y, score), weights=weight))
+        return [self.risk(y, score, weight), error, area_under_curve(y, score, weight)]
+
+    def wrong(self, y: Vector, score: Vector) -> NDArray[np.bool_]:
+        return np.asarray((score > 0.0) != (y > 0.5))
 
     def complaint(self, y: Vector) -> str | None:
         return super().complaint(y) or (None if ((y >= 0.0) & (y <= 1.0)).all() else "has values outside 0 and 1")
@@ -311,8 +334,10 @@ class MultinomialLoss(ClassLoss):
 
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
         """Return the log loss and the share of errors."""
-        wrong = np.argmax(score, axis=-1) != y
-        return [self.risk(y, score, weight), float(np.average(wrong, weights=weight))]
+        return [self.risk(y, score, weight), float(np.average(self.wrong(y, score), weights=weight))]
+
+    def wrong(self, y: Vector, score: Vector) -> NDArray[np.bool_]:
+        return np.asarray(np.argmax(score, axis=-1) != y)
 
     def complaint(self, y: Vector) -> str | None:
         return super().complaint(y) or (None if ((y >= 0.0) & (y == np.floor(y))).all() else "has values that are no classes")

@@ -172,6 +172,8 @@ class Growth:
         The mean loss of each member to expect on new rows; empty if it is not known.
     standard_errors : tuple of float
         The standard error of each of them; empty unless they are cross-validated.
+    separated : int or None
+        The least complexity at which a member tells the classes of all training rows; None if none does.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -184,6 +186,7 @@ class Growth:
     ridges: tuple[float, ...] = ()
     expected: tuple[float, ...] = ()
     standard_errors: tuple[float, ...] = ()
+    separated: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,7 +55,7 @@ def holding(ensemble, loss):
     model = LLTBoostClassifier(max_rules=1) if loss.name == "logistic" else LLTBoostRegressor(loss=loss.name, max_rules=1)
     model.fit(X, y)
     path = (RuleEnsemble(ensemble.rules, ensemble.intercept, names),)
-    model.model_ = replace(model.model_, path=path, chosen=0)
+    model.model_ = replace(model.model_, path=path, chosen=0, ridges=(), expected=())
     return model, X, y
 
 
@@ -72,7 +72,7 @@ def stairs():
     )
     model = LLTBoostClassifier(max_rules=1).fit(X, y)
     ranges = Sample.of(Block.of_matrix(X.to_numpy(float), list(X)), np.zeros(len(X)), np.ones(len(X))).ranges([0, 1])
-    model.model_ = replace(model.model_, path=(RuleEnsemble.parse(text, list(X)),), chosen=0, ranges=ranges)
+    model.model_ = replace(model.model_.alone(), path=(RuleEnsemble.parse(text, list(X)),), ranges=ranges)
     return model, X, y
 
 
@@ -108,7 +108,7 @@ def of_classes(seed, names=("3", "blue", "green", "red"), n_rules=40):
     given = estimator.model_
     loss, labels = class_loss(len(names)), Labels.of_classes(np.array(names))
     path = (RuleEnsemble(rules, rng.normal(size=len(names)), ensemble.columns, labels.outputs),)
-    model = replace(given, path=path, chosen=0, edits=None, loss=loss, labels=labels)
+    model = replace(given.alone(), path=path, ridges=(), loss=loss, labels=labels)
     return model, measured(model, estimator._read(X), rng.integers(0, len(names), len(X)).astype(float))
 
 

@@ -331,7 +331,7 @@ def test_a_coefficient_stands_on_the_line_of_its_variable(width, workbench):
     workbench.resize(width)
     model, X, y = fitted("squared")
     ensemble = RuleEnsemble.parse("\n".join(f"+1 if 1.5 age - 0.{n} bmi + {n} sex >= 3" for n in range(1, 9)), list(X))
-    model = model._with(replace(model.model_, path=(ensemble,), chosen=0, edits=None))
+    model = model._with(replace(model.model_.alone(), path=(ensemble,)))
     model.cv_results_ = None
     page = workbench.open(model, X, y)
     assert page.run(BROKEN) == []
@@ -381,6 +381,7 @@ def test_the_edited_model_comes_back(kind, workbench):
     assert back.ensemble_ == edited.ensemble_
     assert back.path_ == model.path_
     assert back.model_.origin == model.model_.origin
+    assert back.model_.ridges == model.model_.ridges
     assert back.edits_.start == edited.edits_.start
     for step, expected in zip(back.edits_, edited.edits_, strict=True):
         assert (step.action, step.rule, step.description) == (expected.action, expected.rule, expected.description)

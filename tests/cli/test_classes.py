@@ -43,6 +43,7 @@ def test_fit_says_what_the_classes_and_the_other_columns_are(garden):
         *(f"Offset of '{name[4:]}': {name}, number, {ranges[name]}" for name in OFFSETS),
         "Method: LLTBoostClassifier(class_weight={'rose': 2.0, 'tulip': 0.5}, max_rules=2, random_state=0)",
         f"Wrote model.json, a model of complexity {model.ensemble_.complexity}.",
+        model.model_.verdict,
         f"Note: p{model.model_.remark[1:-1]}",
     ]
     assert (garden / "rules.txt").read_text(encoding="utf-8") == f"{model.ensemble_}\n"

@@ -45,6 +45,7 @@ def test_fit_says_what_it_took_for_what(place):
         "Left out: ward, because it is the same in every row",
         "Method: LLTBoostClassifier(max_rules=2, random_state=0)",
         f"Wrote model.json, a model of complexity {load_model(place / 'model.json').ensemble_.complexity}.",
+        load_model(place / "model.json").model_.verdict,
     ]
     assert (place / "rules.txt").read_text(encoding="utf-8") == f"{load_model(place / 'model.json').ensemble_}\n"
 
@@ -95,6 +96,15 @@ def test_show_prints_the_rules_at_a_size(place):
     assert told["path"] == [ensemble.complexity for ensemble in model.path_]
     assert told["complexity"] == model.at(5).ensemble_.complexity < model.ensemble_.complexity
     assert [rule["weight"] for rule in told["rules"]] == [rule.weight for rule in model.at(5).ensemble_]
+
+
+def test_a_model_is_shown_with_its_verdict_at_the_automatic_size(place):
+    model = load_model(place / "model.json").at("auto")
+    done = run("show", "model.json", "--at", "auto", cwd=place)
+    assert (done.stdout, done.stderr) == (f"{model.ensemble_}\n", f"{model.model_.verdict}\n")
+    shown = json.loads(run("show", "model.json", "--at", "auto", "--json", cwd=place).stdout)
+    assert shown["verdict"] == model.model_.verdict != ""
+    assert "argument --at: invalid" in run("show", "model.json", "--at", "best", cwd=place).stderr
 
 
 def test_slopes_are_edited_shown_and_explained(place):

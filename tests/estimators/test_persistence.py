@@ -154,6 +154,31 @@ def test_every_estimator_can_be_loaded() -> None:
     assert {"LLTBoostClassifier", "LLTBoostRegressor"} <= set(ESTIMATORS)
 
 
+def test_ridges_and_expected_losses_come_back_exactly(tmp_path: Path) -> None:
+    X, y = data(0)
+    model = LLTBoostClassifier(max_rules=3, linear_terms=False, effort=0).fit(X, y)
+    loaded = saved_twice(model, tmp_path)
+    assert len(model.model_.ridges) == len(model.model_.expected) == len(model.path_)
+    assert loaded.model_ == model.model_
+    assert loaded.ridge_ == model.ridge_
+    edited = model.edit(X, y).drop(0).model
+    assert saved_twice(edited, tmp_path).model_ == edited.model_
+    held_out = replace(model.model_, standard_errors=model.model_.expected, selected=1, separated=9)
+    assert saved_twice(model._with(held_out), tmp_path).model_ == held_out
+
+
+def test_files_without_ridges_and_expected_losses_are_read(tmp_path: Path) -> None:
+    model = classifier(ridge=2.0)
+    assert model.model_.expected == ()
+    model.save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    assert not document.keys() & {"expected", "standard_errors", "selected", "separated"}
+    del document["ridges"]
+    loaded = load_model(written(document, tmp_path))
+    assert loaded.model_ == replace(model.model_, ridges=())
+    assert loaded.ridge_ == 2.0
+
+
 # The schema
 
 
@@ -225,6 +250,11 @@ def put(*steps: Any) -> Callable[[dict[str, Any]], None]:
         document[last] = value
 
     return change
+
+
+def put_each(name: str, value: float) -> Callable[[dict[str, Any]], None]:
+    """Return what gives each ensemble of the path a number."""
+    return lambda document: put(name, [value] * len(document["path"]))(document)
 
 
 def drop(*steps: Any) -> Callable[[dict[str, Any]], None]:
@@ -353,6 +383,13 @@ HOSTILE: list[tuple[str, str, Callable[[dict[str, Any]], None], str, bool]] = [
     ("column that is not there", "mixed", put("columns", 0, "position", 7), "position", False),
     ("two columns in one position", "mixed", put("columns", 0, "position", 1), "columns[1].position", False),
     ("two ranges of one column", "classifier", put("ranges", TWO_RANGES), "ranges", False),
+    ("too few ridges", "classifier", put("ridges", [1.0]), "ridges", False),
+    ("ridge below zero", "classifier", put_each("ridges", -1.0), "ridges", True),
+    ("too many expected losses", "edited", put("expected", [0.5] * 99), "expected", False),
+    ("expected loss as text", "classifier", put("expected", ["low"]), "expected[0]", True),
+    ("standard errors of nothing", "classifier", put_each("standard_errors", 0.1), "standard_errors", False),
+    ("selected beyond the path", "classifier", put("selected", 99), "selected", False),
+    ("separated as text", "classifier", put("separated", "5"), "separated", True),
     ("unknown kind of column", "mixed", put("columns", 0, "kind", "colour"), "columns[0]", True),
     ("order without levels", "mixed", put("columns", 0, "ordered", True), "columns[0]", True),
     ("levels as a text", "mixed", put("columns", 1, "levels", "red"), "levels", True),
@@ -396,7 +433,7 @@ def test_files_of_version_1_0_are_read(documents: dict[str, Any], tmp_path: Path
 def test_a_reader_of_version_1_0_predicts_with_the_edited_ensemble(documents: dict[str, Any], tmp_path: Path) -> None:
     document = copy.deepcopy(documents["edited"])
     edited = load_model(written(document, tmp_path))
-    del document["edits"]  # which such a reader does not know
+    del document["edits"], document["ridges"]  # which such a reader does not know
     old = load_model(written(document | {"version": "1.0"}, tmp_path))
     assert old.ensemble_ == edited.ensemble_ not in edited.path_
 
@@ -545,6 +582,7 @@ def test_long_path_of_many_columns_is_refused_before_the_columns_get_names(
 def test_the_members_of_a_path_share_their_names(documents: dict[str, Any], tmp_path: Path) -> None:
     document = copy.deepcopy(documents["regressor"]) | {"n_features": 10**6, "feature_names": None, "chosen": 0}
     document["path"] = [{"intercept": 0.0, "rules": []}] * 100
+    del document["ridges"]
     model = load_model(written(document, tmp_path))
     assert len({id(member.feature_names) for member in model.path_}) == 1
     assert len(model.path_) == 100

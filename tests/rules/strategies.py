@@ -1,6 +1,7 @@
 """Strategies that draw propositions, conjunctions, ensembles and rows, and the plain loop that says what they mean."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import settings
@@ -73,7 +74,22 @@ def models(draw, numbers=ordinary):
     loss = "logistic" if labels is not None else draw(st.sampled_from(REGRESSION_LOSSES))
     parameters = (("loss", loss), *((("tweedie_power", LOSSES[loss].power),) if loss == "tweedie" else ()))
     origin = Origin("TGBRegressor" if labels is None else "TGBClassifier", parameters, draw(st.integers(0, 9)), True)
-    return Model(tuple(path), draw(st.integers(0, len(path) - 1)), LOSSES[loss], labels, None, origin)
+    model = Model(tuple(path), draw(st.integers(0, len(path) - 1)), LOSSES[loss], labels, None, origin)
+    return replace(model, **draw(_by_member(len(path), numbers)))
+
+
+@st.composite
+def _by_member(draw, n_members, numbers):
+    """Draw what may be known of each member of a path."""
+
+    def some(of):
+        return draw(st.just(()) | st.lists(of, min_size=n_members, max_size=n_members).map(tuple))
+
+    ridges, expected = some(numbers.map(abs)), some(numbers)
+    errors = some(numbers.map(abs)) if expected else ()
+    marks = {"selected": st.integers(0, n_members - 1), "separated": st.integers(0, 99)}
+    known = {name: draw(st.none() | mark) for name, mark in marks.items()}
+    return {"ridges": ridges, "expected": expected, "standard_errors": errors} | known
 
 
 @st.composite

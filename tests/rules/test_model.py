@@ -66,6 +66,43 @@ def test_a_size_below_the_smallest_is_refused():
         Model.of(OLD, LOSSES["squared"]).at(2)
 
 
+def test_an_unknown_word_for_a_size_is_refused():
+    with pytest.raises(ValueError, match="complexity must be a whole number or 'auto'; got 'best'"):
+        Model.of(OLD, LOSSES["squared"]).at("best")
+
+
+def test_without_expected_losses_there_is_no_automatic_size():
+    model = Model((CONSTANT, OLD), 1, LOSSES["squared"], ridges=(4.0, 8.0))
+    with pytest.raises(ValueError, match=r"complexity='auto' needs the expected loss of each size.*Give a number, or fit"):
+        model.at("auto")
+    assert model.verdict == ""
+
+
+def test_the_automatic_size_is_that_of_the_expected_losses_or_of_the_folds():
+    model = Model((CONSTANT, OLD, OLD.with_weights([3.0], 0.0)), 2, LOSSES["squared"], expected=(4.0, 1.03, 1.0))
+    assert model.at("auto") == dataclasses.replace(model, chosen=1)
+    cross_validated = dataclasses.replace(model, standard_errors=(0.1, 0.1, 0.1), selected=0)
+    assert cross_validated.at("auto").chosen == cross_validated.at(3).at("auto").chosen == 0
+
+
+@given(edited_models())
+def test_losses_do_not_outlive_their_ensembles(edited):
+    alone = edited.alone()
+    assert alone.ridges == edited.ridges[edited.chosen :][:1]
+    assert alone.expected == alone.standard_errors == ()
+    assert alone.selected is alone.separated is None
+    names = ("ridges", "expected", "standard_errors", "selected", "separated")
+    renumbered = edited.renumbered({place: place for place in range(len(edited.columns))}, edited.columns)
+    assert [getattr(renumbered, name) for name in names] == [getattr(edited, name) for name in names]
+
+
+def test_other_shares_of_classes_have_no_expected_losses():
+    labels = Labels.of(["ill", "well"])
+    model = Model((CONSTANT, OLD), 1, LOSSES["logistic"], labels, ridges=(4.0, 8.0), expected=(0.7, 0.5), separated=3)
+    shifted = model.with_shares([0.5, 0.5])
+    assert (shifted.ridges, shifted.expected, shifted.separated) == ((4.0, 8.0), (), None)
+
+
 # Edits
 
 

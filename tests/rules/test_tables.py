@@ -22,6 +22,10 @@ def test_indented_lines_have_no_spaces_at_their_end():
     assert str(Table([("1", "a"), ("22", "")], indent="  ")) == "   1  a\n  22"
 
 
+def test_lines_have_no_spaces_at_their_end():
+    assert str(Table([("1", "a"), ("22", "")])) == " 1  a\n22"
+
+
 def test_html_has_a_heading_only_where_the_table_has_one():
     assert Table(LINES)._repr_html_().count("<th ") == 2
     assert Table(LINES, headed=False)._repr_html_().count("<th") == 0

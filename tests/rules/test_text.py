@@ -51,6 +51,28 @@ def test_latex():
     ]
 
 
+def test_ratios_that_nobody_reads_are_left_out():
+    rules = RuleEnsemble.parse("+1 if True\n+40 (share - 0.5)\n+0.7 (age - 50)\n-9 if age >= 60", ["share", "age"])
+    odds, count = Wording("log-odds of 'yes'", "odds", plural=True), Wording(None, "expected count")
+    assert ensemble_text(rules, "markdown", wording=odds).splitlines()[3:] == [
+        "| +40 (share - 0.5) |  | True |",
+        "| +0.7 (age - 50) | × 2.01 per unit | True |",
+        "| -9 |  | age >= 60 |",
+    ]
+    start = ensemble_text(RuleEnsemble([], -20.0), "sentences", wording=odds)
+    assert start == "The log-odds of 'yes' start at -20."
+    assert ensemble_text(rules, "sentences", wording=odds).splitlines()[1:] == [
+        "Always, the log-odds of 'yes' change by +40 times (share minus 0.5).",
+        "Always, the log-odds of 'yes' change by +0.7 times (age minus 50) (odds × 2.01 for each unit).",
+        "If age is at least 60, the log-odds of 'yes' fall by 9.",
+    ]
+    assert ensemble_text(rules, "sentences", wording=count).splitlines()[1:] == [
+        "Always, the logarithm of the expected count changes by +40 times (share minus 0.5).",
+        "Always, the expected count × 2.01 for each unit of (age minus 50).",
+        "If age is at least 60, the logarithm of the expected count falls by 9.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("wording", "start", "fall"),
     [

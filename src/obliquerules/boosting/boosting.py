@@ -221,12 +221,16 @@ class Boosting(Method):
         else:
             path, kept = readable_path(list(zip(learned, penalties, strict=True)), task, self.exact, workers.each)
             ridges = [ridges[at] for at in kept]
-        expected = self._expected(path, ridges, task, workers)
+        # The paper's weights are those of some of the rows, of which leaving out says nothing.
+        expected = () if paper else self._expected(path, ridges, task, workers)
         if record.stopped is not None:
             warn_caller(STOPPED[record.stopped], ConvergenceWarning)
         notes = {**self.notes(record), "stopped_": record.stopped}
         unused = {} if record.stopped == MAX_SECONDS else {"max_seconds": None}
-        return Growth(path, n_iter, notes=notes, parameters=unused, ridges=tuple(ridges), expected=expected)
+        separated = _separated(path, task) if expected else None
+        return Growth(
+            path, n_iter, notes=notes, parameters=unused, ridges=tuple(ridges), expected=expected, separated=separated
+        )
 
     def _ensembles(self, stages: list[Stage], task: Task, workers: Workers) -> list[RuleEnsemble]:
         """Return the path as ensembles, with slopes in short numbers."""
@@ -406,6 +410,13 @@ def _rows_of(task: Task) -> Rows:
     """Return the rows of a task as the expected loss takes them."""
     sample = task.sample
     return Rows(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
+
+
+def _separated(path: Sequence[RuleEnsemble], task: Task) -> int | None:
+    """Return the least complexity at which the classes of all rows are told."""
+    sample = task.sample
+    separating = (one.complexity for one in path if task.loss.separates(sample.y, sample.scores(one)))
+    return min(separating, default=None)
 
 
 def _once(work: Callable[[Stage], Any], stage: Stage) -> Any:

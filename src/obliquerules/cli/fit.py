@@ -11,7 +11,7 @@ from obliquerules.cli.large import add_memory, large_file, training_file
 from obliquerules.cli.methods import METHODS, build, check_method, estimator_class, parameter_table, settings
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import add_roles
-from obliquerules.cli.speech import add_json, command_parser, remark, say, spoken, write_json, write_result
+from obliquerules.cli.speech import add_json, command_parser, remark, say, say_verdict, spoken, write_json, write_result
 from obliquerules.cli.target import add_target
 from obliquerules.cli.training import TrainingData, add_training, training_data
 from obliquerules.rules.text import rule_lines
@@ -79,6 +79,7 @@ def main(arguments: Sequence[str]) -> None:
         model.save(path)
     if not options.quiet:
         say(f"Wrote {options.output}, a model of complexity {model.ensemble_.complexity}.")
+        say_verdict(model.model_.verdict)
         if model.model_.remark:
             remark(model.model_.remark)
     if options.json:
@@ -126,5 +127,6 @@ def _summary(model: RuleModel, data: TrainingData, path: str) -> dict[str, Any]:
         "positive": None if labels is None or labels.many else labels.values[1],
         "complexity": model.ensemble_.complexity,
         "path": [ensemble.complexity for ensemble in model.path_],
+        "verdict": model.model_.verdict or None,
         "rules": rule_lines(model.ensemble_),
     }

@@ -22,7 +22,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file, as 'fit' writes it")
 
 
-def read_model(path: str, at: int | None = None) -> Model:
+def read_model(path: str, at: int | str | None = None) -> Model:
     """Read a model that can predict; the estimator that learned it would bring scikit-learn, which takes seconds to load."""
     model = read_rules(path, at)
     if isinstance(model, RuleEnsemble):
@@ -30,7 +30,7 @@ def read_model(path: str, at: int | None = None) -> Model:
     return model
 
 
-def read_rules(path: str, at: int | None = None) -> Model | RuleEnsemble:
+def read_rules(path: str, at: int | str | None = None) -> Model | RuleEnsemble:
     """Read a model, or an ensemble that was saved by itself; raise ValueError if the file cannot be read."""
     with _readable(path):
         document = read_document(path)
@@ -39,11 +39,12 @@ def read_rules(path: str, at: int | None = None) -> Model | RuleEnsemble:
         return model
     if isinstance(model, RuleEnsemble):
         raise ValueError(f"--at cannot be used: '{path}' holds one ensemble, and no path of smaller ones.")
-    check_whole("complexity", at, 0)
+    if not isinstance(at, str):
+        check_whole("complexity", at, 0)
     return model.at(at)
 
 
-def read_estimator(path: str, at: int | None = None) -> RuleModel:
+def read_estimator(path: str, at: int | str | None = None) -> RuleModel:
     """Read a model together with the estimator that learned it."""
     from obliquerules.estimators.loading import load_model
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from obliquerules.cli.model_file import add_model, read_rules
-from obliquerules.cli.speech import add_at, add_json, command_parser, remark, write_json, write_result
+from obliquerules.cli.speech import add_at, add_json, command_parser, remark, say_verdict, write_json, write_result
 from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.records import without_unused
 from obliquerules.rules.text import FORMATS
@@ -32,8 +32,10 @@ def main(arguments: Sequence[str]) -> None:
         write_json(_summary(rules))
     else:
         write_result(f"{rules.to_text(options.format, exact=options.exact)}\n")
-        if isinstance(rules, Model) and rules.remark and options.format != "sentences":
-            remark(rules.remark)
+        if isinstance(rules, Model):
+            say_verdict(rules.verdict)
+            if rules.remark and options.format != "sentences":
+                remark(rules.remark)
 
 
 def _summary(rules: Model | RuleEnsemble) -> dict[str, Any]:
@@ -43,6 +45,7 @@ def _summary(rules: Model | RuleEnsemble) -> dict[str, Any]:
         "classes": None if model is None or model.labels is None else list(model.labels.values),
         "complexity": ensemble.complexity,
         "path": [member.complexity for member in ((ensemble,) if model is None else model.path)],
+        "verdict": None if model is None else model.verdict or None,
         "intercept": ensemble.intercept,
         "rules": _rules(ensemble),
     } | _given(model)

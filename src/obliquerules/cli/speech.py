@@ -108,4 +108,20 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_at(parser: argparse.ArgumentParser) -> None:
     """Let a command take a smaller model of the path."""
-    parser.add_argument("--at", type=int, metavar="C", help="take the largest model of the path whose complexity is at most C")
+    parser.add_argument(
+        "--at",
+        type=_size,
+        metavar="C",
+        help="take the largest model of the path whose complexity is at most C; auto: the size that expected losses choose",
+    )
+
+
+def _size(text: str) -> int | str:
+    """Return a complexity; argparse refuses other text."""
+    return text if text == "auto" else int(text)
+
+
+def say_verdict(verdict: str) -> None:
+    """Write what to expect of a model to standard error, if it is known."""
+    if verdict:
+        say(verdict)

@@ -77,6 +77,7 @@ from obliquerules.rules.columns import Level
 from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.model import Offset, Origin
+from obliquerules.rules.path_table import PathTable
 from obliquerules.stopwatch import Stopwatch
 
 Vector = NDArray[np.float64]
@@ -288,8 +289,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             offset=offset,
             class_weights=class_weights,
             ridges=growth.ridges,
-            expected=growth.expected,
+            expected=growth.expected if np.isfinite(growth.expected).all() else (),
             standard_errors=growth.standard_errors,
+            selected=range(len(growth.path))[growth.chosen] if growth.standard_errors else None,
+            separated=growth.separated,
         )
         for name, value in growth.notes.items():
             setattr(self, name, value)
@@ -438,18 +441,61 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         model, n_rules = self.model_, len(self.ensemble_)
         size = f"{n_rules} rule{'' if n_rules == 1 else 's'}, complexity {self.ensemble_.complexity}"
         total = "a score for each class" if model.has_many_classes else f"the {model.wording.total}"
-        facts = [f"{size}: the weights of those that apply add up to {total}.", *filter(None, [model.remark])]
+        verdict = model.verdict and f"{model.verdict}."
+        facts = [f"{size}: the weights of those that apply add up to {total}.", *filter(None, [verdict, model.remark])]
         sentences = "".join(f"<p>{html.escape(fact)}</p>" for fact in facts)
         return f"<p><code>{html.escape(repr(self))}</code></p>{sentences}\n{model._repr_html_()}"
 
-    def at(self, complexity: int) -> Self:
+    def at(self, complexity: int | str) -> Self:
         """Return the model at another size: the largest member of the path with at most the given complexity.
+
+        ``"auto"`` is the size that cross-validation chose or, without it, the smallest whose expected loss is above the least
+        by no more than 2 % of what the best size gains over the constant. Where the training classes are separated, the first
+        size that separates them is the largest that is considered: leaving rows out says nothing of larger ones.
 
         The returned model keeps the whole path, so that another size can be chosen from it. Edits are not kept.
         """
         check_is_fitted(self)
-        check_whole("complexity", complexity, 0)
+        if not isinstance(complexity, str):
+            check_whole("complexity", complexity, 0)
         return self._with(self.model_.at(complexity))
+
+    def path_table(self) -> PathTable:
+        """Return the sizes of `path_`: complexity, number of rules, ridge, and the loss to expect on new rows.
+
+        Expected losses come from the training rows, by leaving each of them out, with an allowance for the search for
+        conditions; with cross-validation, they are those of held-out rows. They are not known if rules were selected by
+        validation rows, as in the paper, or learned as a network.
+
+        Returns
+        -------
+        PathTable
+            Print it, or convert it with `to_dicts`, `to_pandas` or `to_polars`. Its `verdict` is a line on the size that
+            predicts.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y)
+        >>> print(model.path_table())
+        complexity  rules  ridge  expected root mean squared error  explained
+                 0      0      -                              77.0      0.0 %
+                 2      1      8                              63.8     31.3 %
+                 3      1     16                              64.5     29.9 %
+                 4      2     32                              58.6     42.0 %
+                 5      2     32                              58.9     41.4 %
+                 6      3     32                              58.2     42.9 %  auto
+                 7      3     32                              58.4     42.6 %
+                 8      3     32                              58.6     42.2 %
+                 9      3     32                              58.7     41.9 %
+                10      3     32                              58.7     41.9 %  predicts
+        >>> model.at("auto").ensemble_.complexity
+        6
+        """
+        check_is_fitted(self)
+        return self.model_.path_table()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model as JSON with exact numbers, for `load_model`. The file is replaced in one step."""

@@ -10,7 +10,7 @@ import numpy as np
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, TweedieLoss, class_loss
 from obliquerules.rules.columns import Column, Columns, Level, Range
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.documents.encoding import LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
+from obliquerules.rules.documents.encoding import BY_MEMBER, LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
 from obliquerules.rules.documents.fields import Field, ModelFileError, cut
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 from obliquerules.rules.ensemble import RuleEnsemble
@@ -160,6 +160,7 @@ def decode_model(document: Field) -> Model:
         "class_weights": _decode_class_weights(document.get("class_weights", None), labels),
     }
     edits = document.get("edits", None)
+    beside |= _decode_by_member(document, members if edits.value is None else members[:-1])
     if edits.value is None:
         return Model(members, position, loss, labels, None, origin, ranges, **beside)
     if len(members) < 2 or position != len(members) - 1:
@@ -167,6 +168,29 @@ def decode_model(document: Field) -> Model:
     path, start = members[:-1], edits.get("start").index(len(members) - 1)
     log = _decode_edits(edits, path[start], members[-1], n_columns)
     return Model(path, start, loss, labels, log, origin, ranges, **beside)
+
+
+def _decode_by_member(document: Field, path: Sequence[RuleEnsemble]) -> dict[str, Any]:
+    """Return what is known of each member of the path; nothing where the document has nothing."""
+    lists = {name: _decode_numbers(document.get(name, []), len(path)) for name in BY_MEMBER}
+    for name in ("ridges", "standard_errors"):
+        if min(lists[name], default=0.0) < 0.0:
+            document.get(name).fail("a list of numbers that are not negative")
+    if lists["standard_errors"] and not lists["expected"]:
+        document.get("standard_errors").fail("absent, as 'expected' is")
+    selected, separated = document.get("selected", None), document.get("separated", None)
+    return lists | {
+        "selected": None if selected.value is None else selected.index(len(path)),
+        "separated": None if separated.value is None else separated.index(2**31),
+    }
+
+
+def _decode_numbers(field: Field, n_members: int) -> tuple[float, ...]:
+    """Return a number for each ensemble of the fit; nothing where the document has nothing."""
+    numbers = tuple(item.number() for item in field.items())
+    if numbers and len(numbers) != n_members:
+        field.fail(f"a list of {n_members} numbers, one for each ensemble of the fit")
+    return numbers
 
 
 def _decode_class_weights(field: Field, labels: Labels | None) -> tuple[float, ...] | None:

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.losses import Loss
+from obliquerules.parameters import AUTO
 from obliquerules.rules.columns import Block, Columns, Range
 from obliquerules.rules.edits import EditLog
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.numbers import readable
+from obliquerules.rules.path_table import PathTable
 from obliquerules.rules.renumbering import renumbered
 from obliquerules.rules.style import column_names
 from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
@@ -22,6 +24,8 @@ from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
 Vector = NDArray[np.float64]
 
 OFFSET_KINDS = ("exposure", "offset")
+# Of a model whose ensembles are not those of which losses were expected.
+NO_LOSSES: dict[str, Any] = {"expected": (), "standard_errors": (), "selected": None, "separated": None}
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,10 @@ class Model:
         The mean loss of each member of the path to expect on new rows; empty if they are not known.
     standard_errors : tuple of float
         The standard error of each of them; empty unless they are cross-validated.
+    selected : int or None
+        The position of the member that cross-validation chose; None without it.
+    separated : int or None
+        The least complexity at which a member tells the classes of all training rows; None if none does.
     """
 
     path: tuple[RuleEnsemble, ...]
@@ -114,6 +122,8 @@ class Model:
     ridges: tuple[float, ...] = ()
     expected: tuple[float, ...] = ()
     standard_errors: tuple[float, ...] = ()
+    selected: int | None = None
+    separated: int | None = None
 
     @classmethod
     def of(cls, ensemble: RuleEnsemble, loss: Loss, labels: Labels | None = None) -> Model:
@@ -162,14 +172,49 @@ class Model:
 
     # ---- other models of the same fit ----
 
-    def at(self, complexity: int) -> Model:
-        """Return the model at the largest size on the path with at most the given complexity, without edits."""
+    def path_table(self) -> PathTable:
+        """Return the sizes of the path with their expected losses."""
+        return PathTable.of(
+            self.path,
+            self.loss,
+            self.chosen,
+            ridges=self.ridges,
+            expected=self.expected,
+            standard_errors=self.standard_errors,
+            separated=self.separated,
+            selected=self.selected,
+            edited=None if self.edits is None else self.ensemble.complexity,
+        )
+
+    @property
+    def verdict(self) -> str:
+        """What to expect of the ensemble that predicts, on one line; empty if it is not known."""
+        return self.path_table().verdict
+
+    def at(self, complexity: int | str) -> Model:
+        """Return the model at the largest size on the path with at most the given complexity, without edits.
+
+        ``"auto"`` is the size that the expected losses take: see `PathTable`.
+        """
+        if isinstance(complexity, str):
+            return replace(self, chosen=self._automatic(complexity), edits=None)
         sizes = [ensemble.complexity for ensemble in self.path]
         within = [index for index, size in enumerate(sizes) if size <= complexity]
         if not within:
             raise ValueError(f"complexity must be at least {min(sizes)}, the smallest on the path; got {complexity!r}.")
         # The last of several with the same complexity is the one with the most rules.
         return replace(self, chosen=max(within, key=lambda index: (sizes[index], index)), edits=None)
+
+    def _automatic(self, complexity: str) -> int:
+        if complexity != AUTO:
+            raise ValueError(f"complexity must be a whole number or {AUTO!r}; got {complexity!r}.")
+        auto = self.path_table().auto
+        if auto is None:
+            raise ValueError(
+                "complexity='auto' needs the expected loss of each size, which this model does not have. Give a number, or fit "
+                "LLTBoost or TGB with selection='information', or one of their classes with cross-validation."
+            )
+        return auto
 
     def edited(self, log: EditLog) -> Model:
         """Return the model that predicts with the ensemble at the end of a log of edits."""
@@ -189,11 +234,12 @@ class Model:
             change = np.log(shares) - np.log(self.probabilities(self.path[0].weight_table[:1])[0])
         added = change - change.mean() if self.labels.many else change[1] - change[0]
         path = tuple(member.with_rules(member.rules, np.add(member.intercept, added)) for member in self.path)
-        return replace(self, path=path, class_weights=None)
+        return replace(self, path=path, class_weights=None, **NO_LOSSES)
 
     def alone(self) -> Model:
         """Return the model whose path is the ensemble that predicts, alone."""
-        return replace(self, path=(self.ensemble,), chosen=0, edits=None, ridges=self.ridges[self.chosen :][:1], expected=(), standard_errors=())
+        # Without the constant, there is nothing to compare its expected loss with.
+        return replace(self, path=(self.ensemble,), chosen=0, edits=None, ridges=self.ridges[self.chosen :][:1], **NO_LOSSES)
 
     def renumbered(self, place: Mapping[int, int], columns: Columns) -> Model:
         """Return the model on other columns, among which those that its path uses have new places; edits are not kept."""

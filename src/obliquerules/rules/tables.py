@@ -27,7 +27,7 @@ class Table:
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(*self.lines, strict=True)][:-1]
         texts = ("  ".join([*map(str.rjust, line, widths), line[-1]]) for line in self.lines)
-        return "\n".join(f"{self.indent}{text}".rstrip() if self.indent else text for text in texts)
+        return "\n".join(f"{self.indent}{text}".rstrip() for text in texts)
 
     def _repr_html_(self) -> str:
         heading, *lines = [[html.escape(cell) for cell in line] for line in self.lines]

@@ -19,6 +19,9 @@ from obliquerules.rules.tables import html_table
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
 
+# Odds and counts that are multiplied by more, or divided by more, are no longer read as such.
+LARGEST_RATIO = 1000.0
+
 # The cells of a line, and a heading with its lines.
 Row = tuple[str, ...]
 Table = tuple[Row, list[Row]]
@@ -55,31 +58,41 @@ class Wording:
         return f"logarithm of the {self.factor}" if self.score is None else self.score
 
     def ratio(self, weight: float) -> str:
-        """Return what a rule multiplies by, such as the ratio of odds with the rule and without it."""
-        return f"\N{MULTIPLICATION SIGN} {_factor(weight)}"
+        """Return what a rule multiplies by, such as the ratio of odds with the rule and without it; empty if it is not read."""
+        ratio = self._ratio(weight)
+        return f"\N{MULTIPLICATION SIGN} {ratio}" if ratio else ""
+
+    def _ratio(self, weight: float) -> str:
+        return "" if self.factor is None or abs(weight) > math.log(LARGEST_RATIO) else _factor(weight)
+
+    def level(self, weight: float) -> str:
+        """Return what a rule multiplies to begin with, such as the odds without any rule; empty if it is not read."""
+        # An expected count or value may be of any size.
+        return _factor(weight) if self.score is None else self._ratio(weight)
 
     def start(self, constant: str, weight: float) -> str:
         """Return the sentence on the constant."""
         if self.score is None:
             return f"The {self.factor} starts at {_factor(weight)}."
-        aside = "" if self.factor is None else f" ({self.factor} of {_factor(weight)})"
+        aside = f" ({self.factor} of {self.level(weight)})" if self.level(weight) else ""
         return f"The {self.score} {'start' if self.plural else 'starts'} at {constant}{aside}."
 
     def change(self, size: str, weight: float) -> str:
         """Return what a rule does, as the end of a sentence."""
-        factor = "" if self.factor is None else f"{'divided' if weight < 0.0 else 'multiplied'} by {_factor(abs(weight))}"
-        if self.score is None:
+        ratio = self._ratio(abs(weight))
+        factor = f"{'divided' if weight < 0.0 else 'multiplied'} by {ratio}" if ratio else ""
+        if self.score is None and factor:
             return f"the {self.factor} is {factor}"
         verb = ("fall" if weight < 0.0 else "rise") + ("" if self.plural else "s")
-        return f"the {self.score} {verb} by {size}" + (f" ({self.factor} {factor})" if factor else "")
+        return f"the {self.total} {verb} by {size}" + (f" ({self.factor} {factor})" if factor else "")
 
     def slope(self, size: str, factor: str, weight: float) -> str:
         """Return what a rule with a factor does, as the end of a sentence."""
-        ratio = "" if self.factor is None else f"{self.factor} {self.ratio(weight)} for each unit"
-        if self.score is None:
+        ratio = f"{self.factor} {self.ratio(weight)} for each unit" if self.ratio(weight) else ""
+        if self.score is None and ratio:
             return f"the {ratio} of {factor}"
         verb = "change" if self.plural else "changes"
-        return f"the {self.score} {verb} by {size} times {factor}" + (f" ({ratio})" if ratio else "")
+        return f"the {self.total} {verb} by {size} times {factor}" + (f" ({ratio})" if ratio else "")
 
 
 def _factor(weight: float) -> str:
@@ -161,17 +174,22 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
         return [_class_table(ensemble, style), *(_bands(table, style, wording) for table in band_tables(ensemble))]
     heading = _row(wording, "weight", wording.factor, "if")
     (constant,) = ensemble.intercepts
-    start = _row(wording, style.signed(constant), _factor(constant), "True")
+    start = _row(wording, style.signed(constant), wording.level(constant), "True")
     rules = [
         _row(
             wording,
             _amount(rule, ensemble, style),
-            wording.ratio(rule.weights[0]) + ("" if rule.factor is None else " per unit"),
+            _ratio(rule, wording),
             rule.condition.describe(ensemble.columns, style),
         )
         for rule in ensemble
     ]
     return [(heading, [start, *rules]), *(_bands(table, style, wording) for table in band_tables(ensemble))]
+
+
+def _ratio(rule: Rule, wording: Wording) -> str:
+    ratio = wording.ratio(rule.weights[0])
+    return f"{ratio} per unit" if ratio and rule.factor is not None else ratio
 
 
 def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
@@ -240,7 +258,7 @@ def _joined(parts: list[str]) -> str:
 
 def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
     def told(band: Band) -> str:
-        ratio = "" if wording.factor is None else f" ({wording.factor} {wording.ratio(band.weight)})"
+        ratio = wording.ratio(band.weight) and f" ({wording.factor} {wording.ratio(band.weight)})"
         return f"{style.signed(band.weight)}{ratio} {band.describe(style)}"
 
     name, total = style.name(table.name), wording.total if table.output is None else f"score of {style.output(table.output)}"

@@ -56,7 +56,7 @@ def learned():
 def holding(ensemble):
     """Return the learned model with another ensemble in place of its path, and rows and labels."""
     model, X, y = learned()
-    return model._with(replace(model.model_, path=(ensemble,), chosen=0, edits=None)), X, y
+    return model._with(replace(model.model_.alone(), path=(ensemble,))), X, y
 
 
 def made_up(seed, n_rules=25):

@@ -1,6 +1,7 @@
 """The data of the page say what the model says: conditions as in a file and in the words of the library, and a typical case."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -82,6 +83,16 @@ def test_models_of_numbers_have_files_of_the_old_format(tmp_path):
     X = pd.DataFrame({"size": np.linspace(0.0, 9.0, 60)})
     report = written(LLTBoostRegressor(max_rules=1, linear_terms=False).fit(X, X["size"] > 4), tmp_path)
     assert json.loads(report["file"])["version"] == "1.2"
+
+
+def test_the_page_has_the_ridges_of_the_path_and_no_expected_losses(tmp_path):
+    X = pd.DataFrame({"size": np.linspace(0.0, 9.0, 60)})
+    model = LLTBoostRegressor(max_rules=1, linear_terms=False).fit(X, X["size"] > 4)
+    report = written(model, tmp_path)
+    assert report["ridges"] == [*model.model_.ridges]
+    # They are exact figures of the training rows.
+    assert "expected" not in json.loads(report["file"]).keys() | report.keys()
+    assert "ridges" not in written(model._with(replace(model.model_, ridges=())), tmp_path)
 
 
 def test_the_complexity_of_no_condition_is_zero(tmp_path):

@@ -20,6 +20,7 @@ from obliquerules.rules.bands import Cut, interval, only_column
 from obliquerules.rules.documents.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.documents.fields import header
 from obliquerules.rules.style import PLAIN, plain_name
+from obliquerules.rules.text import LARGEST_RATIO
 
 
 def payload(
@@ -43,6 +44,7 @@ def payload(
         "intervals": _intervals(conditions),
         "ranges": {one.column: [one.low, one.high] for one in model.ranges},
         "ensembles": [_ensemble(ensemble, conditions, factors) for ensemble in ensembles],
+        **({"ridges": list(model.ridges)} if model.ridges else {}),
         "edits": None if model.edits is None else encode_edits(model.edits, model),
         "sizes": sizes,
         "present": sizes.index(present),
@@ -57,6 +59,7 @@ def _words(model: Model) -> dict[str, Any]:
         "score": model.wording.total,
         "plural": model.wording.plural,
         "factor": model.wording.factor,
+        "largest_ratio": LARGEST_RATIO,
         "mean": model.mean_name,
         "target": model.target_name,
         "labels": None if model.labels is None else [model.labels.word(code) for code in range(len(model.labels))],

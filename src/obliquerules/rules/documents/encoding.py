@@ -30,6 +30,8 @@ OF_FLAGS, OF_LEVELS, OF_CLASSES, OF_FACTORS = "1.3", "2.0", "2.1", "3.0"
 MOST_UNNAMED_COLUMNS = 10**6
 # Columns without names take no room in a file: a short one must not demand a long path of wide models.
 MOST_UNNAMED_ON_PATH = 10**8
+# What a file may have for each ensemble of the fit.
+BY_MEMBER = ("ridges", "expected", "standard_errors")
 # For each type of label, the Python type of its values in a file and the kinds of array that they may become.
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
 
@@ -132,7 +134,16 @@ def encode_model(model: Model) -> dict[str, Any]:
     """
     path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
     edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
-    return encode_origin(model) | path | edits
+    return encode_origin(model) | _encode_by_member(model) | path | edits
+
+
+def _encode_by_member(model: Model) -> dict[str, Any]:
+    """Return what is known of each member of the path."""
+    lists = {name: list(getattr(model, name)) for name in BY_MEMBER}
+    marks = {name: getattr(model, name) for name in ("selected", "separated")}
+    return {name: values for name, values in lists.items() if values} | {
+        name: mark for name, mark in marks.items() if mark is not None
+    }
 
 
 def encode_origin(model: Model) -> dict[str, Any]:

@@ -51,7 +51,8 @@ function unbroken(text) {
 
 /** Return a weight and, where there is such a thing, what it multiplies the odds or the expected count by. */
 function weightNodes(weight) {
-  return [pretty(signed(weight)), data.words.factor ? element("small", {}, `×\u00a0${factor(weight)}`) : null];
+  const isRead = data.words.factor && Math.abs(weight) <= Math.log(data.words.largest_ratio);
+  return [pretty(signed(weight)), isRead ? element("small", {}, `×\u00a0${factor(weight)}`) : null];
 }
 
 /** Return what a rule says besides its weight: what that is multiplied by, if anything, and its condition. */

@@ -63,7 +63,8 @@ function storedPath() {
 /** Return the model file as text. What was read from the file of the model is written as it was, to the last digit. */
 function modelText() {
   const { chosen, path, edits } = storedPath();
-  const rest = { chosen, path: path.map(asStored), ...(edits ? { edits } : {}) };
+  const ridges = data.ridges && path.length >= pathMembers().length ? { ridges: data.ridges } : {};
+  const rest = { chosen, ...ridges, path: path.map(asStored), ...(edits ? { edits } : {}) };
   return `${data.file.slice(0, -1)}, ${JSON.stringify(rest).slice(1)}\n`;
 }
 
