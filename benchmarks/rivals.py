@@ -52,7 +52,9 @@ def chosen_frames(half: Half) -> list[Frame]:
     ordered = sorted(frames(half), key=lambda frame: hashlib.sha256(f"rivals{frame.name}".encode()).digest())
     found = []
     for task, quota in QUOTA.items():
-        own = (frame for frame in ordered if frame.task == task and (task != "many classes" or n_classes(frame) <= MOST_CLASSES))
+        own = (
+            frame for frame in ordered if frame.task == task and (task != "many classes" or n_classes(frame) <= MOST_CLASSES)
+        )
         found += [frame for frame, _ in zip(own, range(quota), strict=False)]
     return found
 
@@ -163,7 +165,11 @@ def for_ebm(X: pd.DataFrame) -> pd.DataFrame:
     """Return a frame that EBM takes: as it is, but for dates and booleans."""
     return pd.DataFrame(
         {
-            name: prepared(X[[name]])[name] if X[name].dtype.kind in "Mb" else X[name].astype(object) if X[name].dtype.kind not in "if" else X[name]
+            name: prepared(X[[name]])[name]
+            if X[name].dtype.kind in "Mb"
+            else X[name].astype(object)
+            if X[name].dtype.kind not in "if"
+            else X[name]
             for name in X.columns
         }
     )

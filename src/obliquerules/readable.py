@@ -77,9 +77,7 @@ def readable_path(
         coarse = rows.in_fewer_digits(needed, each)
         members = list(
             each(
-                lambda member: told(
-                    rows.within_budget(rows.tidied(member.ensemble, member.penalty), highest, BUDGETS_TRIED)
-                ),
+                lambda member: told(rows.within_budget(rows.tidied(member.ensemble, member.penalty), highest, BUDGETS_TRIED)),
                 coarse,
             )
         )
@@ -257,9 +255,7 @@ class _Rows:
         holds = way.placed.holds
         return holds.astype(np.float64) if factor is None else np.where(holds, factor(self.task.sample.X), 0.0)
 
-    def _weights(
-        self, ensemble: RuleEnsemble, penalty: Any, patterns: Patterns, tolerance: float = EXACT_WEIGHTS
-    ) -> Vector:
+    def _weights(self, ensemble: RuleEnsemble, penalty: Any, patterns: Patterns, tolerance: float = EXACT_WEIGHTS) -> Vector:
         """Return the best weights of rules for firing patterns."""
         sample, start = self.task.sample, ensemble.weight_table
         sloped = any(rule.factor is not None for rule in ensemble)

@@ -43,6 +43,9 @@ Boosted = TypeVar("Boosted", bound="Boosting")
 
 # The ridge with which rules are grown, if that of their final weights is estimated.
 GROWTH_RIDGE = 4.0
+# From this estimated ridge on, rules are grown again with the estimate: what lowers the loss of hardly shrunk weights is not
+# what lowers that of shrunk ones.
+GROWN_AGAIN = 16.0
 # The paper's corrective step has no ridge; this one only keeps the weights of pure rules finite.
 PAPER_RIDGE = 1e-4
 # Refit one candidate per 500 rows, within bounds: on small data, trying more candidates overfits. Slopes and hinges are tried
@@ -115,9 +118,10 @@ class Boosting(Method):
         "Penalty on squared rule weights, not on the constant, measured in rows: a rule that fires on exactly ``ridge`` rows, "
         "and on none where another rule fires, gets about half the weight that it would have without the penalty. Scaling by "
         "the curvature of the loss at the best constant makes this mean the same for every loss. "
-        f'``"auto"``: rules are grown with a ridge of {GROWTH_RIDGE:g}; that of their final weights is estimated from the '
-        "training rows, by leaving out each of them, and kept as ``ridge_``. Of a row of weight 2, which is two rows, one is "
-        "left out at a time; with ``groups`` in `fit`, a group is. With "
+        f'``"auto"``: rules are grown with a ridge of {GROWTH_RIDGE:g}; those of the final weights, one for each size of the '
+        "path, are estimated from the training rows, by leaving out each of them, and ``ridge_`` is that of the size that "
+        f"predicts. Where the largest is {GROWN_AGAIN:g} or more, rules are grown again with it. Of a row of weight 2, which is "
+        "two rows, one is left out at a time; with ``groups`` in `fit`, a group is. With "
         f'``selection="validation"`` it is {PAPER_RIDGE:g}: the paper has no ridge, but rules that separate classes would have '
         "infinite weights without one.",
     )
@@ -302,12 +306,17 @@ class Boosting(Method):
         """Return how many weights a unit of complexity counts as in the expected loss."""
         return WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(task.sample.X)
 
-    def _grown(self, task: Task, workers: Workers) -> tuple[list[Stage], Record]:
-        """Return the ensembles of the path, and the record of the fit."""
+    def _grown(self, task: Task, workers: Workers, ridge: float | None = None) -> tuple[list[Stage], Record]:
+        """Return the ensembles of the path, grown with a ridge, and the record of the fit.
+
+        Without a given ridge, rules are grown again where the estimate for the largest ensemble is far above that of growth.
+        """
         limit = math.inf if self.max_seconds is None else float(self.max_seconds)
         pair, record = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit)
         sample, held_out = self.held_out(task)
         problem, selection = replace(self.problem(task, sample, held_out), workers=workers), pair.selection(self)
+        if ridge is not None:
+            problem = replace(problem, ridge=self.task_penalty(task, ridge))
         if isinstance(selection, InformationSelection) and self.learns_slopes(task.loss):
             growth, search = self._longer(problem, selection, task, record)
         elif self.linear_terms in (False, AUTO):
@@ -318,7 +327,18 @@ class Boosting(Method):
                 '"auto", there are slopes where they can be learned.'
             )
         try:
-            self._run(growth, search, task)
+            self._follow(growth, task, 0 if search is None else self.effort)
+            if search is not None and ridge is None and self.estimates_ridges:
+                estimate = self._ridges(selection.path(record), task, workers)[-1]
+                if estimate >= GROWN_AGAIN:
+                    again = self._grown(task, workers, estimate)
+                    # A time limit may have left it shorter.
+                    if len(again[1].grown) >= len(record.grown):
+                        return again
+                    record.stopped = again[1].stopped
+            if search is not None and record.stopped is None:
+                self._improve(search, task)
+            tell_rest(0 if search is None else self.effort)
         except KeyboardInterrupt:
             if not (self.keep_path and record.grown):
                 raise
@@ -344,23 +364,22 @@ class Boosting(Method):
         search = Search(problem, learner, selection, Refiner(conditions, problem), self.max_rules, record)
         return search.grow(), search
 
-    def _run(self, growth: Iterator[Stage], search: Search | None, task: Task) -> None:
-        """Grow to the end; then, in the longer search, improve what was found as often as ``effort`` says."""
-        progress, effort = Progress.of(task), 0 if search is None else self.effort
+    def _follow(self, growth: Iterator[Stage], task: Task, effort: int) -> None:
+        """Grow to the end, reporting each rule."""
+        progress = Progress.of(task)
         for n_rules, stage in enumerate(growth):
             tell_rule(n_rules, self.max_rules, effort)
             if self.verbose:
                 progress.report_rule(stage.ensemble, self.max_rules)
-        if search is None:
-            tell_rest(effort)
-            return
-        for number in range(1, effort + 1):
-            progress = progress.restarted()
+
+    def _improve(self, search: Search, task: Task) -> None:
+        """Improve what was found as often as ``effort`` says."""
+        for number in range(1, self.effort + 1):
+            progress = Progress.of(task)
             for done, steps in search.improve():
-                tell_improvement(number, effort, done, steps)
+                tell_improvement(number, self.effort, done, steps)
                 if self.verbose:
                     progress.report_improvement(f"{number}/{self.effort}", done, steps)
-        tell_rest(effort)
 
     def reseeded(self, seed: int) -> Self:
         """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from obliquerules.method import Task
 from obliquerules.rules import RuleEnsemble, Shortening
@@ -38,10 +38,6 @@ class Progress:
     def of(cls, task: Task) -> Progress:
         """Return the progress of what begins now."""
         return cls(task, Shortening(task.sample.X), task.stopwatch.restarted())
-
-    def restarted(self) -> Progress:
-        """Return the progress of what begins now in the same fit."""
-        return replace(self, stopwatch=self.stopwatch.restarted())
 
     def report_rule(self, grown: RuleEnsemble, max_rules: int) -> None:
         """Report an ensemble that was grown by its newest rule."""
