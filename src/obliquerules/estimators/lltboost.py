@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obliquerules.boosting.cross_validated import LLTBoostCV
+from obliquerules.boosting.cv.cross_validation import LLTBoostCV
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obliquerules.boosting.cross_validated import TGBCV
+from obliquerules.boosting.cv.cross_validation import TGBCV
 from obliquerules.boosting.tgb import TGB
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor

@@ -115,14 +115,17 @@ def _splits(cv: Any, task: Task) -> Any:
     return check_cv(cv).split(np.zeros((len(task.given.y), 1)), task.given.y, task.given.groups)
 
 
-def check_split(task: Task, split: Split) -> None:
+def check_split(task: Task, split: Split, *, leaves_groups_out: bool) -> None:
     """Raise if no model can be fitted to the training rows, or judged by the test rows."""
     if not (task.weight[split.test] > 0.0).any():
         raise ValueError("cv gives a fold that has no test row with weight.")
+    learned = split.learned(task)
     try:
-        check_learnable(split.learned(task))
+        check_learnable(learned)
     except ValueError as error:
         raise ValueError(f"cv gives a fold on whose training rows no model can be fitted: {error}") from error
+    if leaves_groups_out and learned.groups is not None and len(np.unique(learned.groups[learned.weight > 0.0])) < 2:
+        raise ValueError("cv gives a fold whose training rows are one group; ridge='auto' needs two, to leave one out.")
 
 
 def check_learnable(task: Task) -> None:
