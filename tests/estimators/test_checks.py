@@ -21,8 +21,6 @@ from obliquerules import (
     TGBRegressorCV,
 )
 
-pytestmark = pytest.mark.usefixtures("few_repetitions")
-
 # So that a fit takes a hundredth of a second.
 SMALL: dict[str, Any] = {"max_rules": 2, "effort": 0}
 SMALL_CV: dict[str, Any] = {"max_rules": 2, "max_propositions": 1, "cv": 2}
@@ -34,7 +32,7 @@ ESTIMATORS = [
     LLTBoostRegressor(max_rules=1, effort=1),
     LLTBoostRegressor(loss="poisson", **SMALL),
     # With so few folds, one standard error is wide, and the size within it too small for the accuracy that is checked.
-    LLTBoostClassifierCV(effort=0, one_standard_error=False, **SMALL_CV),
+    LLTBoostClassifierCV(effort=0, tolerance=0.0, **SMALL_CV),
     LLTBoostRegressorCV(effort=0, **SMALL_CV),
     TGBClassifier(),
     TGBRegressor(),

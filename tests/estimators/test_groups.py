@@ -19,12 +19,10 @@ from obliquerules import (
     TGBRegressor,
     TGBRegressorCV,
 )
-from obliquerules.boosting.folds import splits_by_group
+from obliquerules.boosting.cv.folds import splits_by_group
 from obliquerules.losses import LOSSES
 from obliquerules.method import Task
 from obliquerules.rules import Block
-
-pytestmark = pytest.mark.usefixtures("few_repetitions")
 
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat(np.arange(30), 8)
@@ -85,7 +83,7 @@ def test_the_risk_has_the_choice_inside(kind):
     excess = []
     for seed in range(4):
         y = np.random.default_rng(seed).integers(0, 2, 120)  # nothing to learn: whatever looks good does so by chance
-        model = kind(**SMALL, one_standard_error=False).fit(X[:120], y)
+        model = kind(**SMALL, tolerance=0.0).fit(X[:120], y)
         excess.append(model.risk_ - model.cv_results_["mean_test_risk"].min())
         assert 0.0 < model.risk_standard_error_ < 0.1
     assert min(excess) >= -1e-9
