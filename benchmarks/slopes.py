@@ -51,15 +51,15 @@ def ours(linear_terms: bool, loss: str) -> Any:
 
 
 def chosen(loss: str, X: real.Matrix) -> Any:
-    """Return LLTBoost that chooses the size of the least risk by cross-validation, from slopes and rules or slopes alone.
+    """Return LLTBoost that chooses the size of the least risk by cross-validation, from slopes and rules.
 
-    Folds are dealt once; ``cv=5`` would deal them two to ten times, and take as much longer. Equal rows are in one fold.
+    Equal rows are in one fold.
     """
     _, row = np.unique(X, axis=0, return_inverse=True)
     folds = PredefinedSplit(np.random.default_rng(0).permutation(row.max() + 1)[row] % 5)
     if loss == "logistic":
-        return LLTBoostClassifierCV(max_rules=MOST_CHOSEN, one_standard_error=False, cv=folds)
-    return LLTBoostRegressorCV(loss=loss, max_rules=MOST_CHOSEN, one_standard_error=False, cv=folds)
+        return LLTBoostClassifierCV(max_rules=MOST_CHOSEN, tolerance=0.0, cv=folds)
+    return LLTBoostRegressorCV(loss=loss, max_rules=MOST_CHOSEN, tolerance=0.0, cv=folds)
 
 
 # From the loss and the training rows to an estimator.

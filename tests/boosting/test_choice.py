@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import sem
 
-from obliquerules.boosting.cv.choice import check_tolerance, choose, nested
+from obliquerules.boosting.cv.choice import check_tolerance, choose
 from obliquerules.boosting.cv.held_out import FoldLosses, HeldOut, JudgedRows
 
 losses = arrays(np.float64, (4, 12), elements=st.floats(0.0, 10.0, width=32))
@@ -109,13 +109,6 @@ def test_a_row_counts_with_its_mean_over_the_times_it_was_tested_and_only_then()
     folds = [FoldLosses(np.array([0, 1]), np.array([[2.0, 4.0]])), FoldLosses(np.array([1, 2]), np.array([[8.0, 1.0]]))]
     assert HeldOut.of(folds, rows).risk[0] == pytest.approx((2.0 + 6.0 + 2.0 * 1.0) / 4.0)
     assert [fold.risk(rows.weight)[0] for fold in folds] == pytest.approx([3.0, 10.0 / 3.0])
-
-
-def test_a_fold_is_judged_at_the_size_that_the_others_choose():
-    # The second member is the best on the first fold, the first on both others.
-    loss = [np.array([[3.0, 3.0], [1.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([[1.0, 1.0], [1.5, 1.5]])]
-    folds = [FoldLosses(np.array([2 * k, 2 * k + 1]), one) for k, one in enumerate(loss)]
-    assert [fold.loss.tolist() for fold in nested(folds, judged(6), 0.0)] == [[[3.0, 3.0]], [[2.0, 2.0]], [[1.5, 1.5]]]
 
 
 @pytest.mark.parametrize("value", ["2se", None, True, -0.1, np.nan, np.inf, [0.1]])

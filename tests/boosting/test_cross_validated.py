@@ -255,7 +255,8 @@ def test_a_risk_that_still_falls_asks_for_more_rules():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("cv", 1), ("cv", "five"), ("n_jobs", 0), ("tolerance", "2se"), ("repeats", 0), ("ridge", "none"), ("ridge", -1.0)]
+    ("name", "value"),
+    [("cv", 1), ("cv", "five"), ("n_jobs", 0), ("tolerance", "2se"), ("repeats", 0), ("ridge", "none"), ("ridge", -1.0)],
 )
 def test_bad_parameters_are_named(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be"):

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version

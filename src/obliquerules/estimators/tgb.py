@@ -90,9 +90,8 @@ class TGBClassifierCV(RuleClassifier):
     ----------
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
-    complexity_, best_complexity_, n_repetitions_ : int
+    complexity_, best_complexity_ : int
     ridge_, risk_, risk_standard_error_ : float
-    linear_terms_ : bool or str
     cv_results_ : dict of str to array
     stopped_ : str or None
         As for `LLTBoostClassifierCV`.
@@ -124,9 +123,8 @@ class TGBRegressorCV(RuleRegressor):
     ----------
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
-    complexity_, best_complexity_, n_repetitions_ : int
+    complexity_, best_complexity_ : int
     ridge_, risk_, risk_standard_error_ : float
-    linear_terms_ : bool or str
     cv_results_ : dict of str to array
     search_complete_ : bool
     ridge_ : float

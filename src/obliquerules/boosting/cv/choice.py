@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.boosting.cv.held_out import FoldLosses, HeldOut, JudgedRows
+from obliquerules.boosting.cv.held_out import HeldOut
 from obliquerules.parameters import check_real
 
 ONE_STANDARD_ERROR, PAIRED = "1se", "paired"
@@ -46,12 +45,6 @@ def choose(held_out: HeldOut, tolerance: str | float) -> Choice:
         within = excess <= float(tolerance) * risk[best]
     still_falls = 0 < best == len(risk) - 1 and bool((excess > error)[:-1].all())
     return Choice(best, int(within.argmax()), still_falls)
-
-
-def nested(folds: Sequence[FoldLosses], rows: JudgedRows, tolerance: str | float) -> list[FoldLosses]:
-    """Return the losses of each fold of a repetition at the member that the other folds choose."""
-    others = [HeldOut.of([*folds[:k], *folds[k + 1 :]], rows) for k in range(len(folds))]
-    return [fold.at(choose(other, tolerance).chosen) for fold, other in zip(folds, others, strict=True)]
 
 
 def check_tolerance(name: str, value: Any) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -16,20 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from obliquerules.boosting.boosting import ONLY, Boosting
-from obliquerules.boosting.cv.choice import DEFAULT_TOLERANCE, Choice, check_tolerance, choose, nested
-from obliquerules.boosting.cv.folds import (
-    Split,
-    check_split,
-    distinct_rows,
-    given_splits,
-    splits_by_content,
-    splits_by_group,
-)
-from obliquerules.boosting.cv.held_out import FoldLosses, HeldOut, JudgedRows
+from obliquerules.boosting.cv.choice import DEFAULT_TOLERANCE, check_tolerance, choose
+from obliquerules.boosting.cv.folds import Split, check_split, distinct_rows, given_splits, splits_by_content, splits_by_group
+from obliquerules.boosting.cv.held_out import FoldLosses, HeldOut
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.boosting.tgb import TGB
 from obliquerules.counted import Counted
-from obliquerules.method import Growth, Method, Task
+from obliquerules.method import Growth, Task
 from obliquerules.parameters import check_folds, declared, flag, gives_splits, jobs, real_or_none, seed, verbosity, whole
 from obliquerules.rows.warned import warn_caller
 from obliquerules.rules import RuleEnsemble
@@ -43,11 +34,13 @@ STILL_FALLS = "The largest size is better than every smaller one by more than a 
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossValidated(ABC):
+class CrossValidated:
     """A mixin that makes a boosting method choose its own size; it precedes the method among the bases of a class.
 
     The path is that of the plain method. Quick paths without the rows of each fold say what those rows lose at each size.
     """
+
+    plain_class: ClassVar[type[Boosting]]
 
     max_seconds: float | None = real_or_none(
         None,
@@ -92,9 +85,10 @@ class CrossValidated(ABC):
     n_jobs: int | None = jobs("The number of parallel workers, as joblib understands it. The model does not depend on it.")
 
     @property
-    @abstractmethod
     def plain(self) -> Boosting:
-        """The method that only grows a path."""
+        """The method with the same parameters that only grows a path."""
+        kind = self.plain_class
+        return kind(**{one.name: getattr(self, one.name) for one in dataclasses.fields(kind)})
 
     def check(self) -> None:
         """Raise if parameters do not fit together."""
@@ -120,51 +114,56 @@ class CrossValidated(ABC):
         plain = dataclasses.replace(self.plain, random_state=state)
         # A row given twice is a row of weight 2 here too.
         judged = task if gives_splits(self.cv) else distinct_rows(task)
-        repetitions = list(self._repetitions(judged, rng))  # bad folds are refused before anything is grown
-        n_folds = sum(map(len, repetitions))
-        share = 1.0 / (1.0 + TIME_OF_FOLD * n_folds / min(n_folds, int(joblib.effective_n_jobs(self.n_jobs))))
+        splits = self._splits(judged, rng)  # bad folds are refused before anything is grown
+        at_once = min(len(splits), int(joblib.effective_n_jobs(self.n_jobs)))
+        share = 1.0 / (1.0 + TIME_OF_FOLD * len(splits) / at_once)
         status_line().begin("all rows", 0.0, share)
         growth = plain.grow(dataclasses.replace(task, stopwatch=task.stopwatch.restarted()))
         quick, sizes = dataclasses.replace(plain, effort=0), complexities(growth.path)
         # Seeds drawn here, not in the workers, are the same for any number of workers.
-        calls = [
-            joblib.delayed(fold_losses)(quick.reseeded(int(rng.randint(2**31 - 1))), sizes, judged, split)
-            for splits in repetitions
-            for split in splits
-        ]
-        folds = iter(Counted(self.n_jobs, "folds", n_folds, (share, 1.0), parts=True)(calls))
-        return self._chosen(growth, [[next(folds) for _ in splits] for splits in repetitions], judged)
+        methods = [quick.reseeded(int(rng.randint(2**31 - 1))) for _ in splits]
+        folds = Counted(self.n_jobs, "folds", len(splits), (share, 1.0), parts=True)(
+            joblib.delayed(fold_losses)(method, sizes, judged, split) for method, split in zip(methods, splits, strict=True)
+        )
+        return self._chosen(growth, list(folds), judged)
 
-    def _repetitions(self, task: Task, rng: np.random.RandomState) -> Iterator[list[Split]]:
-        """Yield the splits of each repetition."""
+    def _splits(self, task: Task, rng: np.random.RandomState) -> list[Split]:
+        """Return the splits of all repetitions, checked."""
         n_folds = DEFAULT_FOLDS if self.cv is None else self.cv
         salts = (int(rng.randint(2**31 - 1)) for _ in range(self.repeats))
         if gives_splits(self.cv):
-            repetitions = iter([given_splits(self.cv, task)])
+            splits = given_splits(self.cv, task)
         elif task.groups is not None:
-            repetitions = splits_by_group(task, int(n_folds), salts)
+            splits = splits_by_group(task, int(n_folds), salts)
         else:
-            repetitions = splits_by_content(task, int(n_folds), salts)
-        for splits in repetitions:
-            for split in splits:
-                check_split(task, split, leaves_groups_out=self.plain.estimates_ridges)
-            yield splits
+            splits = splits_by_content(task, int(n_folds), salts)
+        for split in splits:
+            check_split(task, split, leaves_groups_out=self.plain.estimates_ridges)
+        return splits
 
-    def _chosen(self, growth: Growth, repetitions: list[list[FoldLosses]], task: Task) -> Growth:
+    def _chosen(self, growth: Growth, folds: list[FoldLosses], task: Task) -> Growth:
         """Return the growth with the chosen member, and the results by which it was chosen."""
-        rows, folds = judged_rows(task), [fold for one in repetitions for fold in one]
-        held_out = HeldOut.of(folds, rows)
-        choice, sizes = choose(held_out, self.tolerance), complexities(growth.path)
-        if choice.still_falls and self._is_cut_short(growth, task):
+        held_out, sizes = HeldOut.of(folds, task), complexities(growth.path)
+        choice, risk, error = choose(held_out, self.tolerance), held_out.risk, held_out.standard_error()
+        results = {
+            "complexity": sizes,
+            "mean_test_risk": risk,
+            "std_test_risk": np.std([fold.risk for fold in folds], axis=0, ddof=1),
+            "standard_error": error,
+            "difference": risk - risk[choice.best],
+            "difference_standard_error": held_out.standard_error(less=choice.best),
+        } | {f"split{k}_test_risk": fold.risk for k, fold in enumerate(folds)}
+        # A path of lines ends where each column has one.
+        ended = growth.n_iter < self.plain.max_rules or (self.plain.linear_terms == ONLY and growth.n_iter >= task.X.n_columns)
+        if choice.still_falls and not ended:
             warn_caller(STILL_FALLS, ConvergenceWarning)
-        honest = HeldOut.of([fold for one in repetitions for fold in nested(one, rows, self.tolerance)], rows)
         stopped = next((one for one in (growth.notes["stopped_"], *(fold.stopped for fold in folds)) if one), None)
         notes = {
-            "cv_results_": cv_results(sizes, held_out, choice, [fold.risk(rows.weight) for fold in folds]),
+            "cv_results_": results,
             "best_complexity_": int(sizes[choice.best]),
             "complexity_": int(sizes[choice.chosen]),
-            "risk_": float(honest.risk[0]),
-            "risk_standard_error_": float(honest.standard_error()[0]),
+            "risk_": float(risk[choice.chosen]),
+            "risk_standard_error_": float(error[choice.chosen]),
             "stopped_": stopped,
         }
         return dataclasses.replace(
@@ -173,39 +172,23 @@ class CrossValidated(ABC):
             notes={**growth.notes, **notes},
             # The limit had an effect on the choice, too, if it stopped the path of a fold.
             parameters={**growth.parameters, **({} if stopped is None else {"max_seconds": self.max_seconds})},
-            expected=tuple(held_out.risk.tolist()),
-            standard_errors=tuple(held_out.standard_error().tolist()),
+            expected=tuple(risk.tolist()),
+            standard_errors=tuple(error.tolist()),
         )
-
-    def _is_cut_short(self, growth: Growth, task: Task) -> bool:
-        """Say whether the path would go on with a larger ``max_rules``; lines end where each column has one."""
-        most = self.plain.max_rules
-        return growth.n_iter == most and (self.plain.linear_terms != ONLY or most < task.X.n_columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LLTBoostCV(CrossValidated, LLTBoost):
     """LLTBoost whose size is chosen by cross-validation."""
 
-    @property
-    def plain(self) -> LLTBoost:
-        """LLTBoost with the same parameters."""
-        return LLTBoost(**parameters_of(LLTBoost, self))
+    plain_class = LLTBoost
 
 
 @dataclass(frozen=True, kw_only=True)
 class TGBCV(CrossValidated, TGB):
     """TGB whose size is chosen by cross-validation."""
 
-    @property
-    def plain(self) -> TGB:
-        """TGB with the same parameters."""
-        return TGB(**parameters_of(TGB, self))
-
-
-def parameters_of(kind: type[Method], method: Method) -> dict[str, Any]:
-    """Return the parameters of a kind of method, with the values that another method has for them."""
-    return {one.name: getattr(method, one.name) for one in dataclasses.fields(kind)}
+    plain_class = TGB
 
 
 def fold_losses(method: Boosting, sizes: NDArray[np.intp], task: Task, split: Split) -> FoldLosses:
@@ -216,28 +199,9 @@ def fold_losses(method: Boosting, sizes: NDArray[np.intp], task: Task, split: Sp
     growth, tested = method.grow(split.learned(task)), task.on(split.test)
     loss = np.array([tested.loss.value(tested.y, tested.scores(ensemble)) for ensemble in growth.path])
     member = np.searchsorted(complexities(growth.path), sizes, side="right") - 1
-    return FoldLosses(split.test, loss[member], split.test_share, growth.notes["stopped_"])
-
-
-def judged_rows(task: Task) -> JudgedRows:
-    """Return the rows of a task as folds test them."""
-    frequency = task.weight if task.frequency is None else task.frequency
-    return JudgedRows(task.weight, np.maximum(frequency, 1.0), task.groups)
-
-
-def cv_results(
-    sizes: NDArray[np.intp], held_out: HeldOut, choice: Choice, folds: list[NDArray[np.float64]]
-) -> dict[str, NDArray[Any]]:
-    """Return what is known of each size; see the estimators for what the names mean."""
-    risk = held_out.risk
-    return {
-        "complexity": sizes,
-        "mean_test_risk": risk,
-        "std_test_risk": np.std(folds, axis=0, ddof=1),
-        "standard_error": held_out.standard_error(),
-        "difference": risk - risk[choice.best],
-        "difference_standard_error": held_out.standard_error(less=choice.best),
-    } | {f"split{k}_test_risk": fold for k, fold in enumerate(folds)}
+    share = np.broadcast_to(split.test_share, split.test.shape)
+    risk = np.average(loss, axis=1, weights=share * tested.weight)[member]
+    return FoldLosses(split.test, share, loss[member], risk, growth.notes["stopped_"])
 
 
 def complexities(path: tuple[RuleEnsemble, ...]) -> NDArray[np.intp]:

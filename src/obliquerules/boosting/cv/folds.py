@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -50,8 +50,8 @@ def distinct_rows(task: Task) -> Task:
     return replace(entries, weight=groups.weight, groups=groups.group, stopwatch=task.stopwatch)
 
 
-def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
-    """Yield the splits of one repetition after another.
+def splits_by_content(task: Task, n_folds: int, salts: Iterable[int]) -> list[Split]:
+    """Return the splits of repetitions, each with a salt.
 
     The rows of the task are distinct, and none has weight zero.
 
@@ -63,22 +63,26 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterato
     alone = units_alone(task, strata)
     n_folds = min(n_folds, len(strata))
     # If each unit is a fold, there is only one way to assign them.
+    splits = []
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
         fold = np.where(alone, -1, units.folds(strata, n_folds, salt))
-        yield [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
+        splits += [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
+    return splits
 
 
-def splits_by_group(task: Task, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
-    """Yield the splits of one repetition after another, by group.
+def splits_by_group(task: Task, n_folds: int, salts: Iterable[int]) -> list[Split]:
+    """Return the splits of repetitions by group, each with a salt.
 
     The rows of the task are the distinct ones of each group.
     """
     groups = task.sample.groups
     if groups is None or task.groups is None or len(groups.key) < 2:
         raise ValueError("cv needs at least 2 groups with weight; groups has one.")
+    splits = []
     for salt in islice(salts, 1 if len(groups.key) <= n_folds else None):
         fold = groups.folds(min(n_folds, len(groups.key)), salt)[task.groups]
-        yield [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
+        splits += [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
+    return splits
 
 
 def units_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -9,6 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.method import Task
+
 Array = NDArray[np.float64]
 
 
@@ -18,50 +20,21 @@ class FoldLosses:
 
     Attributes
     ----------
-    rows : array of shape (n_tested,)
-        The positions of the test rows.
+    rows, share : array of shape (n_tested,)
+        The positions of the test rows, and the share of each that was tested.
     loss : array of shape (n_members, n_tested)
         Their losses under the model of the fold at the complexity of each member of the path.
-    share : array of shape (n_tested,) or float
-        The share of each row that was tested.
+    risk : array of shape (n_members,)
+        The means of their losses.
     stopped : str or None
         Why the path of the fold ended before its end, if it did.
     """
 
     rows: NDArray[np.intp]
+    share: Array
     loss: Array
-    share: Array | float = 1.0
+    risk: Array
     stopped: str | None = None
-
-    def at(self, member: int) -> FoldLosses:
-        """Return the losses at one member alone."""
-        return FoldLosses(self.rows, self.loss[[member]], self.share, self.stopped)
-
-    def risk(self, weight: Array) -> Array:
-        """Return the mean loss of the test rows at each member."""
-        return np.asarray(np.average(self.loss, axis=1, weights=self.share * weight[self.rows]))
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedRows:
-    """The rows that folds test.
-
-    Attributes
-    ----------
-    weight, observations : array of shape (n_rows,)
-        The weight of each row, and how many independent observations it stands for, at least one.
-    groups : array of shape (n_rows,) or None
-        The number of the group of each row; the rows of a group are one observation.
-    """
-
-    weight: Array
-    observations: Array
-    groups: NDArray[np.intp] | None = None
-
-    def some(self, rows: NDArray[np.bool_]) -> JudgedRows:
-        """Return some of the rows."""
-        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1].ravel()
-        return JudgedRows(self.weight[rows], self.observations[rows], groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,32 +46,35 @@ class HeldOut:
     Attributes
     ----------
     loss : array of shape (n_members, n_tested)
-    rows : JudgedRows
-        The tested rows.
+    share, observations : array of shape (n_tested,)
+        The share of each row in the weight of all, and how many independent observations it stands for, at least one.
+    groups : array of shape (n_tested,) or None
+        The number of the group of each row, counted from zero; the rows of a group are one observation.
     """
 
     loss: Array
-    rows: JudgedRows
+    share: Array
+    observations: Array
+    groups: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, folds: Sequence[FoldLosses], rows: JudgedRows) -> HeldOut:
-        """Collect the losses of folds."""
-        times, total = np.zeros(len(rows.weight)), np.zeros((len(folds[0].loss), len(rows.weight)))
+    def of(cls, folds: Sequence[FoldLosses], task: Task) -> HeldOut:
+        """Collect the losses of folds of the rows of a task."""
+        times, total = np.zeros(len(task.y)), np.zeros((len(folds[0].loss), len(task.y)))
         for fold in folds:
             times[fold.rows] += fold.share
             total[:, fold.rows] += fold.share * fold.loss
         tested = times > 0.0
-        return cls(total[:, tested] / times[tested], rows.some(tested))
-
-    @cached_property
-    def _share(self) -> Array:
-        """The share of each row in the weight of all."""
-        return np.asarray(self.rows.weight / np.add.reduce(self.rows.weight))
+        weight = task.weight[tested]
+        frequency = weight if task.frequency is None else task.frequency[tested]
+        groups = None if task.groups is None else np.unique(task.groups[tested], return_inverse=True)[1].ravel()
+        share = weight / np.add.reduce(weight)
+        return cls(total[:, tested] / times[tested], share, np.maximum(frequency, 1.0), groups)
 
     @cached_property
     def risk(self) -> Array:
         """The mean loss at each member."""
-        return np.asarray(np.sum(self.loss * self._share, axis=1))
+        return np.asarray(np.sum(self.loss * self.share, axis=1))
 
     @np.errstate(over="ignore")
     def standard_error(self, less: int | None = None) -> Array:
@@ -107,10 +83,10 @@ class HeldOut:
         A row of weight 2 is two observations, and so are two groups.
         """
         loss = self.loss if less is None else self.loss - self.loss[less]
-        deviation = self._share * (loss - np.sum(loss * self._share, axis=1, keepdims=True))
-        if self.rows.groups is None:
-            n, squares = float(np.add.reduce(self.rows.observations)), deviation**2 / self.rows.observations
+        deviation = self.share * (loss - np.sum(loss * self.share, axis=1, keepdims=True))
+        if self.groups is None:
+            n, squares = float(np.add.reduce(self.observations)), deviation**2 / self.observations
         else:
-            squares = np.array([np.bincount(self.rows.groups, one) for one in deviation]) ** 2
+            squares = np.array([np.bincount(self.groups, one) for one in deviation]) ** 2
             n = squares.shape[1]
         return np.asarray(np.sqrt(np.sum(squares, axis=1) * n / max(n - 1.0, 1.0)))
