@@ -47,15 +47,13 @@ class Problem:
         """Return n rows with their targets."""
         fixed, rng = np.random.default_rng((self.seed, 0)), np.random.default_rng((self.seed, 1, draw))
         n_columns = int(fixed.integers(3, 6 if self.coarse else 11))
-        X = (
-            rng.integers(0, fixed.integers(2, 6, n_columns), (n, n_columns)) * 1.0
-            if self.coarse
-            else rng.normal(size=(n, n_columns))
-        )
+        if self.coarse:
+            X, middle, cut = rng.integers(0, fixed.integers(2, 6, n_columns), (n, n_columns)) * 1.0, 1.5, 1.0
+        else:
+            X, middle, cut = rng.normal(size=(n, n_columns)), 0.0, 0.5
         slopes = fixed.normal(size=n_columns) * (fixed.random(n_columns) < 0.6)
-        cut = np.median(X[:, 0]) if self.coarse else fixed.normal(scale=0.5)
-        score = X @ slopes + fixed.normal(scale=2.0) * ((X[:, 0] > (1.0 if self.coarse else cut)) & (X[:, 1] > 0.0))
-        score = fixed.uniform(0.3, 1.5) * (score - slopes.sum() * (1.5 if self.coarse else 0.0))
+        score = (X - middle) @ slopes + fixed.normal(scale=2.0) * ((X[:, 0] > cut) & (X[:, 1] > 0.0))
+        score = fixed.uniform(0.3, 1.5) * score
         if self.loss == "squared":
             return X, score + fixed.uniform(0.5, 3.0) * rng.normal(size=n)
         if self.loss == "poisson":

@@ -8,21 +8,32 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import sem
 
 from obliquerules.boosting.cv.choice import check_tolerance, choose
-from obliquerules.boosting.cv.held_out import FoldLosses, HeldOut, JudgedRows
+from obliquerules.boosting.cv.held_out import FoldLosses, HeldOut
+from obliquerules.losses import LOSSES
+from obliquerules.method import Task
+from obliquerules.rules import Block
 
 losses = arrays(np.float64, (4, 12), elements=st.floats(0.0, 10.0, width=32))
 tolerances = st.sampled_from(["1se", "paired", 0.0, 0.02, 0.5])
 
 
-def judged(n_rows, weight=None, groups=None):
-    weight = np.ones(n_rows) if weight is None else weight
-    return JudgedRows(weight, np.maximum(weight, 1.0), groups)
+def fold(rows, loss):
+    """Return the losses of some rows, all of the same weight."""
+    loss = np.asarray(loss)
+    return FoldLosses(np.asarray(rows), np.ones(len(rows)), loss, loss.mean(axis=1))
+
+
+def rows_of(weight, frequency=None, groups=None):
+    """Return rows of which nothing but weights and groups matters."""
+    n = len(weight)
+    return Task(Block.of_matrix(np.zeros((n, 1))), np.zeros(n), weight, LOSSES["squared"], frequency=frequency, groups=groups)
 
 
 def held_out(loss, weight=None, groups=None):
     """Return held-out losses of shape (n_members, n_rows), of one fold of all rows."""
-    loss = np.asarray(loss)
-    return HeldOut.of([FoldLosses(np.arange(loss.shape[1]), loss)], judged(loss.shape[1], weight, groups))
+    n_rows = np.shape(loss)[1]
+    weight = np.ones(n_rows) if weight is None else weight
+    return HeldOut.of([fold(np.arange(n_rows), loss)], rows_of(weight, groups=groups))
 
 
 def with_excess(excess, spread, n_rows=100):
@@ -80,8 +91,8 @@ def test_the_path_ends_too_early_only_if_the_last_size_is_clearly_better():
 @given(losses, st.integers(1, 5), st.randoms())
 def test_rows_in_another_order_and_scaled_weights_choose_alike(loss, scale, random):
     order, weight = random.sample(range(12), 12), np.linspace(1.0, 2.0, 12)
-    one = HeldOut.of([FoldLosses(np.arange(12), loss)], JudgedRows(weight, weight))
-    two = HeldOut.of([FoldLosses(np.arange(12), loss[:, order])], JudgedRows(scale * weight[order], weight[order]))
+    one = HeldOut.of([fold(np.arange(12), loss)], rows_of(weight, weight))
+    two = HeldOut.of([fold(np.arange(12), loss[:, order])], rows_of(scale * weight[order], weight[order]))
     np.testing.assert_allclose(one.risk, two.risk, atol=1e-9)
     np.testing.assert_allclose(one.standard_error(0), two.standard_error(0), atol=1e-7)
 
@@ -105,10 +116,9 @@ def test_a_group_is_one_observation():
 
 
 def test_a_row_counts_with_its_mean_over_the_times_it_was_tested_and_only_then():
-    rows = judged(4, np.array([1.0, 1.0, 2.0, 5.0]))
-    folds = [FoldLosses(np.array([0, 1]), np.array([[2.0, 4.0]])), FoldLosses(np.array([1, 2]), np.array([[8.0, 1.0]]))]
-    assert HeldOut.of(folds, rows).risk[0] == pytest.approx((2.0 + 6.0 + 2.0 * 1.0) / 4.0)
-    assert [fold.risk(rows.weight)[0] for fold in folds] == pytest.approx([3.0, 10.0 / 3.0])
+    folds = [fold([0, 1], [[2.0, 4.0]]), fold([1, 2], [[8.0, 1.0]])]
+    found = HeldOut.of(folds, rows_of(np.array([1.0, 1.0, 2.0, 5.0])))
+    assert found.risk[0] == pytest.approx((2.0 + 6.0 + 2.0 * 1.0) / 4.0)
 
 
 @pytest.mark.parametrize("value", ["2se", None, True, -0.1, np.nan, np.inf, [0.1]])

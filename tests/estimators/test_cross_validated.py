@@ -72,11 +72,8 @@ def test_every_member_of_the_path_is_compared(model: Any) -> None:
     assert fitted.cv_results_["complexity"].tolist() == [ensemble.complexity for ensemble in fitted.path_]
     assert fitted.model_.expected == tuple(fitted.cv_results_["mean_test_risk"].tolist())
     assert fitted.model_.standard_errors == tuple(fitted.cv_results_["standard_error"].tolist())
-    chosen = fitted.model_.chosen
-    assert (fitted.risk_, fitted.risk_standard_error_) == (
-        fitted.model_.expected[chosen],
-        fitted.model_.standard_errors[chosen],
-    )
+    model, chosen = fitted.model_, fitted.model_.chosen
+    assert (fitted.risk_, fitted.risk_standard_error_) == (model.expected[chosen], model.standard_errors[chosen])
 
 
 @ALL
