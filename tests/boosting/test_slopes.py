@@ -390,7 +390,7 @@ def test_slopes_that_cannot_be_learned_are_refused(model):
 def test_slopes_with_thresholds_on_single_columns_and_cross_validation():
     X, y = straight()
     axis = TGBRegressor(selection="information", linear_terms=True, max_rules=4, effort=1).fit(X, y)
-    chosen = LLTBoostRegressorCV(linear_terms=True, max_rules=4, effort=1, cv=2, random_state=0).fit(X, y)
+    chosen = LLTBoostRegressorCV(linear_terms=True, max_rules=4, effort=1, cv=3, random_state=0).fit(X, y)
     for model in (axis, chosen):
         assert {rule.factor.column for rule in model.ensemble_ if rule.factor is not None} >= {0, 1}
         assert np.mean((model.predict(X) - y) ** 2) < 0.1
