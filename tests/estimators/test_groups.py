@@ -67,6 +67,9 @@ def test_a_splitter_that_needs_groups_says_so():
         TGBRegressorCV(**(SMALL | {"cv": GroupKFold(3)})).fit(X, Y)
     with pytest.raises(ValueError, match="at least 2 groups"):
         TGBRegressorCV(**SMALL).fit(X, Y, groups=np.zeros(240))
+    with pytest.raises(ValueError, match=r"^cv gives a fold whose training rows are one group; ridge='auto' needs two"):
+        TGBRegressorCV(**SMALL).fit(X, Y, groups=GROUPS % 2)
+    assert TGBRegressorCV(ridge=4.0, **SMALL).fit(X, Y, groups=GROUPS % 2).risk_ > 0.0
 
 
 def test_rows_of_a_group_help_each_other_so_that_groups_make_the_risk_honest():

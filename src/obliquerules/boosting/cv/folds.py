@@ -58,12 +58,11 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterable[int]) -> list[Sp
     A row of weight w is dealt into folds as units and a remainder. Folds are stratified by class. The folds of a row depend on
     its content and the salt, not on its position.
     """
-    units = task.sample.units
+    units, splits = task.sample.units, list[Split]()
     strata = units.strata(task.loss.strata(task.y))
     alone = units_alone(task, strata)
     n_folds = min(n_folds, len(strata))
     # If each unit is a fold, there is only one way to assign them.
-    splits = []
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
         fold = np.where(alone, -1, units.folds(strata, n_folds, salt))
         splits += [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
@@ -101,22 +100,19 @@ def units_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 def given_splits(cv: Any, task: Task) -> list[Split]:
     """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
-    rows = np.arange(len(task.y)) if task.given is None else task.given.place
+    from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
+
+    if task.given is None:
+        rows, given = np.arange(len(task.y)), (task.X.matrix, task.y, task.groups)
+    else:
+        rows, given = task.given.place, (np.zeros((len(task.given.y), 1)), task.given.y, task.given.groups)
     try:
-        splits = [(rows[train], np.unique(rows[test])) for train, test in _splits(cv, task)]
+        splits = [(rows[train], np.unique(rows[test])) for train, test in check_cv(cv).split(*given)]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(f"cv cannot split the {len(rows)} rows: {error}") from error
     if len(splits) < 2:
         raise ValueError(f"cv must give at least 2 splits, to tell how far risks vary; got {len(splits)}.")
     return [Split(train[train >= 0], test[test >= 0]) for train, test in splits]
-
-
-def _splits(cv: Any, task: Task) -> Any:
-    from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
-
-    if task.given is None:
-        return check_cv(cv).split(task.X.matrix, task.y, task.groups)
-    return check_cv(cv).split(np.zeros((len(task.given.y), 1)), task.given.y, task.given.groups)
 
 
 def check_split(task: Task, split: Split, *, leaves_groups_out: bool) -> None:
