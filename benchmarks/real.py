@@ -234,8 +234,7 @@ def on_all_rows(name: str, method: str, seed: int) -> dict[str, float]:
     X, y = data.read()
     start = perf_counter()
     model = fitted(partial(MODELS[method][0], data.loss, seed=seed), X, y.astype(int) if data.loss == "logistic" else y)
-    chosen = {"complexity": model.complexity_, "ridge": model.ridge_, "repetitions": model.n_repetitions_}
-    return chosen | {"seconds": perf_counter() - start}
+    return {"complexity": model.complexity_, "ridge": model.ridge_, "seconds": perf_counter() - start}
 
 
 # ---- results that are kept ------------------------------------------------------------------------------------------------
@@ -301,13 +300,13 @@ def compare(results: Results, names: list[str], plain: str, chosen: str) -> list
 
 def compare_seeds(results: Results, names: list[str], method: str) -> bool:
     """Print what was chosen with each seed; return whether the size is the same on most data sets."""
-    print(f"\n{method} on all rows: complexity and ridge for {len(SEEDS)} seeds, repetitions\n")
+    print(f"\n{method} on all rows: complexity and ridge for {len(SEEDS)} seeds\n")
     same = 0
     for name in names:
         chosen = [(int(result["complexity"]), result["ridge"]) for result in results[name, method]]
         same += len({complexity for complexity, _ in chosen}) == 1
         words = ", ".join(f"{complexity} ({ridge:g})" for complexity, ridge in chosen)
-        print(f"{name:>10}  {words}  {[int(result['repetitions']) for result in results[name, method]]}")
+        print(f"{name:>10}  {words}")
     print(f"the same complexity for all seeds on {same} of {len(names)}")
     return same >= min(ENOUGH, len(names))
 

@@ -3,7 +3,7 @@
 The data are the twelve real sets of ``real.py``, in five folds, and the paper's ten, in ten of its bootstrap splits. LLTBoost
 is fitted with and without ``linear_terms``, otherwise with its defaults. The ratios are of mean risks at equal complexity, the
 last a geometric mean over the sizes 5 to 40. Then: risks of the largest model whose complexity is at most 40, of rules alone
-and with slopes, and of the size that cross-validation on the training rows chooses, from slopes and rules or slopes alone,
+and with slopes, and of the size that cross-validation on the training rows chooses, from slopes and rules,
 again of at most 40 and with up to sixteen rules, since ten rules and slopes seldom reach 40; beside a linear model (least
 squares, logistic or Poisson regression, unpenalised) and the explainable boosting machine, here of two bags of rows: its
 default, fourteen, takes seven times as long. A difference counts from one standard error of the paired differences over folds
@@ -51,15 +51,15 @@ def ours(linear_terms: bool, loss: str) -> Any:
 
 
 def chosen(loss: str, X: real.Matrix) -> Any:
-    """Return LLTBoost that chooses the size of the least risk by cross-validation, from slopes and rules or slopes alone.
+    """Return LLTBoost that chooses the size of the least risk by cross-validation, from slopes and rules.
 
-    Folds are dealt once; ``cv=5`` would deal them two to ten times, and take as much longer. Equal rows are in one fold.
+    Equal rows are in one fold.
     """
     _, row = np.unique(X, axis=0, return_inverse=True)
     folds = PredefinedSplit(np.random.default_rng(0).permutation(row.max() + 1)[row] % 5)
     if loss == "logistic":
-        return LLTBoostClassifierCV(max_rules=MOST_CHOSEN, one_standard_error=False, cv=folds)
-    return LLTBoostRegressorCV(loss=loss, max_rules=MOST_CHOSEN, one_standard_error=False, cv=folds)
+        return LLTBoostClassifierCV(max_rules=MOST_CHOSEN, tolerance=0.0, cv=folds)
+    return LLTBoostRegressorCV(loss=loss, max_rules=MOST_CHOSEN, tolerance=0.0, cv=folds)
 
 
 # From the loss and the training rows to an estimator.

@@ -22,8 +22,8 @@ train, test, train_progression, test_progression = train_test_split(
 
 # %%
 # The complexity counts rules, conditions and variables: roughly, how many things a reader has to take in. Cross-validation
-# says how large the risk of each size is, and how far differences are due to chance. Chosen is the smallest size whose risk is
-# in the band: above the least by no more than one standard error of the difference. TGB learns plain thresholds, and quickly.
+# says how large the risk of each size is, with a standard error on either side. Chosen is the smallest size whose risk is
+# above the least by no more than its standard error. TGB learns plain thresholds, and quickly.
 
 model = TGBRegressorCV(max_rules=17).fit(train, train_progression)
 RiskComplexityDisplay.from_estimator(
@@ -36,8 +36,7 @@ RiskComplexityDisplay.from_estimator(
 
 # %%
 # On the training rows the risk goes on falling, which says nothing: the more rules, the better they fit what they have
-# seen. The cross-validated risk no longer falls after the chosen size. With the default of ten rules the path would have ended
-# before, and a warning would have asked for more. This is what was chosen:
+# seen. The cross-validated risk falls little, if at all, after the chosen size. This is what was chosen:
 
 print(model.ensemble_)
 

@@ -1,144 +1,127 @@
-"""The choice of a size: by paired differences, among corners of the path that differ enough."""
-
-import itertools
+"""The choice of a size: the smallest whose risk is within the tolerance, from a table of held-out losses."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import sem, t
+from scipy.stats import sem
 
-from obliquerules.boosting.choice import NEAR, STEP, choose, contenders, lower_hull, sizes_to_compare
-from obliquerules.boosting.held_out import FoldLosses, HeldOut
+from obliquerules.boosting.cv.choice import check_tolerance, choose
+from obliquerules.boosting.cv.held_out import FoldLosses, HeldOut
+from obliquerules.losses import LOSSES
+from obliquerules.method import Task
+from obliquerules.rules import Block
 
-losses = st.floats(0.0, 10.0, width=32)
+losses = arrays(np.float64, (4, 12), elements=st.floats(0.0, 10.0, width=32))
+tolerances = st.sampled_from(["1se", "paired", 0.0, 0.02, 0.5])
 
 
-def held_out(*repetitions, weight=None):
-    """Return held-out losses of shape (n_variants, n_sizes, n_rows), each repetition with one fold of all rows."""
-    n_rows = repetitions[0][0].shape[-1]
+def fold(rows, loss):
+    """Return the losses of some rows, all of the same weight."""
+    loss = np.asarray(loss)
+    return FoldLosses(np.asarray(rows), np.ones(len(rows)), loss, loss.mean(axis=1))
+
+
+def rows_of(weight, frequency=None, groups=None):
+    """Return rows of which nothing but weights and groups matters."""
+    n = len(weight)
+    return Task(Block.of_matrix(np.zeros((n, 1))), np.zeros(n), weight, LOSSES["squared"], frequency=frequency, groups=groups)
+
+
+def held_out(loss, weight=None, groups=None):
+    """Return held-out losses of shape (n_members, n_rows), of one fold of all rows."""
+    n_rows = np.shape(loss)[1]
     weight = np.ones(n_rows) if weight is None else weight
-    first, *others = (HeldOut.of([FoldLosses(np.arange(n_rows), loss)], weight) for loss in repetitions)
-    for other in others:
-        first += other
-    return first
-
-
-def chosen(found, tolerance):
-    """Return the choice where sizes are the same in each variant."""
-    return choose(found, [np.arange(len(risk)) for risk in found.risk], tolerance)
+    return HeldOut.of([fold(np.arange(n_rows), loss)], rows_of(weight, groups=groups))
 
 
 def with_excess(excess, spread, n_rows=100):
-    """Return losses of two sizes whose risks differ by the excess, with a paired standard error of ``spread``."""
-    common = np.linspace(0.0, 50.0, n_rows)  # so different between rows that only pairs tell the sizes apart
-    difference = excess + spread * np.sqrt(n_rows) * np.where(np.arange(n_rows) % 2, 1.0, -1.0)
-    return np.array([[common + difference, common]])
+    """Return losses of two members whose risks differ by the excess, with a paired standard error of ``spread``."""
+    common = np.linspace(10.0, 50.0, n_rows)  # so different between rows that only pairs tell the sizes apart
+    difference = excess + spread * np.sqrt(n_rows - 1) * np.where(np.arange(n_rows) % 2, 1.0, -1.0)
+    return np.array([common + difference, common])
 
 
-def test_a_smaller_size_is_taken_if_it_is_within_one_paired_standard_error():
-    assert chosen(held_out(with_excess(0.9, 1.0)), 1.0).chosen == 0
-    assert chosen(held_out(with_excess(1.1, 1.0)), 1.0).chosen == 1
-    assert chosen(held_out(with_excess(0.9, 1.0)), 0.0).chosen == 1
+def test_paired_is_one_standard_error_of_the_difference():
+    assert choose(held_out(with_excess(0.9, 1.0)), "paired").chosen == 0
+    assert choose(held_out(with_excess(1.1, 1.0)), "paired").chosen == 1
+
+
+def test_one_standard_error_is_that_of_the_best_risk():
+    error = sem(with_excess(0.0, 0.1)[1])
+    assert choose(held_out(with_excess(0.9 * error, 0.1)), "1se").chosen == 0
+    assert choose(held_out(with_excess(1.1 * error, 0.1)), "1se").chosen == 1
+
+
+def test_a_number_is_a_share_of_the_least_risk():
+    loss = held_out(with_excess(0.59, 0.01))  # of 30
+    assert [choose(loss, tolerance).chosen for tolerance in (0.0, 0.019, 0.02, 1.0)] == [1, 1, 0, 0]
+    assert choose(held_out(np.zeros((2, 9))), 0.0).chosen == 0
+
+
+@given(losses, tolerances)
+def test_chosen_is_the_smallest_within_the_tolerance(loss, tolerance):
+    table = held_out(loss)
+    risk, best = loss.mean(axis=1), int(table.risk.argmin())
+    limit = {"1se": sem(loss[best]), "paired": sem(loss - loss[best], axis=1)}.get(tolerance)
+    above = risk - risk[best] - (tolerance * risk[best] if limit is None else limit)
+    choice = choose(table, tolerance)
+    assert (choice.best, choice.chosen <= best) == (best, True)
+    # But for rounding errors.
+    assert above[choice.chosen] <= 1e-9
+    assert (above[: choice.chosen] >= -1e-9).all()
+
+
+@given(losses, st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_a_larger_tolerance_never_gives_a_larger_size(loss, one, other):
+    table = held_out(loss)
+    small, large = sorted([one, other])
+    assert choose(table, large).chosen <= choose(table, small).chosen
+    for word in ("1se", "paired"):
+        assert choose(table, word).chosen <= choose(table, 0.0).chosen == table.risk.argmin()
 
 
 def test_the_path_ends_too_early_only_if_the_last_size_is_clearly_better():
-    assert chosen(held_out(with_excess(1.1, 1.0)), 1.0).still_falls
-    assert chosen(held_out(with_excess(1.1, 1.0)), 0.0).still_falls
-    assert not chosen(held_out(with_excess(0.9, 1.0)), 0.0).still_falls
-    assert not chosen(held_out(with_excess(-0.5, 0.1)), 1.0).still_falls
+    assert choose(held_out(with_excess(1.1, 1.0)), 0.0).still_falls
+    assert not choose(held_out(with_excess(0.9, 1.0)), 0.0).still_falls
+    assert not choose(held_out(with_excess(-0.5, 0.1)), "1se").still_falls
 
 
-def test_a_choice_is_settled_if_it_does_not_hang_on_the_partition():
-    clear, close = with_excess(5.0, 1.0), with_excess(1.1, 1.0)
-    assert not chosen(held_out(clear), 1.0).settled
-    assert chosen(held_out(clear, with_excess(5.5, 1.0)), 1.0).settled
-    assert not chosen(held_out(close, with_excess(1.9, 1.0), with_excess(0.5, 1.0)), 1.0).settled
-
-
-def test_the_same_spread_settles_a_choice_only_after_enough_repetitions():
-    pair = [with_excess(3.0, 1.0), with_excess(4.0, 1.0)]
-    assert not chosen(held_out(*pair), 1.0).settled
-    assert chosen(held_out(*pair, *pair), 1.0).settled
-
-
-def test_doubt_is_the_half_width_of_a_confidence_interval():
-    excess = np.array([1.0, 2.0, 4.0, 3.0])
-    found = held_out(*(with_excess(value, 1.0) for value in excess)).doubt(0, less=(0, 1))
-    low, high = t.interval(0.95, len(excess) - 1, loc=excess.mean(), scale=sem(excess))
-    np.testing.assert_allclose(found, [(high - low) / 2.0, 0.0], atol=1e-9)
-    assert np.isinf(held_out(with_excess(1.0, 1.0)).doubt(0, less=(0, 1))).all()
-
-
-def test_the_variant_of_the_least_risk_is_chosen_and_the_first_of_equal_ones():
-    worse, better = with_excess(0.1, 1.0)[0]
-    assert chosen(held_out(np.array([[worse], [better]])), 1.0).variant == 1
-    assert chosen(held_out(np.array([[better], [worse]])), 1.0).variant == 0
-    assert chosen(held_out(np.array([[better], [better]])), 1.0).variant == 0
-
-
-def test_a_variant_contends_until_repetitions_show_that_it_is_worse():
-    worse, better = with_excess(5.0, 1.0)[0]
-    two = np.array([[worse], [better]])
-    assert contenders(held_out(np.array([[worse]])), 0) == []
-    assert contenders(held_out(two), 1) == [0]
-    assert contenders(held_out(two, two), 1) == []
-    assert contenders(held_out(two, two[::-1]), 1) == [0]
-
-
-def test_a_choice_is_not_settled_while_another_variant_that_may_be_better_leads_to_another_size():
-    small, large = with_excess(5.0, 0.1)[0], with_excess(0.0, 0.1)[0] + [[0.0], [1.0]]  # the second and the first size are best
-    tied = [np.array([small, large + step]) for step in (-0.5, 0.5, -0.4, 0.6)]
-    apart = [np.array([small, large + 9.0 + step]) for step in (-0.5, 0.5, -0.4, 0.6)]
-    assert {chosen(held_out(np.array([losses])), 1.0).chosen for losses in (small, large)} == {0, 1}
-    assert not chosen(held_out(*tied), 1.0).settled
-    assert chosen(held_out(*apart), 1.0).settled
-
-
-def test_variants_with_other_sizes_agree_if_they_lead_to_the_same_complexity():
-    small = with_excess(5.0, 0.1)[0]  # the second size is best
-    longer = np.vstack([small[:1], small])  # here, the third
-    found = held_out(*([small, longer + step] for step in (-0.5, 0.5, -0.4, 0.6)))
-    assert choose(found, [np.array([0, 3]), np.array([0, 1, 3])], 1.0).settled
-    assert not choose(found, [np.array([0, 3]), np.array([0, 1, 4])], 1.0).settled
-
-
-@given(arrays(np.float64, (1, 3, 12), elements=losses), st.integers(1, 5), st.randoms())
+@given(losses, st.integers(1, 5), st.randoms())
 def test_rows_in_another_order_and_scaled_weights_choose_alike(loss, scale, random):
-    order = random.sample(range(12), 12)
-    weight = np.linspace(1.0, 2.0, 12)
-    one, two = held_out(loss, weight=weight), held_out(loss[..., order], weight=scale * weight[order])
+    order, weight = random.sample(range(12), 12), np.linspace(1.0, 2.0, 12)
+    one = HeldOut.of([fold(np.arange(12), loss)], rows_of(weight, weight))
+    two = HeldOut.of([fold(np.arange(12), loss[:, order])], rows_of(scale * weight[order], weight[order]))
     np.testing.assert_allclose(one.risk, two.risk, atol=1e-9)
-    np.testing.assert_allclose(one.standard_error(0, (0, 1)), two.standard_error(0, (0, 1)), atol=1e-7)
+    np.testing.assert_allclose(one.standard_error(0), two.standard_error(0), atol=1e-7)
+
+
+@given(losses, arrays(np.int64, 12, elements=st.integers(1, 4)))
+def test_a_row_of_weight_two_is_two_rows(loss, times):
+    one, two = held_out(loss, weight=times * 1.0), held_out(loss.repeat(times, axis=1))
+    np.testing.assert_allclose(one.risk, two.risk, atol=1e-9)
+    np.testing.assert_allclose(one.standard_error(), sem(loss.repeat(times, axis=1), axis=1), atol=1e-7)
+    np.testing.assert_allclose(one.standard_error(1), two.standard_error(1), atol=1e-7)
+
+
+def test_a_group_is_one_observation():
+    rng = np.random.default_rng(0)
+    effects = rng.normal(size=(2, 30))
+    means = held_out(effects)
+    copied = held_out(effects.repeat(5, axis=1), groups=np.arange(30).repeat(5))
+    np.testing.assert_allclose(copied.standard_error(), means.standard_error())
+    apart = held_out(effects, groups=rng.permutation(30))
+    np.testing.assert_allclose(apart.standard_error(), means.standard_error())
 
 
 def test_a_row_counts_with_its_mean_over_the_times_it_was_tested_and_only_then():
-    weight = np.array([1.0, 1.0, 2.0, 5.0])
-    first = FoldLosses(np.array([0, 1]), np.array([[[2.0, 4.0]]]))
-    second = FoldLosses(np.array([1, 2]), np.array([[[8.0, 1.0]]]))
-    found = HeldOut.of([first, second], weight)
-    assert found.risk[0][0] == pytest.approx((2.0 + 6.0 + 2.0 * 1.0) / 4.0)
-    assert [fold[0][0] for fold in found.folds] == pytest.approx([3.0, 10.0 / 3.0])
+    folds = [fold([0, 1], [[2.0, 4.0]]), fold([1, 2], [[8.0, 1.0]])]
+    found = HeldOut.of(folds, rows_of(np.array([1.0, 1.0, 2.0, 5.0])))
+    assert found.risk[0] == pytest.approx((2.0 + 6.0 + 2.0 * 1.0) / 4.0)
 
 
-paths = st.lists(st.tuples(st.integers(1, 9), losses), min_size=0, max_size=30)
-
-
-@given(paths)
-def test_sizes_to_compare_are_apart_and_reach_from_the_constant_nearly_to_the_end(steps):
-    complexity = np.cumsum([0, *(step for step, _ in steps)])
-    loss = np.array([10.0, *(value for _, value in steps)])
-    sizes = sizes_to_compare(complexity, loss)
-    assert sizes[0] == 0
-    assert NEAR * complexity[sizes[-1]] >= complexity[-1]
-    assert all(complexity[a] * STEP <= complexity[b] for a, b in itertools.pairwise(sizes))
-    assert set(sizes) <= set(lower_hull(complexity, loss))
-
-
-@given(paths)
-def test_no_point_is_below_the_lower_hull(steps):
-    x = np.cumsum([0, *(step for step, _ in steps)])
-    y = np.array([10.0, *(value for _, value in steps)])
-    hull = lower_hull(x, y)
-    assert (np.interp(x, x[hull], y[hull]) <= y + 1e-9).all()
+@pytest.mark.parametrize("value", ["2se", None, True, -0.1, np.nan, np.inf, [0.1]])
+def test_a_tolerance_that_is_none_is_refused(value):
+    with pytest.raises(ValueError, match=r"^tolerance must be '1se', 'paired' or a finite number of at least 0; got "):
+        check_tolerance("tolerance", value)

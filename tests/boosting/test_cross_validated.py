@@ -13,15 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from obliquerules import LLTBoostClassifierCV, LLTBoostRegressorCV
-from obliquerules.boosting import cross_validated
-from obliquerules.boosting.cross_validated import REPETITIONS, RIDGES, RIDGES_OF_LINES, TGBCV, Family, LLTBoostCV, fold_losses
-from obliquerules.boosting.folds import Split
+from obliquerules.boosting.cv.cross_validation import TGBCV, LLTBoostCV, fold_losses
+from obliquerules.boosting.cv.folds import Split
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.method import GivenRows
 
 from .tasks import LOSS_NAMES, data, estimator_of, task_of
-
-pytestmark = pytest.mark.usefixtures("few_repetitions")
 
 SMALL = {"max_rules": 2, "max_propositions": 2, "max_variables": 2, "effort": 0, "cv": 2, "random_state": 0}
 every_kind = pytest.mark.parametrize("kind", LOSS_NAMES)
@@ -62,9 +59,10 @@ def test_the_choice_is_that_of_the_estimator(kind, selection, weighted):
         {"cv": None, "max_rules": 1},
         {"cv": KFold(3)},
         {"cv": list(StratifiedKFold(3).split(np.zeros(120), data("classes")[1]))},
-        {"one_standard_error": False},
+        {"tolerance": 0.0},
+        {"tolerance": "paired", "repeats": 2},
     ],
-    ids=["five folds", "splitter", "pairs", "best"],
+    ids=["five folds", "splitter", "pairs", "best", "paired"],
 )
 def test_so_it_is_for_every_way_to_choose(parameters):
     X, y, weight = data("classes")
@@ -100,22 +98,20 @@ def test_only_the_fit_to_all_rows_is_reported(capsys, still):
 
 def test_workers_in_other_processes_find_the_same_losses():
     X, y, weight = data("classes")
-    train, test = np.arange(80), np.arange(80, 120)
-    task, sizes = task_of("classes", X, y, weight), np.array([0, 3, 5])
-    methods = (LLTBoost(max_rules=2, max_variables=2, effort=0, linear_terms=terms) for terms in (True, "only"))
-    here = ([(Family.of(method, "auto"), sizes) for method in methods], task, Split(train, test), 0)
+    split = Split(np.arange(80), np.arange(80, 120))
+    method = LLTBoost(max_rules=2, max_variables=2, effort=0)
+    here = (method, np.array([0, 3, 5]), task_of("classes", X, y, weight), split)
     there = pickle.loads(pickle.dumps(here))
-    assert len(fold_losses(*here).loss) == len(RIDGES) + len(RIDGES_OF_LINES)
     np.testing.assert_array_equal(fold_losses(*there).loss, fold_losses(*here).loss)
 
 
 def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity():
     X, y, _ = data("numbers")
-    task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2, effort=0, ridge=4.0)
+    task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2, effort=0)
     train, test = np.arange(80), np.arange(80, 120)
     path = method.grow(task.on(train)).path
     sizes = np.arange(path[-1].complexity + 3)
-    (found,) = fold_losses([(Family.of(method, method.ridge), sizes)], task, Split(train, test), 0).loss
+    found = fold_losses(method, sizes, task, Split(train, test)).loss
     for complexity, losses in zip(sizes, found, strict=True):
         member = [ensemble for ensemble in path if ensemble.complexity <= complexity][-1]
         np.testing.assert_array_equal(losses, task.loss.value(y[test], member(X[test])))
@@ -130,12 +126,38 @@ def test_the_number_of_workers_does_not_matter():
     np.testing.assert_array_equal(one.notes["cv_results_"]["mean_test_risk"], two.notes["cv_results_"]["mean_test_risk"])
 
 
-def test_the_path_is_that_of_the_plain_method():
-    X, y, _ = data("counts")
-    method, task = LLTBoostCV(**SMALL, ridge=4.0, linear_terms=True), task_of("counts", X, y)
-    assert type(method.plain) is LLTBoost
-    assert method.plain.plain == method.plain
-    assert method.grow(task).path == method.plain.grow(task).path
+@every_kind
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"effort": 1, "cv": KFold(2)},
+        {"ridge": 4.0, "linear_terms": False},
+        {"linear_terms": "only"},
+        {"selection": "validation"},
+        {"selection": "validation", "random_state": "generator"},
+    ],
+    ids=["default", "effort", "ridge", "lines", "validation", "generator"],
+)
+def test_the_path_is_that_of_the_plain_method(kind, parameters):
+    X, y, weight = data(kind)
+    task = task_of(kind, X, y, weight + 0.25)
+
+    def method():
+        state = {"random_state": np.random.RandomState(3)} if "random_state" in parameters else {}
+        return LLTBoostCV(**SMALL | parameters | state)
+
+    plain = method().plain
+    assert type(plain) is LLTBoost
+    assert plain.plain == plain
+    ours, theirs = method().grow(task), plain.grow(task)
+    assert (ours.path, ours.ridges, ours.n_iter) == (theirs.path, theirs.ridges, theirs.n_iter)
+    assert ours.notes["cv_results_"]["complexity"].tolist() == [member.complexity for member in ours.path]
+
+
+def test_defaults_are_those_of_the_plain_method():
+    for kind in (LLTBoostCV, TGBCV):
+        assert kind().plain == type(kind().plain)()
 
 
 @every_kind
@@ -143,7 +165,7 @@ def test_the_path_is_that_of_the_plain_method():
 def test_any_boosting_method_can_be_cross_validated(kind, selection):
     X, y, weight = data(kind)
     slopes = selection == "information"
-    method = TGBCV(max_rules=2, effort=0, selection=selection, linear_terms=slopes, cv=2, random_state=0, ridge=4.0)
+    method = TGBCV(max_rules=2, selection=selection, linear_terms=slopes, cv=2, random_state=0, tolerance="paired")
     task = task_of(kind, X, y, 4.0 * weight)
     growth = method.grow(task)
     assert growth.path == method.plain.grow(task).path
@@ -153,41 +175,42 @@ def test_any_boosting_method_can_be_cross_validated(kind, selection):
     assert growth.notes["search_complete_"]
 
 
-# Ridges
-
-
 @every_kind
-def test_the_path_is_refitted_with_the_ridge_that_was_chosen(kind):
+def test_a_growth_has_the_risk_of_each_member(kind):
     X, y, weight = data(kind)
-    task = task_of(kind, X, y, weight)
-    growth = LLTBoostCV(**SMALL | {"max_rules": 3, "ridge": "auto"}).grow(task)
-    assert growth.parameters["ridge"] in RIDGES_OF_LINES
-    plain = LLTBoost(max_rules=3, max_propositions=2, max_variables=2, ridge=growth.parameters["ridge"])
-    for ensemble in growth.path:
-        start = np.array([ensemble.intercept, *(rule.weight for rule in ensemble)])
-        again = plain.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=bool))
-        np.testing.assert_allclose(start, again, rtol=1e-6, atol=1e-8)
-
-
-def test_a_noisy_target_gets_a_larger_ridge_and_a_clear_signal_does_not():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(120, 6))
-    clear = np.where(X[:, 2] > 0.0, 1.0, -1.0)
-    noisy = 0.5 * X[:, :4].sum(axis=1) + rng.normal(size=120)
-    ridges = [TGBCV(max_rules=5, cv=3, ridge="auto").grow(task_of("numbers", X, y)).parameters["ridge"] for y in (clear, noisy)]
-    assert ridges[0] == 4.0 < ridges[1]
+    growth = LLTBoostCV(**SMALL).grow(task_of(kind, X, y, weight))
+    results = growth.notes["cv_results_"]
+    assert growth.expected == tuple(results["mean_test_risk"].tolist())
+    assert growth.standard_errors == tuple(results["standard_error"].tolist())
+    assert len(growth.expected) == len(growth.path) == len(growth.ridges)
 
 
 # Repetitions
 
 
-def test_folds_are_repeated_until_the_choice_is_stable(monkeypatch):
-    monkeypatch.setattr(cross_validated, "REPETITIONS", REPETITIONS)
+@every_kind
+def test_repeats_are_averaged(kind):
+    X, y, _ = data(kind)
+    task = task_of(kind, X, y)
+    results = LLTBoostCV(**SMALL | {"repeats": 3}).grow(task).notes["cv_results_"]
+    folds = np.array([results[f"split{k}_test_risk"] for k in range(6)])
+    assert "split6_test_risk" not in results
+    assert (folds[:2] != folds[2:4]).any()
+    # Folds of 60 rows each.
+    np.testing.assert_allclose(results["mean_test_risk"], folds.mean(axis=0))
+    once = LLTBoostCV(**SMALL).grow(task).notes["cv_results_"]
+    np.testing.assert_array_equal(once["split0_test_risk"], results["split0_test_risk"])
+
+
+def test_splits_that_are_given_are_not_repeated():
+    with pytest.raises(ValueError, match=r"^repeats must be 1 where cv gives the splits; got 2\.$"):
+        LLTBoostCV(cv=KFold(2), repeats=2)
+
+
+def test_where_each_row_is_a_fold_there_is_nothing_to_repeat():
     X, y, _ = data("numbers")
-    clear, close = (TGBCV(cv=3, max_rules=r).grow(task_of("numbers", X, y)).notes for r in (1, 4))
-    assert 2 <= clear["n_repetitions_"] < close["n_repetitions_"] <= REPETITIONS
-    for notes in (clear, close):
-        assert sum(name.startswith("split") for name in notes["cv_results_"]) == 3 * notes["n_repetitions_"]
+    results = TGBCV(max_rules=1, cv=9, repeats=5).grow(task_of("numbers", X[10:18], y[10:18])).notes["cv_results_"]
+    assert sum(name.startswith("split") for name in results) == 8
 
 
 @every_kind
@@ -232,7 +255,8 @@ def test_a_risk_that_still_falls_asks_for_more_rules():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("cv", 1), ("cv", "five"), ("n_jobs", 0), ("one_standard_error", 1), ("ridge", "none"), ("ridge", -1.0)]
+    ("name", "value"),
+    [("cv", 1), ("cv", "five"), ("n_jobs", 0), ("tolerance", "2se"), ("repeats", 0), ("ridge", "none"), ("ridge", -1.0)],
 )
 def test_bad_parameters_are_named(name, value):
     with pytest.raises(ValueError, match=f"^{name} must be"):

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, TGBRegressor, TGBRegressorCV, load_model
 from obliquerules.boosting import boosting
-from obliquerules.boosting.cross_validated import LLTBoostCV
+from obliquerules.boosting.cv.cross_validation import LLTBoostCV
 from obliquerules.boosting.greedy import GreedyLearner
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.boosting.refinement import Refiner

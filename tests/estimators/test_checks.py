@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.fixes import parse_version
@@ -21,8 +20,6 @@ from obliquerules import (
     TGBRegressorCV,
 )
 
-pytestmark = pytest.mark.usefixtures("few_repetitions")
-
 # So that a fit takes a hundredth of a second.
 SMALL: dict[str, Any] = {"max_rules": 2, "effort": 0}
 SMALL_CV: dict[str, Any] = {"max_rules": 2, "max_propositions": 1, "cv": 2}
@@ -34,7 +31,7 @@ ESTIMATORS = [
     LLTBoostRegressor(max_rules=1, effort=1),
     LLTBoostRegressor(loss="poisson", **SMALL),
     # With so few folds, one standard error is wide, and the size within it too small for the accuracy that is checked.
-    LLTBoostClassifierCV(effort=0, one_standard_error=False, **SMALL_CV),
+    LLTBoostClassifierCV(effort=0, tolerance=0.0, **SMALL_CV),
     LLTBoostRegressorCV(effort=0, **SMALL_CV),
     TGBClassifier(),
     TGBRegressor(),

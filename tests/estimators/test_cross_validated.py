@@ -1,6 +1,5 @@
 """The size that cross-validation chooses: by the rule, from honest folds, the same however many workers there are."""
 
-import functools
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -21,13 +20,11 @@ from obliquerules import (
     TGBClassifierCV,
     load_model,
 )
-from obliquerules.boosting.folds import distinct_rows, splits_by_content
+from obliquerules.boosting.cv.folds import distinct_rows, splits_by_content
 from obliquerules.losses import LOSSES
 from obliquerules.method import Task
 from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block
-
-pytestmark = pytest.mark.usefixtures("few_repetitions")
 
 SMALL = {"max_rules": 2, "max_variables": 2, "effort": 0, "cv": 2, "random_state": 0}
 CLASSIFIER = LLTBoostClassifierCV(**SMALL)
@@ -43,7 +40,6 @@ def data(seed: int = 0, n_rows: int = 80) -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=n_rows) > 0.0) * 1.0
 
 
-@functools.cache
 def learned(model: Any) -> Any:
     """Return a copy of a model that is fitted to the data; nobody changes it."""
     return clone(model).fit(*data())
@@ -58,21 +54,31 @@ def saved(model: Any, path: Path) -> bytes:
 
 
 @ALL
-def test_smallest_within_one_standard_error_of_the_best(model: Any) -> None:
-    fitted = learned(model)
+@pytest.mark.parametrize("tolerance", ["1se", "paired", 0.02, 0.0])
+def test_smallest_within_the_tolerance_of_the_best(model: Any, tolerance: Any) -> None:
+    fitted = learned(clone(model).set_params(tolerance=tolerance))
     results = fitted.cv_results_
-    best = results["mean_test_risk"].argmin()
-    within = results["mean_test_risk"] <= results["mean_test_risk"][best] + results["difference_standard_error"]
+    risk, best = results["mean_test_risk"], results["mean_test_risk"].argmin()
+    limits = {"1se": results["standard_error"][best], "paired": results["difference_standard_error"]}
+    within = risk <= risk[best] + (limits[tolerance] if tolerance in limits else tolerance * risk[best])
     assert fitted.best_complexity_ == results["complexity"][best]
     assert fitted.complexity_ == results["complexity"][within].min() == fitted.ensemble_.complexity
     assert fitted.ensemble_ in fitted.path_
-    assert set(results["complexity"].tolist()) <= {ensemble.complexity for ensemble in fitted.path_}
-    assert results["complexity"][0] == 0
 
 
 @ALL
-def test_the_best_if_that_is_wanted(model: Any) -> None:
-    fitted = clone(model).set_params(one_standard_error=False).fit(*data())
+def test_every_member_of_the_path_is_compared(model: Any) -> None:
+    fitted = learned(model)
+    assert fitted.cv_results_["complexity"].tolist() == [ensemble.complexity for ensemble in fitted.path_]
+    assert fitted.model_.expected == tuple(fitted.cv_results_["mean_test_risk"].tolist())
+    assert fitted.model_.standard_errors == tuple(fitted.cv_results_["standard_error"].tolist())
+    model, chosen = fitted.model_, fitted.model_.chosen
+    assert (fitted.risk_, fitted.risk_standard_error_) == (model.expected[chosen], model.standard_errors[chosen])
+
+
+@ALL
+def test_the_best_without_a_tolerance(model: Any) -> None:
+    fitted = learned(clone(model).set_params(tolerance=0))
     assert fitted.complexity_ == fitted.best_complexity_ == fitted.ensemble_.complexity
 
 
@@ -83,10 +89,11 @@ def test_noise_gets_no_rule() -> None:
 
 @ALL
 def test_path_is_that_of_the_plain_estimator(model: Any) -> None:
-    fitted = clone(model).set_params(ridge=2.0, linear_terms=True).fit(*data())
+    fitted = clone(model).set_params(effort=1, max_rules=3).fit(*data())
     plain = LLTBoostClassifier if model is CLASSIFIER else LLTBoostRegressor
     parameters = {name: value for name, value in fitted.get_params().items() if name in plain().get_params()}
-    assert fitted.path_ == plain(**parameters).fit(*data()).path_
+    other = plain(**parameters).fit(*data())
+    assert (fitted.path_, fitted.model_.ridges) == (other.path_, other.model_.ridges)
 
 
 @ALL
@@ -95,10 +102,10 @@ def test_risks_are_those_of_plain_fits_to_the_training_rows(model: Any, weighted
     X, y = data()
     weight = np.random.default_rng(1).integers(0, 3, len(y)) * 1.0 if weighted else np.ones(len(y))
     folds = KFold(3)
-    fitted = clone(model).set_params(cv=folds, ridge=4.0, linear_terms=True).fit(X, y, weight)
+    fitted = clone(model).set_params(cv=folds, effort=2).fit(X, y, weight)
     plain = LLTBoostClassifier() if model is CLASSIFIER else LLTBoostRegressor(loss=model.loss)
     loss = LOSSES["logistic"] if model is CLASSIFIER else LOSSES[model.loss]
-    plain.set_params(max_rules=2, max_variables=2, effort=0, ridge=4.0)
+    plain.set_params(max_rules=2, max_variables=2, effort=0)
     results = fitted.cv_results_
     losses = np.empty((len(results["complexity"]), len(y)))
     for k, (train, test) in enumerate(folds.split(X)):
@@ -113,7 +120,10 @@ def test_risks_are_those_of_plain_fits_to_the_training_rows(model: Any, weighted
     excess = losses - losses[best]
     spread = weight * (excess - (mean - mean[best])[:, None]) ** 2  # a row of weight 2 is two
     np.testing.assert_allclose(results["difference"], mean - mean[best], atol=1e-12)
-    np.testing.assert_allclose(results["difference_standard_error"], np.sqrt(spread.sum(axis=1)) / weight.sum(), atol=1e-12)
+    n = weight.sum()
+    np.testing.assert_allclose(results["difference_standard_error"], np.sqrt(spread.sum(axis=1) / (n * (n - 1))), atol=1e-12)
+    spread = weight * (losses - mean[:, None]) ** 2
+    np.testing.assert_allclose(results["standard_error"], np.sqrt(spread.sum(axis=1) / (n * (n - 1))), atol=1e-12)
 
 
 def test_rows_count_as_often_as_they_are_tested() -> None:
@@ -121,9 +131,8 @@ def test_rows_count_as_often_as_they_are_tested() -> None:
     rows = np.arange(60)
     # The first rows are tested twice, and the last are not tested.
     overlapping = [(rows[rows >= 20], rows[:20]), (rows[rows < 40], rows[40:55]), (rows[rows >= 30], rows[:30])]
-    fitted = clone(REGRESSOR).set_params(cv=overlapping, ridge=4.0, linear_terms=True).fit(X, y)
+    fitted = clone(REGRESSOR).set_params(cv=overlapping).fit(X, y)
     first, second, third = (fitted.cv_results_[f"split{k}_test_risk"] for k in range(3))
-    assert fitted.n_repetitions_ == 1
     # Each of 45 rows counts once: the third fold alone says what rows 20 to 29 lose.
     only_third = (30 * third - 20 * _risk_of_first_rows(overlapping[2], X, y, fitted)) / 10
     twice = (first + _risk_of_first_rows(overlapping[2], X, y, fitted)) / 2
@@ -132,7 +141,7 @@ def test_rows_count_as_often_as_they_are_tested() -> None:
 
 def _risk_of_first_rows(split: Any, X: np.ndarray, y: np.ndarray, fitted: Any) -> np.ndarray:
     """Return the risk of the first 20 rows at each size, without the test rows of a split."""
-    plain = LLTBoostRegressor(max_rules=2, max_variables=2, effort=0, ridge=4.0).fit(X[split[0]], y[split[0]])
+    plain = LLTBoostRegressor(max_rules=2, max_variables=2, effort=0).fit(X[split[0]], y[split[0]])
     sizes = fitted.cv_results_["complexity"].tolist()
     return np.array([np.mean((y[:20] - plain.at(c).predict(X[:20])) ** 2) / 2 for c in sizes])
 
@@ -203,7 +212,7 @@ def test_rows_of_few_kinds_are_dealt_by_chance_and_not_in_equal_parts() -> None:
     X, y = passengers(600, 0)
     task = distinct_rows(Task(Block.of_matrix(X), y * 1.0, np.ones(600), LOSSES["logistic"]))
     assert len(task.y) < 97
-    splits = next(splits_by_content(task, 5, iter([3])))
+    splits = splits_by_content(task, 5, [3])
     assert len(splits) == 5
     total = np.zeros(len(task.y))
     for split in splits:
@@ -229,21 +238,10 @@ def test_splits_may_be_given_as_pairs() -> None:
 
 
 @ALL
-def test_the_file_says_which_ridge_and_kind_of_path_were_chosen(model: Any, tmp_path: Path) -> None:
-    X, y = data()
-    fitted = learned(model)
-    assert (fitted.ridge, fitted.ridge_ > 0.0) == ("auto", True)
-    saved(fitted, tmp_path / "model.json")
-    loaded = load_model(tmp_path / "model.json")
-    assert (loaded.ridge, loaded.linear_terms) == (fitted.ridge_, fitted.linear_terms_)
-    assert loaded.edit(X, y).refit().ensemble == fitted.edit(X, y).refit().ensemble
-
-
-@ALL
 @pytest.mark.parametrize(("cv", "max_rules"), [(3, 1), (None, 1), (KFold(3), 3)], ids=["number", "default", "splitter"])
 def test_saved_model_predicts_alike(model: Any, cv: Any, max_rules: int, tmp_path: Path) -> None:
     X, y = data()
-    fitted = clone(model).set_params(cv=cv, max_rules=max_rules, one_standard_error=np.True_).fit(X, y)
+    fitted = clone(model).set_params(cv=cv, max_rules=max_rules, tolerance=np.float64(0.02)).fit(X, y)
     text = saved(fitted, tmp_path / "model.json")
     schema = json.loads((files("obliquerules.rules") / "model.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema).validate(json.loads(text))
@@ -263,7 +261,8 @@ def test_saved_model_predicts_alike(model: Any, cv: Any, max_rules: int, tmp_pat
     [
         *(("cv", value) for value in (1, 0, -3, 2.5, "five", True, KFold, len)),
         *(("n_jobs", value) for value in (0, 1.0, "all", True)),
-        *(("one_standard_error", value) for value in (1, None, "yes")),
+        *(("tolerance", value) for value in (-0.1, None, "yes", True)),
+        *(("repeats", value) for value in (0, 1.5, None)),
         *(("ridge", value) for value in (-1.0, None, "most", True)),
     ],
     ids=str,

@@ -25,8 +25,6 @@ from obliquerules import (
 )
 from obliquerules.rules import Column
 
-pytestmark = pytest.mark.usefixtures("few_repetitions")
-
 QUICK_NET = {"max_rules": 3, "n_penalties": 2, "n_restarts": 2, "max_iter": 100, "random_state": 0}
 QUICK_DRNET = {
     "n_penalties": 2,

@@ -12,8 +12,6 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegresso
 
 from .row_orders import LEARNERS, Rows, case, saved
 
-pytestmark = pytest.mark.usefixtures("few_repetitions")
-
 
 def orders(n, seed, count):
     """Return random permutations."""

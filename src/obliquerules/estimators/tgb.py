@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obliquerules.boosting.cross_validated import TGBCV
+from obliquerules.boosting.cv.cross_validation import TGBCV
 from obliquerules.boosting.tgb import TGB
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
@@ -90,9 +90,8 @@ class TGBClassifierCV(RuleClassifier):
     ----------
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
-    complexity_, best_complexity_, n_repetitions_ : int
+    complexity_, best_complexity_ : int
     ridge_, risk_, risk_standard_error_ : float
-    linear_terms_ : bool or str
     cv_results_ : dict of str to array
     stopped_ : str or None
         As for `LLTBoostClassifierCV`.
@@ -124,9 +123,8 @@ class TGBRegressorCV(RuleRegressor):
     ----------
     path_ : tuple of RuleEnsemble
     ensemble_ : RuleEnsemble
-    complexity_, best_complexity_, n_repetitions_ : int
+    complexity_, best_complexity_ : int
     ridge_, risk_, risk_standard_error_ : float
-    linear_terms_ : bool or str
     cv_results_ : dict of str to array
     search_complete_ : bool
     ridge_ : float

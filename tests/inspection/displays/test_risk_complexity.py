@@ -39,8 +39,13 @@ def test_the_cross_validated_curve_is_that_of_the_choice(kind):
     assert display.cross_validated.mean.tolist() == shown.tolist()
     assert (display.chosen, display.cross_validated.best) == (model.complexity_, model.best_complexity_)
     drawn = display.cross_validated
+    assert drawn.complexity.tolist() == display.complexity.tolist() == model.cv_results_["complexity"].tolist()
     assert display.chosen_risk == drawn.mean[drawn.complexity == display.chosen][0]
-    assert drawn.complexity[drawn.mean <= drawn.limit].min() == display.chosen
+    high = model.cv_results_["mean_test_risk"] + model.cv_results_["standard_error"]
+    assert drawn.high.tolist() == model.model_.loss.shown_risk(high).tolist()
+    assert (drawn.low < drawn.mean).all()
+    # By the classical rule, the chosen risk is not above the band of the best size.
+    assert display.chosen_risk <= drawn.high[drawn.mean.argmin()]
     assert clipped(display) == []
     assert f"this model: complexity {model.complexity_}" in written(display)
 

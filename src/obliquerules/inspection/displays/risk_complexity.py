@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,21 +28,21 @@ LOOKS = {
 
 @dataclass(frozen=True, eq=False)
 class CrossValidatedRisk:
-    """The cross-validated risk of each size that was compared.
+    """The cross-validated risk of each member of a path.
 
     Attributes
     ----------
-    complexity : array of shape (n_sizes,)
-    mean, limit : array of shape (n_sizes,)
-        The risk, and the least risk plus one standard error of the difference to it: sizes whose risk is not above their limit
-        are as good as the best.
+    complexity : array of shape (n_members,)
+    mean, low, high : array of shape (n_members,)
+        The risk, and the ends of a band of one standard error on either side.
     best : int
-        The complexity of the size with the least risk.
+        The complexity of the member with the least risk.
     """
 
     complexity: NDArray[np.intp]
     mean: Vector
-    limit: Vector
+    low: Vector
+    high: Vector
     best: int
 
 
@@ -113,9 +113,8 @@ class RiskComplexityDisplay:
     ) -> RiskComplexityDisplay:
         """Draw the risk of each size of a fitted model.
 
-        If the model chose its size by cross-validation, the cross-validated risk of the sizes that were compared is drawn, with
-        a band that reaches from the least risk up by one standard error of the difference: the chosen size is the smallest
-        whose risk is in the band. Other curves need data. A model loaded from a file has no results of cross-validation.
+        If the model chose its size by cross-validation, the cross-validated risk of each size is drawn, with a band of one
+        standard error of the risk on either side. Other curves need data.
 
         Parameters
         ----------
@@ -135,7 +134,7 @@ class RiskComplexityDisplay:
         """
         model = drawing.fitted_model(estimator)
         rows = _rows((X, y, given), (X_test, y_test, given_test))
-        cross_validated = _cross_validated(estimator, model)
+        cross_validated = _cross_validated(model)
         risks = {name: _risks(model, model.path, *data) for name, data in rows.items()}
         if cross_validated is None and not risks:
             raise ValueError("X and y, or X_test and y_test, must be given: this model has no results of cross-validation.")
@@ -172,12 +171,13 @@ class RiskComplexityDisplay:
         return self
 
     def _draw_cross_validated(self, risk: CrossValidatedRisk) -> None:
-        ax, least = self.ax_, float(risk.mean.min())
+        ax = self.ax_
         band = {"color": drawing.PALE_BLUE, "linewidth": 0.0, "zorder": 0}
-        ax.fill_between(risk.complexity, least, risk.limit, label="within one standard error of the least", **band)
+        ax.fill_between(risk.complexity, risk.low, risk.high, label="one standard error on either side", **band)
         line = {"color": drawing.BLUE, "marker": "o", "markersize": 4, "linewidth": 1.4}
         ax.plot(risk.complexity, risk.mean, label="cross-validated", **line)
-        ax.plot([risk.best], [least], "D", color=drawing.BLUE, markersize=7, label=f"least: complexity {risk.best}", zorder=3)
+        least = {"color": drawing.BLUE, "markersize": 7, "label": f"least: complexity {risk.best}", "zorder": 3}
+        ax.plot([risk.best], [risk.mean.min()], "D", **least)
 
     def _mark(self, label: str) -> None:
         """Put a ring around the model, or a line at its complexity if its risk is unknown."""
@@ -188,14 +188,13 @@ class RiskComplexityDisplay:
             self.ax_.plot([self.chosen], [self.chosen_risk], label=label, **ring)
 
 
-def _cross_validated(estimator: Any, model: Model) -> CrossValidatedRisk | None:
-    results: Mapping[str, Any] | None = getattr(estimator, "cv_results_", None)
-    if results is None:
+def _cross_validated(model: Model) -> CrossValidatedRisk | None:
+    if not model.standard_errors:
         return None
-    mean = results["mean_test_risk"]
-    limit = mean.min() + results["difference_standard_error"]
-    shown = model.loss.shown_risk
-    return CrossValidatedRisk(results["complexity"], shown(mean), shown(limit), estimator.best_complexity_)
+    mean, error, shown = np.array(model.expected), np.array(model.standard_errors), model.loss.shown_risk
+    complexity = np.array([ensemble.complexity for ensemble in model.path])
+    low, best = np.maximum(mean - error, 0.0), int(complexity[mean.argmin()])
+    return CrossValidatedRisk(complexity, shown(mean), shown(low), shown(mean + error), best)
 
 
 def _rows(training: Data, test: Data) -> dict[str, Data]:
@@ -222,7 +221,5 @@ def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any, give
 
 def _risk_of_the_model(model: Model, cross_validated: CrossValidatedRisk | None, rows: dict[str, Data]) -> float | None:
     if cross_validated is not None and model.ensemble in model.path:
-        compared = cross_validated.complexity == model.ensemble.complexity
-        if compared.any():
-            return float(cross_validated.mean[compared][0])
+        return float(cross_validated.mean[model.path.index(model.ensemble)])
     return float(_risks(model, [model.ensemble], *list(rows.values())[-1])[0]) if rows else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -50,35 +50,38 @@ def distinct_rows(task: Task) -> Task:
     return replace(entries, weight=groups.weight, groups=groups.group, stopwatch=task.stopwatch)
 
 
-def splits_by_content(task: Task, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
-    """Yield the splits of one repetition after another.
+def splits_by_content(task: Task, n_folds: int, salts: Iterable[int]) -> list[Split]:
+    """Return the splits of repetitions, each with a salt.
 
     The rows of the task are distinct, and none has weight zero.
 
     A row of weight w is dealt into folds as units and a remainder. Folds are stratified by class. The folds of a row depend on
     its content and the salt, not on its position.
     """
-    units = task.sample.units
+    units, splits = task.sample.units, list[Split]()
     strata = units.strata(task.loss.strata(task.y))
     alone = units_alone(task, strata)
     n_folds = min(n_folds, len(strata))
     # If each unit is a fold, there is only one way to assign them.
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
         fold = np.where(alone, -1, units.folds(strata, n_folds, salt))
-        yield [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
+        splits += [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
+    return splits
 
 
-def splits_by_group(task: Task, n_folds: int, salts: Iterator[int]) -> Iterator[list[Split]]:
-    """Yield the splits of one repetition after another, by group.
+def splits_by_group(task: Task, n_folds: int, salts: Iterable[int]) -> list[Split]:
+    """Return the splits of repetitions by group, each with a salt.
 
     The rows of the task are the distinct ones of each group.
     """
     groups = task.sample.groups
     if groups is None or task.groups is None or len(groups.key) < 2:
         raise ValueError("cv needs at least 2 groups with weight; groups has one.")
+    splits = []
     for salt in islice(salts, 1 if len(groups.key) <= n_folds else None):
         fold = groups.folds(min(n_folds, len(groups.key)), salt)[task.groups]
-        yield [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
+        splits += [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
+    return splits
 
 
 def units_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -97,9 +100,14 @@ def units_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 def given_splits(cv: Any, task: Task) -> list[Split]:
     """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
-    rows = np.arange(len(task.y)) if task.given is None else task.given.place
+    from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
+
+    if task.given is None:
+        rows, given = np.arange(len(task.y)), (task.X.matrix, task.y, task.groups)
+    else:
+        rows, given = task.given.place, (np.zeros((len(task.given.y), 1)), task.given.y, task.given.groups)
     try:
-        splits = [(rows[train], np.unique(rows[test])) for train, test in _splits(cv, task)]
+        splits = [(rows[train], np.unique(rows[test])) for train, test in check_cv(cv).split(*given)]
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(f"cv cannot split the {len(rows)} rows: {error}") from error
     if len(splits) < 2:
@@ -107,22 +115,17 @@ def given_splits(cv: Any, task: Task) -> list[Split]:
     return [Split(train[train >= 0], test[test >= 0]) for train, test in splits]
 
 
-def _splits(cv: Any, task: Task) -> Any:
-    from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
-
-    if task.given is None:
-        return check_cv(cv).split(task.X.matrix, task.y, task.groups)
-    return check_cv(cv).split(np.zeros((len(task.given.y), 1)), task.given.y, task.given.groups)
-
-
-def check_split(task: Task, split: Split) -> None:
+def check_split(task: Task, split: Split, *, leaves_groups_out: bool) -> None:
     """Raise if no model can be fitted to the training rows, or judged by the test rows."""
     if not (task.weight[split.test] > 0.0).any():
         raise ValueError("cv gives a fold that has no test row with weight.")
+    learned = split.learned(task)
     try:
-        check_learnable(split.learned(task))
+        check_learnable(learned)
     except ValueError as error:
         raise ValueError(f"cv gives a fold on whose training rows no model can be fitted: {error}") from error
+    if leaves_groups_out and learned.groups is not None and len(np.unique(learned.groups[learned.weight > 0.0])) < 2:
+        raise ValueError("cv gives a fold whose training rows are one group; ridge='auto' needs two, to leave one out.")
 
 
 def check_learnable(task: Task) -> None:

@@ -1,0 +1,1 @@
+"""Cross-validation: folds, held-out losses, and the choice of a size."""
