@@ -105,16 +105,18 @@ def test_workers_in_other_processes_find_the_same_losses():
     np.testing.assert_array_equal(fold_losses(*there).loss, fold_losses(*here).loss)
 
 
-def test_a_fold_counts_with_its_largest_member_of_at_most_the_complexity():
+def test_between_the_members_of_a_fold_losses_are_interpolated():
     X, y, _ = data("numbers")
     task, method = task_of("numbers", X, y), LLTBoost(max_rules=2, max_variables=2, effort=0)
     train, test = np.arange(80), np.arange(80, 120)
     path = method.grow(task.on(train)).path
-    sizes = np.arange(path[-1].complexity + 3)
+    own = np.array([ensemble.complexity for ensemble in path])
+    losses = np.array([task.loss.value(y[test], member(X[test])) for member in path])
+    sizes = np.arange(own[-1] + 3)
     found = fold_losses(method, sizes, task, Split(train, test)).loss
-    for complexity, losses in zip(sizes, found, strict=True):
-        member = [ensemble for ensemble in path if ensemble.complexity <= complexity][-1]
-        np.testing.assert_array_equal(losses, task.loss.value(y[test], member(X[test])))
+    for row, row_losses in enumerate(losses.T):
+        np.testing.assert_allclose(found[:, row], np.interp(sizes, own, row_losses), rtol=1e-12)
+    np.testing.assert_array_equal(found[own], losses)
 
 
 def test_the_number_of_workers_does_not_matter():

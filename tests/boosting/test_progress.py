@@ -1,5 +1,7 @@
 """Progress: each rule and a few lines for an improvement, with the share done and the time that the rest takes at this pace."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,7 +50,7 @@ def test_a_rule_has_its_share_and_the_time_for_the_others(progress, clock, capsy
 
 def test_an_improvement_is_reported_a_few_times_with_a_time_of_its_own(progress, clock, capsys):
     clock.now += 1000.0
-    progress = progress.restarted()
+    progress = replace(progress, stopwatch=progress.stopwatch.restarted())
     for done in range(1, 41):
         clock.now += 0.1
         progress.report_improvement("1/2", done, 40)

@@ -194,14 +194,18 @@ class TGBCV(CrossValidated, TGB):
 def fold_losses(method: Boosting, sizes: NDArray[np.intp], task: Task, split: Split) -> FoldLosses:
     """Grow a path on the training rows of a fold, and return the losses of the test rows at some complexities.
 
-    At a given complexity, these are those under the largest member of at most this complexity.
+    Between the complexities of two members of its path, losses are interpolated: a path that takes the same step one unit later
+    is hardly worse.
     """
     growth, tested = method.grow(split.learned(task)), task.on(split.test)
     loss = np.array([tested.loss.value(tested.y, tested.scores(ensemble)) for ensemble in growth.path])
-    member = np.searchsorted(complexities(growth.path), sizes, side="right") - 1
+    place = np.interp(sizes, complexities(growth.path), np.arange(len(growth.path)))
+    lower = place.astype(np.intp)
+    upper, part = np.minimum(lower + 1, len(loss) - 1), (place - lower)[:, None]
+    loss = (1.0 - part) * loss[lower] + part * loss[upper]
     share = np.broadcast_to(split.test_share, split.test.shape)
-    risk = np.average(loss, axis=1, weights=share * tested.weight)[member]
-    return FoldLosses(split.test, share, loss[member], risk, growth.notes["stopped_"])
+    risk = np.average(loss, axis=1, weights=share * tested.weight)
+    return FoldLosses(split.test, share, loss, risk, growth.notes["stopped_"])
 
 
 def complexities(path: tuple[RuleEnsemble, ...]) -> NDArray[np.intp]:
