@@ -250,7 +250,7 @@ class Boosting(Method):
     def _searched(self, task: Task) -> Task:
         """Return the task on a random subsample if there are many rows."""
         most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
-        in_parts = self.learns_slopes(task.loss) and self.linear_terms != ONLY and task.groups is None
+        in_parts = self.learns_slopes(task.loss) and not task.loss.by_class and self.linear_terms != ONLY and task.groups is None
         if not in_parts or len(task.sample.y) <= most:
             return task
         return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
@@ -328,6 +328,13 @@ class Boosting(Method):
         X, weight = task.sample.X, task.sample.weight
         if self.linear_terms == ONLY:
             return Lines.of(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
+        if problem.loss.by_class:
+            learner = self.pair.learner(self, task.sample)
+            if self.linear_terms:
+                lines = Lines.of(X, weight, selection)
+                lines.note(first_stage(problem), self.max_rules, record)
+                learner = WithSlopes(learner, lines)
+            return boost(problem, learner, selection, self.max_rules, record), None
         conditions = SoftConditions(Inputs(X, weight), weight)
         least = LEAST_TRIED_BESIDE_SLOPES if self.linear_terms else LEAST_TRIED
         most_tried = min(max(least, len(weight) // ROWS_PER_TRY), MOST_TRIED)
@@ -364,7 +371,7 @@ class Boosting(Method):
 
     def learns_slopes(self, loss: Loss) -> bool:
         """Say whether slopes can be learned with this selection and a loss."""
-        return isinstance(self.pair.selection(self), InformationSelection) and not loss.by_class
+        return isinstance(self.pair.selection(self), InformationSelection)
 
     @property
     def growth_ridge(self) -> float:

@@ -70,8 +70,6 @@ class Rule:
         if not isinstance(self.condition, Conjunction):
             raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
         object.__setattr__(self, "factor", factor if factor is None or isinstance(factor, Factor) else Factor(factor))
-        if self.factor is not None and isinstance(self.weight, tuple):
-            raise ValueError("A rule with a factor has one weight; got one for each of many classes.")
 
     def __reduce__(self) -> tuple[type[Rule], tuple[Weight, Conjunction, Factor | None]]:
         return type(self), (self.weight, self.condition, self.factor)
@@ -134,13 +132,12 @@ class Rule:
 
     def where(self, holds: NDArray[np.bool_], block: Block) -> NDArray[np.float64]:
         """Return what the rule adds to the score of each row, given where its condition holds."""
-        if self.factor is not None:
-            return np.where(holds, self.weight * self.factor(block), 0.0)
+        unit = 1.0 if self.factor is None else self.factor(block)
         if not isinstance(self.weight, tuple):
-            return np.where(holds, self.weight, 0.0)
+            return np.where(holds, self.weight * unit, 0.0)
         added = np.zeros((len(holds), len(self.weight)))
         for output in self.spoken_for:
-            added[:, output] = np.where(holds, self.weight[output], 0.0)
+            added[:, output] = np.where(holds, self.weight[output] * unit, 0.0)
         return added
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
