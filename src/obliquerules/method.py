@@ -337,7 +337,7 @@ def scaled_weights(
     units = scale.reshape(-1, *[1] * (start.ndim - 1))
     scaled = (design / scale, pattern, y, weight, loss, ridge, start * units)
     found = weights_of_patterns(*scaled, fixed=fixed, offset=offset, tolerance=tolerance) / units
-    return np.asarray(found if fixed is None else np.where(fixed, start, found))
+    return np.asarray(found if fixed is None else np.where(fixed.reshape(units.shape), start, found))
 
 
 def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | None:

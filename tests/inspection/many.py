@@ -11,7 +11,7 @@ from obliquerules import LLTBoostClassifier, Rule, RuleEnsemble, TGBClassifier
 from obliquerules.losses import class_loss
 from obliquerules.rules import Labels, Model
 
-from ..rules.strategies import N_COLUMNS, conjunctions, ordinary
+from ..rules.strategies import N_COLUMNS, conjunctions, factors, ordinary
 
 NAMES = ("red", "green", "blue")
 
@@ -30,7 +30,7 @@ def weights(n_classes, numbers=ordinary):
 @st.composite
 def class_ensembles(draw, names=NAMES, max_rules=4):
     """Draw rules that speak for some of the classes."""
-    each = st.builds(Rule, weights(len(names)), conjunctions())
+    each = st.builds(Rule, weights(len(names)), conjunctions(), st.none() | factors())
     columns = [f"x{column}" for column in range(N_COLUMNS)]
     return RuleEnsemble(draw(st.lists(each, max_size=max_rules)), draw(weights(len(names))), columns, names)
 

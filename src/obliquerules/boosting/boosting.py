@@ -29,7 +29,6 @@ from obliquerules.boosting.slopes import Lines, WithSlopes
 from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.class_order import grow_in_class_order
-from obliquerules.losses import Loss
 from obliquerules.method import FittedEnsemble, Growth, Method, Task
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
@@ -133,7 +132,7 @@ class Boosting(Method):
         "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age, and the hinge ``+0.31 (max(age, 50) - 50)`` as "
         "much for each year above 50, and nothing below. Where a column has a long tail, its values are "
         "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
-        'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
+        'or more have slopes. They are learned with ``selection="information"``. Of many classes, a slope has weights for some. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '
         "model, of slopes and, in columns of levels, few different values or missing values, rules with one condition on one "
         "column; what lowers the loss most comes first on the path.",
@@ -250,7 +249,8 @@ class Boosting(Method):
     def _searched(self, task: Task) -> Task:
         """Return the task on a random subsample if there are many rows."""
         most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
-        in_parts = self.learns_slopes(task.loss) and not task.loss.by_class and self.linear_terms != ONLY and task.groups is None
+        # With many classes, conditions are not refined on all rows.
+        in_parts = self.learns_slopes and self.linear_terms != ONLY and task.groups is None and not task.loss.by_class
         if not in_parts or len(task.sample.y) <= most:
             return task
         return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
@@ -304,14 +304,14 @@ class Boosting(Method):
         pair, record = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit)
         sample, held_out = self.held_out(task)
         problem, selection = replace(self.problem(task, sample, held_out), workers=workers), pair.selection(self)
-        if isinstance(selection, InformationSelection) and self.learns_slopes(task.loss):
+        if isinstance(selection, InformationSelection) and self.learns_slopes:
             growth, search = self._longer(problem, selection, task, record)
         elif self.linear_terms in (False, AUTO):
             growth, search = boost(problem, pair.learner(self, sample), selection, self.max_rules, record), None
         else:
             raise ValueError(
-                f'linear_terms={self.linear_terms!r} needs selection="information" and numbers, counts or two classes; with '
-                '"auto", there are slopes where they can be learned.'
+                f'linear_terms={self.linear_terms!r} needs selection="information"; '
+                'with "auto", there are slopes where they can be learned.'
             )
         try:
             self._run(growth, search, task)
@@ -328,22 +328,18 @@ class Boosting(Method):
         X, weight = task.sample.X, task.sample.weight
         if self.linear_terms == ONLY:
             return Lines.of(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
-        if problem.loss.by_class:
-            learner = self.pair.learner(self, task.sample)
-            if self.linear_terms:
-                lines = Lines.of(X, weight, selection)
-                lines.note(first_stage(problem), self.max_rules, record)
-                learner = WithSlopes(learner, lines)
-            return boost(problem, learner, selection, self.max_rules, record), None
         conditions = SoftConditions(Inputs(X, weight), weight)
-        least = LEAST_TRIED_BESIDE_SLOPES if self.linear_terms else LEAST_TRIED
-        most_tried = min(max(least, len(weight) // ROWS_PER_TRY), MOST_TRIED)
-        problem = replace(problem, blur=Blur(conditions, problem.size), most_tried=most_tried)
+        if not problem.loss.by_class:
+            least = LEAST_TRIED_BESIDE_SLOPES if self.linear_terms else LEAST_TRIED
+            most_tried = min(max(least, len(weight) // ROWS_PER_TRY), MOST_TRIED)
+            problem = replace(problem, blur=Blur(conditions, problem.size), most_tried=most_tried)
         learner = self.pair.learner(self, task.sample)
         if self.linear_terms:
             lines = Lines.of(X, weight, selection)
             lines.note(first_stage(problem), self.max_rules, record)
             learner = WithSlopes(learner, lines)
+        if problem.loss.by_class:  # conditions of many classes are not refined
+            return boost(problem, learner, selection, self.max_rules, record), None
         search = Search(problem, learner, selection, Refiner(conditions, problem), self.max_rules, record)
         return search.grow(), search
 
@@ -369,8 +365,9 @@ class Boosting(Method):
         """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""
         return replace(super().reseeded(seed), keep_path=False, n_jobs=1)
 
-    def learns_slopes(self, loss: Loss) -> bool:
-        """Say whether slopes can be learned with this selection and a loss."""
+    @property
+    def learns_slopes(self) -> bool:
+        """Whether slopes can be learned with this selection."""
         return isinstance(self.pair.selection(self), InformationSelection)
 
     @property

@@ -196,16 +196,16 @@ class CrossValidated(ABC):
         repetitions = self._repetitions(task, rng)
         first = next(repetitions)  # bad folds are refused before anything is grown
         status_line().begin("all rows", 0.0, self._share_done(0, len(first)))
-        grown = [Grown.on(task, family) for family in self._families(task)]
+        grown = [Grown.on(task, family) for family in self._families()]
         held_out = self._held_out(task, first, grown, rng, 1)
         while not (choice := self._choice(held_out, grown)).settled and (splits := next(repetitions, None)) is not None:
             held_out += self._held_out(task, splits, grown, rng, 1 + len(held_out.repetitions))
         return self._chosen(task, grown, held_out, choice)
 
-    def _families(self, task: Task) -> list[Family]:
+    def _families(self) -> list[Family]:
         """Return the families of paths to compare: a linear model, too, if it is left to the data whether there are slopes."""
         first = self.plain
-        if self.linear_terms != AUTO or not first.learns_slopes(task.loss):
+        if self.linear_terms != AUTO or not first.learns_slopes:
             return [Family.of(first, self.ridge)]
         lines = dataclasses.replace(first, linear_terms=ONLY, verbose=0)
         return [Family.of(one, self.ridge) for one in (dataclasses.replace(first, linear_terms=True), lines)]

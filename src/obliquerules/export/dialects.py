@@ -256,9 +256,9 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
 
     def contributions(self, source: Source, rule: Rule) -> list[str]:
         """Return what a rule adds; raise if its product with a factor may vanish whatever the input is."""
-        for weight in () if rule.factor is None else (rule.weights[output] for output in rule.spoken_for):
-            if _may_vanish(weight, rule.factor):
-                name = source.name(rule.factor.column)
+        for output in rule.spoken_for:
+            if rule.factor is not None and _may_vanish(rule.weights[output], rule.factor):
+                name, weight = source.name(rule.factor.column), rule.weights[output]
                 raise ValueError(f"The weight {weight!r} of {name!r} makes products that are too small for PostgreSQL.")
         return super().contributions(source, rule)
 

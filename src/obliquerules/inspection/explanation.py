@@ -436,7 +436,9 @@ def _contributions(index: int, rule: Rule, facts: Facts, outputs: Sequence[str] 
     margins = [_margins(test, facts) for test in rule.condition]
     holds = rule.condition(facts.block)
     with np.errstate(over="ignore"):  # as in the scores of the model
-        rows = zip(holds.tolist(), row_amounts(rule.where(holds, facts.block)), _factor_values(rule, facts, outputs), strict=True)
+        rows = zip(
+            holds.tolist(), row_amounts(rule.where(holds, facts.block)), _factor_values(rule, facts, outputs), strict=True
+        )
     return [
         RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins), multiplied)
         for row, (fires, added, multiplied) in enumerate(rows)

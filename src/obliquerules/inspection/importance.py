@@ -217,7 +217,9 @@ class _Slopes:
     def steepness(self, fires: list[NDArray[np.bool_]], start: Positions) -> Vector:
         """Return how much the score of each row changes with the value from a position on, given which rules fire there."""
         changing = [(low <= start) & (start < high) for low, high in self.inside]
-        slopes = [np.multiply.outer(one & fired, weight) for one, fired, weight in zip(changing, fires, self.weights, strict=True)]
+        slopes = [
+            np.multiply.outer(one & fired, weight) for one, fired, weight in zip(changing, fires, self.weights, strict=True)
+        ]
         return np.asarray(np.sum(slopes, axis=0), dtype=np.float64)
 
     def sum_of_sizes(self, start: Positions, stop: Positions, first: Vector, steepness: Vector) -> Vector:

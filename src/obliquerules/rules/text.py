@@ -106,7 +106,10 @@ def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
     """Return the constant and the rules, one line each; with many classes, below a line with their names."""
     if ensemble.outputs is None:
         return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
-    rows = [(*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style)) for rule in _with_constant(ensemble)]
+    rows = [
+        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
+        for rule in _with_constant(ensemble)
+    ]
     return in_columns([(*map(plain_heading, ensemble.outputs), "if"), *rows])
 
 
@@ -161,7 +164,7 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
     rules = [
         _row(
             wording,
-            *_amounts(rule, ensemble, style),
+            _amounts(rule, ensemble, style)[0],
             wording.ratio(rule.weights[0]) + ("" if rule.factor is None else " per unit"),
             rule.condition.describe(ensemble.columns, style),
         )
@@ -174,7 +177,8 @@ def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
     """Return the rules with a column for each class."""
     heading = (*map(style.name, ensemble.outputs or ()), "if")
     return heading, [
-        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style)) for rule in _with_constant(ensemble)
+        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
+        for rule in _with_constant(ensemble)
     ]
 
 
