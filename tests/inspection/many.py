@@ -40,6 +40,13 @@ def irises():
     """Return a model of three species, its inputs and targets."""
     X, codes = load_iris(return_X_y=True, as_frame=True)
     y = np.array(["setosa", "versicolor", "virginica"])[codes]
+    return LLTBoostClassifier(max_rules=6, linear_terms=False, random_state=0).fit(X, y), X, y
+
+
+@functools.cache
+def sloped_irises():
+    """Return a model of three species with slopes and rules, its inputs and targets."""
+    _, X, y = irises()
     return LLTBoostClassifier(max_rules=6, random_state=0).fit(X, y), X, y
 
 

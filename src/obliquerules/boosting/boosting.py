@@ -132,7 +132,7 @@ class Boosting(Method):
         "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age, and the hinge ``+0.31 (max(age, 50) - 50)`` as "
         "much for each year above 50, and nothing below. Where a column has a long tail, its values are "
         "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
-        'or more have slopes. They are learned with ``selection="information"``. Of many classes, a slope has weights for some. '
+        'or more have slopes. They are learned with ``selection="information"``; of many classes, one has weights for some. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '
         "model, of slopes and, in columns of levels, few different values or missing values, rules with one condition on one "
         "column; what lowers the loss most comes first on the path.",
