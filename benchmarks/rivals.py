@@ -13,18 +13,14 @@ Results are kept in --output as soon as they are known; those of the rivals serv
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import sys
-from collections.abc import Mapping
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import real
-from frames import FRAMES, TEST_SHARE, Frame, Half, frames, splits
+from frames import FRAMES, Frame, Half, frames, splits
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer

@@ -89,10 +89,25 @@ def test_many_classes_have_a_weight_each():
     loss = MultinomialLoss(3)
     path = [RuleEnsemble([Rule([0.1, 0.0, -0.2], STEP)], [0.0, 0.0, 0.0], outputs=("a", "b", "c"))]
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)))
-    ((after, _),) = fitted_path(path, Part(rows.X, y, rows.weight), rows, loss, np.full(3, 2.0))
+    ((after, _),) = fitted_path(path, Part(rows.X, y, rows.weight), rows, loss, [np.full(3, 2.0)])
     expected = fitted_weights(path[0], Sample.of(rows.X, y, rows.weight), loss, np.full(3, 2.0), path[0].weight_table)
     assert np.allclose(after.weight_table, expected)
     assert after.weight_table[1, 1] == 0.0
+
+
+def test_slopes_of_many_classes_are_fitted_row_by_row():
+    X, score = data()
+    y = np.digitize(score, [-0.3, 0.6]).astype(float)
+    loss, ridge = MultinomialLoss(3), np.array([2.0, 3.0, 4.0])
+    rules = [Rule([0.1, 0.0, -0.2], STEP), Rule([0.0, 0.1, 0.2], factor=Factor(0, 0.3))]
+    path = [RuleEnsemble(rules, [0.0, 0.0, 0.0], outputs=("a", "b", "c"))]
+    rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)))
+    ((after, value),) = fitted_path(path, Part(rows.X, y, rows.weight), rows, loss, [ridge])
+    sample = Sample.of(rows.X, y, rows.weight)
+    expected = fitted_weights(path[0], sample, loss, ridge, path[0].weight_table)
+    assert np.allclose(after.weight_table, expected)
+    assert np.isclose(value, len(y) * (loss.risk(y, after(X), rows.weight) - np.log(3.0)))
+    assert after.weight_table[1, 1] == after.weight_table[2, 0] == 0.0
 
 
 def test_a_rule_more_than_fits_in_a_table_is_fitted_row_by_row(monkeypatch):

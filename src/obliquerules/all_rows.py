@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -135,7 +135,7 @@ def fitted_path(
     in_table = [_has_table(ensemble) and rows.n_offsets == 0 for ensemble in path]
     penalised = list(zip(path, penalties, in_table, strict=True))
     tabled = [(ensemble, penalty) for ensemble, penalty, one in penalised if one]
-    others = [(ensemble, float(penalty)) for ensemble, penalty, one in penalised if not one]
+    others = [(ensemble, penalty) for ensemble, penalty, one in penalised if not one]
     by_table = iter(_by_tables(tabled, terms, rows, loss) if tabled else ())
     scales = [factor_scales(one, some.X, some.weight) for one, _ in others]
     units = [np.ones(1 + len(one)) if scale is None else scale for (one, _), scale in zip(others, scales, strict=True)]
@@ -297,6 +297,11 @@ class Descent:
     done: bool = False
     halvings: int = 0
 
+    @property
+    def table(self) -> Matrix:
+        """The best weights, in the shape of `RuleEnsemble.weight_table`."""
+        return self.best
+
     def sums(self, values: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss) -> tuple[float, Vector, Matrix]:
         """Return value, gradient and second derivatives of the loss of a block."""
         lines = np.empty((1 + len(self.columns), len(values)))
@@ -325,14 +330,58 @@ class Descent:
             self.best, self.done = self.weights, True
 
 
+@dataclass(eq=False)
+class ClassDescent(Descent):
+    """Newton's method on the weights of many classes, those that are ``free``, line by line of the table of weights.
+
+    Attributes
+    ----------
+    free : array of shape (1 + n_rules, n_classes)
+    """
+
+    free: NDArray[np.bool_] = field(kw_only=True)
+
+    @property
+    def table(self) -> Matrix:
+        """The table of the best weights, in which constants add up to zero."""
+        table = np.zeros(self.free.shape)
+        table[self.free] = self.best
+        table[0] -= table[0].mean()
+        return table
+
+    def sums(self, values: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss) -> tuple[float, Vector, Matrix]:
+        """Return value, gradient and second derivatives of the loss of a block."""
+        table = np.zeros(self.free.shape)
+        table[self.free] = self.weights
+        design = np.column_stack([np.ones(len(values)), values[:, self.columns]])
+        score = design @ table + offset.reshape(len(values), -1)
+        column, output = np.nonzero(self.free)
+        mean = loss.inverse_link(score)
+        gradient = (design.T @ (row_weight[:, None] * (mean - loss.in_shares(y))))[self.free]
+        spread = design[:, column] * mean[:, output]
+        hessian = -(spread.T * row_weight) @ spread
+        for k in range(self.free.shape[1]):
+            own = np.flatnonzero(output == k)
+            hessian[np.ix_(own, own)] += (spread[:, own].T * row_weight) @ design[:, column[own]]
+        return float(np.add.reduce(row_weight * loss.value(y, score))), gradient, hessian
+
+
+def _descent(terms: Terms, ensemble: RuleEnsemble, penalty: Any, scale: Vector) -> Descent:
+    """Return Newton's method for an ensemble, whose penalty counts weights in units of a scale."""
+    columns, start, size = terms.columns(ensemble), ensemble.weight_table, scale**2
+    size[0] = 0.0
+    if start.ndim == 1:
+        return Descent(columns, penalty * size, start, start)
+    free = (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
+    free[0] = True
+    return ClassDescent(columns, np.multiply.outer(size, penalty)[free], start[free], start[free], free=free)
+
+
 def _by_newton(
-    path: Sequence[tuple[RuleEnsemble, float]], terms: Terms, rows: Rows, loss: Loss, scales: Sequence[Vector]
+    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: Rows, loss: Loss, scales: Sequence[Vector]
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to rows, all of them by the same passes over the rows."""
-    descents = [
-        Descent(terms.columns(one), np.append(0.0, penalty * scale[1:] ** 2), one.weight_table, one.weight_table)
-        for (one, penalty), scale in zip(path, scales, strict=True)
-    ]
+    descents = [_descent(terms, one, penalty, scale) for (one, penalty), scale in zip(path, scales, strict=True)]
     for _ in range(MAX_STEPS):
         going = [descent for descent in descents if not descent.done]
         if not going:
@@ -340,7 +389,7 @@ def _by_newton(
         found = rows.fold(partial(_newton_sums, descents=going, terms=terms, loss=loss))
         for descent, *sums in zip(going, found.value, found.gradient, found.hessian, strict=True):
             descent.step(*sums)
-    return [(one.with_weight_table(descent.best), descent.loss) for (one, _), descent in zip(path, descents, strict=True)]
+    return [(one.with_weight_table(descent.table), descent.loss) for (one, _), descent in zip(path, descents, strict=True)]
 
 
 def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Loss) -> NewtonSums:
@@ -350,5 +399,6 @@ def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Lo
     y, weight, offset = (np.ascontiguousarray(one, dtype=np.float64) for one in (part.y, part.weight, offset))
     sums = [descent.sums(values, y, weight, offset, loss) for descent in descents]
     value, gradient, hessian = zip(*sums, strict=True)
-    at_zero = float(np.add.reduce(part.weight * loss.value(part.y, np.zeros(len(part.y)))))
+    nothing = np.zeros((len(part.y), loss.n_classes) if loss.by_class else len(part.y))
+    at_zero = float(np.add.reduce(part.weight * loss.value(part.y, nothing)))
     return NewtonSums(np.array(value) - at_zero, gradient, hessian)

@@ -279,7 +279,8 @@ class Method(ABC):
         It is the mean loss plus the ridge on rule weights, spread over the rows.
         """
         scale, ridge = factor_scales(ensemble, sample.X, sample.weight), self.penalty(loss, sample.y, sample.weight)
-        weights = ensemble.weight_table if scale is None else ensemble.weight_table * scale
+        table = ensemble.weight_table
+        weights = table if scale is None else table * scale.reshape(-1, *[1] * (table.ndim - 1))
         with np.errstate(over="ignore", invalid="ignore"):  # weights typed by hand may be of any size
             penalty = 0.5 * float(np.sum(ridge * np.sum(weights[1:] ** 2, axis=0))) / float(np.add.reduce(sample.weight))
             return loss.risk(sample.y, sample.scores(ensemble), sample.weight) + penalty
@@ -311,7 +312,8 @@ class FittedEnsemble:
         scale = factor_scales(ensemble, sample.X, sample.weight)
         if scale is None:
             return cls(design, pattern, ensemble.weight_table, ensemble.complexity)
-        return cls(design / scale, pattern, ensemble.weight_table * scale, ensemble.complexity)
+        table = ensemble.weight_table
+        return cls(design / scale, pattern, table * scale.reshape(-1, *[1] * (table.ndim - 1)), ensemble.complexity)
 
 
 def scaled_weights(
@@ -335,9 +337,10 @@ def scaled_weights(
     if scale is None:
         given = (design, pattern, y, weight, loss, ridge, start)
         return weights_of_patterns(*given, fixed=fixed, offset=offset, tolerance=tolerance)
-    scaled = (design / scale, pattern, y, weight, loss, ridge, start * scale)
-    found = weights_of_patterns(*scaled, fixed=fixed, offset=offset, tolerance=tolerance) / scale
-    return np.asarray(found if fixed is None else np.where(fixed, start, found))
+    units = scale.reshape(-1, *[1] * (start.ndim - 1))
+    scaled = (design / scale, pattern, y, weight, loss, ridge, start * units)
+    found = weights_of_patterns(*scaled, fixed=fixed, offset=offset, tolerance=tolerance) / units
+    return np.asarray(found if fixed is None else np.where(fixed.reshape(units.shape), start, found))
 
 
 def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | None:

@@ -11,8 +11,9 @@ from sklearn.base import clone
 from obliquerules import LLTBoostClassifier, TGBClassifier
 from obliquerules.boosting.class_stage import ClassStage, first_stage
 from obliquerules.boosting.problem import Candidate, Problem, Stage
+from obliquerules.boosting.slope import Slope
 from obliquerules.losses import LOSSES, class_loss
-from obliquerules.rules import Block, Conjunction, Proposition
+from obliquerules.rules import Block, Conjunction, Factor, Proposition
 
 LEARNERS = [
     LLTBoostClassifier(max_rules=4),
@@ -187,3 +188,47 @@ def test_probabilities_add_up_to_one_and_the_largest_is_predicted(learner):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=4e-16)
     assert (model.predict(X) == model.classes_[shares.argmax(axis=1)]).all()
     assert model.score(X, y) > 0.5
+
+
+def slope(stage, column=0, scale=1.3, origin=0.2):
+    found = Slope(Factor(column, origin), scale)
+    return Candidate(found, found(stage.problem.X), 0.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_slope_promises_the_gain_of_a_refit_to_second_order(seed):
+    stage = stage_of(seed, price=0.0, ridge=1e5)
+    one = slope(stage, seed % 3)
+    grown = stage.with_rule(one)
+    penalty = 0.5 * (stage.ridges * grown.weights[1:] ** 2).sum()
+    assert stage.training_loss - grown.training_loss - penalty == pytest.approx(stage.spoken_for(one.covers)[1], rel=1e-2)
+
+
+def test_slopes_and_rules_grow_together():
+    stage = stage_of(price=0.0)
+    for one in (candidate(stage, 0), slope(stage, 1), candidate(stage, 2)):
+        spoken = stage.spoken_for(one.covers, one.condition.complexity)[0]
+        longer = stage.with_rule(one)
+        assert longer.complexity == stage.complexity + len(spoken) + one.condition.complexity
+        assert longer.training_loss < stage.training_loss
+        stage = longer
+    np.testing.assert_allclose(stage.ensemble(stage.problem.X), stage.score, atol=1e-9)
+    without = stage.without(0)
+    assert [one.is_slope for one in without.terms] == [True, False]
+    assert without.training_loss > stage.training_loss
+
+
+def test_slopes_of_many_classes_do_not_depend_on_units():
+    X, y = data()
+    y = np.digitize(X[:, 0] + np.random.default_rng(0).logistic(size=len(X)), [-0.5, 1.0])
+    model = LLTBoostClassifier(max_rules=3).fit(X, y)
+    other = LLTBoostClassifier(max_rules=3).fit(X * 1000.0, y)
+    assert any(rule.factor is not None for rule in model.ensemble_)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X * 1000.0), atol=1e-6)
+
+
+def test_a_linear_model_of_many_classes_has_slopes_alone():
+    X, y = data()
+    model = LLTBoostClassifier(max_rules=3, linear_terms="only").fit(X, y)
+    assert len(model.ensemble_) == 3
+    assert all(rule.factor is not None for rule in model.ensemble_)

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.browser
 
 SCORES = """
 const value = (row) => (column) => row[column] ?? NaN;
-return arguments[0].map((row) => score(current(), switchedOff(), (condition) => conditionHolds(condition, value(row))));
+const holds = (row) => (condition) => conditionHolds(condition, value(row));
+return arguments[0].map((row) => score(current(), switchedOff(), holds(row), null, value(row)));
 """
 CODES = "return arguments[0].map((scores) => [leading(scores), ...ranked(scores).slice(0, 2)])"
 

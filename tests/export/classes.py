@@ -59,6 +59,16 @@ TOO_FAR = RuleEnsemble(
 RATES = RuleEnsemble([rule for rule in MIXED if abs(rule.weight) < 1.0], -0.5, COLUMNS)
 LARGE = [Rule(900.0, RATES[0].condition), Rule(-900.0, RATES[1].condition)]
 CLASSES = {name: class_model(labels) for name, labels in LABELS.items()}
+CLASSES["slopes of 3 classes"] = Model.of(
+    RuleEnsemble(
+        [Rule(weights_of(3, index), rule.condition, rule.factor) for index, rule in enumerate(SLOPED)],
+        [0.3, 0.0, -0.25],
+        SLOPED.columns,
+        LABELS["3 classes"].names,
+    ),
+    class_loss(3),
+    LABELS["3 classes"],
+)
 CLASSES["scores far apart"] = Model.of(TOO_FAR, class_loss(3), LABELS["3 classes"])
 GIVEN = {
     "exposure": with_offset(Model.of(RATES, LOSSES["poisson"]), "exposure", ["policy years"]),
@@ -89,7 +99,8 @@ def class_models(draw):
     """Draw a model of many classes with the conditions of a mixed one; half of them with offsets."""
     drawn, found = draw(mixed_ensembles()), Labels.of(draw(labels))
     weights = st.lists(small, min_size=len(found), max_size=len(found))
-    ensemble = RuleEnsemble([Rule(draw(weights), rule.condition) for rule in drawn], draw(weights), drawn.columns, found.names)
+    rules = [Rule(draw(weights), rule.condition, rule.factor) for rule in drawn]
+    ensemble = RuleEnsemble(rules, draw(weights), drawn.columns, found.names)
     model = Model.of(ensemble, class_loss(len(found)), found)
     return with_offset(model, "offset", [f"given {name}" for name in range(len(found))]) if draw(st.booleans()) else model
 

@@ -11,7 +11,7 @@ from obliquerules import LLTBoostClassifier, Rule, RuleEnsemble, TGBClassifier
 from obliquerules.losses import class_loss
 from obliquerules.rules import Labels, Model
 
-from ..rules.strategies import N_COLUMNS, conjunctions, ordinary
+from ..rules.strategies import N_COLUMNS, conjunctions, factors, ordinary
 
 NAMES = ("red", "green", "blue")
 
@@ -30,7 +30,7 @@ def weights(n_classes, numbers=ordinary):
 @st.composite
 def class_ensembles(draw, names=NAMES, max_rules=4):
     """Draw rules that speak for some of the classes."""
-    each = st.builds(Rule, weights(len(names)), conjunctions())
+    each = st.builds(Rule, weights(len(names)), conjunctions(), st.none() | factors())
     columns = [f"x{column}" for column in range(N_COLUMNS)]
     return RuleEnsemble(draw(st.lists(each, max_size=max_rules)), draw(weights(len(names))), columns, names)
 
@@ -40,6 +40,13 @@ def irises():
     """Return a model of three species, its inputs and targets."""
     X, codes = load_iris(return_X_y=True, as_frame=True)
     y = np.array(["setosa", "versicolor", "virginica"])[codes]
+    return LLTBoostClassifier(max_rules=6, linear_terms=False, random_state=0).fit(X, y), X, y
+
+
+@functools.cache
+def sloped_irises():
+    """Return a model of three species with slopes and rules, its inputs and targets."""
+    _, X, y = irises()
     return LLTBoostClassifier(max_rules=6, random_state=0).fit(X, y), X, y
 
 

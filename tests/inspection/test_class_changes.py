@@ -22,6 +22,7 @@ from obliquerules.rules.model import Offset
 from ..estimators.fitted import fitted
 from .many import NAMES, class_model, irises, ten
 from .test_closest_change import brute_force, random_ensemble, random_room
+from .test_sloped_changes import random_slopes
 
 # What may be wanted of three classes.
 REQUESTS = {
@@ -74,6 +75,33 @@ def test_nothing_is_closer_by_brute_force(n_columns, whole, wanted):
         assert result.distance == pytest.approx(room.distance(row[0]))
         assert result.bound <= result.distance <= result.bound * (1 + 1e-4) + 1e-4
     assert outcomes["impossible"] + outcomes["changed"] > 0
+
+
+@pytest.mark.parametrize("wanted", REQUESTS)
+def test_with_slopes_no_row_that_is_drawn_is_closer(wanted):
+    rng = np.random.default_rng(1)
+    proven = 0
+    for n_columns in (1, 2, 3, 2):
+        rules = [
+            Rule(2.0 * rng.normal(size=3) * (rng.random(3) < 0.7), rule.condition, rule.factor)
+            for rule in random_slopes(rng, n_columns)
+        ]
+        ensemble, room = RuleEnsemble(rules, rng.normal(size=3), None, NAMES), random_room(rng, n_columns, False)
+        wish = request(class_model(ensemble), room.x, **REQUESTS[wanted])
+        result = closest_change(class_model(ensemble), room, wish, room.x[None, :], tolerance=0.0, max_steps=500)
+        low, high = np.where(room.free, (room.lower, room.upper), room.x)
+        drawn = rng.uniform(low, high, (20_000, n_columns))
+        drawn = np.where(rng.random(drawn.shape) < 0.3, room.x, drawn)
+        closest = room.distances(drawn[wish.met(ensemble(drawn))]).min(initial=math.inf)
+        assert result.bound <= closest + 1e-6
+        if result.row is not None:
+            assert result.distance <= closest + 1e-6
+            assert wish.met(ensemble(np.array([result.row])))[0]
+        elif result.proven:
+            assert closest == math.inf
+        proven += result.proven
+    # Regions of probable rows are round: their borders are found in many small steps.
+    assert proven == 4 or "above" in REQUESTS[wanted] or "below" in REQUESTS[wanted]
 
 
 @pytest.mark.parametrize("whole", [False, True])

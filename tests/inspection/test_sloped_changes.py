@@ -244,10 +244,10 @@ def test_bounds_enclose_what_a_slope_adds_and_are_exact_beside_its_bends(data):
     assert least <= score <= most
     assert {least, most} == {float(ensemble([[end]])[0]) for end in ends}
     for box in (slopes.start, slopes.beside(slopes.start, np.array([value]))):
-        bound = slopes.bound([True], box)
-        if bound is not None:
+        bounds = slopes.bounds([True], box)
+        for bound in bounds:
             assert bound.at(np.array([value - x])) >= wish.direction * score - 1e-9
-    if bound is not None:
+    for bound in bounds:
         assert bound.at(np.array([value - x])) == pytest.approx(wish.direction * score, abs=1e-9)
 
 

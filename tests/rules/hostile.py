@@ -144,7 +144,7 @@ def ensembles(draw):
     """Draw an ensemble with one score or many, with columns or without."""
     known = draw(st.one_of(columns(), columns(), columns(), st.none()))
     outputs = draw(st.one_of(st.none(), st.none(), st.lists(texts, min_size=2, max_size=4, unique=True)))
-    has_factors = outputs is None and bool(numeric(known))
+    has_factors = bool(numeric(known))
     weights = numbers if outputs is None else st.lists(numbers, min_size=len(outputs), max_size=len(outputs))
     tests = st.one_of(memberships(known), sums(known))
     rules = st.builds(

@@ -29,7 +29,6 @@ from obliquerules.boosting.slopes import Lines, WithSlopes
 from obliquerules.boosting.soft_conditions import SoftConditions
 from obliquerules.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.class_order import grow_in_class_order
-from obliquerules.losses import Loss
 from obliquerules.method import FittedEnsemble, Growth, Method, Task
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
@@ -137,7 +136,7 @@ class Boosting(Method):
         "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age, and the hinge ``+0.31 (max(age, 50) - 50)`` as "
         "much for each year above 50, and nothing below. Where a column has a long tail, its values are "
         "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
-        'or more have slopes. They are learned with ``selection="information"``, for numbers, counts and two classes. '
+        'or more have slopes. They are learned with ``selection="information"``; of many classes, one has weights for some. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '
         "model, of slopes and, in columns of levels, few different values or missing values, rules with one condition on one "
         "column; what lowers the loss most comes first on the path.",
@@ -209,22 +208,23 @@ class Boosting(Method):
         if self.estimates_ridges and groups is not None and len(groups.key) < 2:
             raise ValueError("ridge='auto' needs at least 2 groups with weight, of which one can be left out; groups has one.")
         searched = self._searched(task)
-        stages, record = self._grown(searched, workers)
+        found, record = self._grown(searched, workers)
         n_iter = len(record.grown) - 1
         record.let_go()
-        ridges = self._ridges(stages, searched, workers)
-        stages = self._with_ridges(stages, ridges, task, workers, moved=searched is not task)
-        if not paper:
-            kept = pareto(range(len(stages)), lambda at: (stages[at].complexity, _rounded(stages[at].training_loss)))
-            stages, ridges = [stages[at] for at in kept], [ridges[at] for at in kept]
-        learned = self._ensembles(stages, task, workers)
-        penalties = [self.task_penalty(task, ridge) for ridge in ridges]
-        del stages
+        ridges = self._ridges(found, searched, workers)
+        stages = self._with_ridges(found, ridges, task, workers, moved=searched is not task)
+        found = []
+        # By the losses of weights as learned, not of shortened ones.
+        front = range(len(stages)) if paper else _front(stages)
+        ridges = [ridges[place] for place in front]
+        learned = self._ensembles([stages[place] for place in front], task, workers)
+        stages = []
         if paper:
             path = shortened_path(learned, task)
         else:
+            penalties = [self.task_penalty(task, ridge) for ridge in ridges]
             path, kept = readable_path(list(zip(learned, penalties, strict=True)), task, self.exact, workers.each)
-            ridges = [ridges[at] for at in kept]
+            ridges = [ridges[place] for place in kept]
         # The paper's weights are those of some of the rows, of which leaving out says nothing.
         expected = () if paper else self._expected(path, ridges, task, workers)
         if record.stopped is not None:
@@ -258,7 +258,8 @@ class Boosting(Method):
     def _searched(self, task: Task) -> Task:
         """Return the task on a random subsample if there are many rows."""
         most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
-        in_parts = self.learns_slopes(task.loss) and self.linear_terms != ONLY and task.groups is None
+        # With many classes, conditions are not refined on all rows.
+        in_parts = self.learns_slopes and self.linear_terms != ONLY and task.groups is None and not task.loss.by_class
         if not in_parts or len(task.sample.y) <= most:
             return task
         return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
@@ -317,14 +318,14 @@ class Boosting(Method):
         problem, selection = replace(self.problem(task, sample, held_out), workers=workers), pair.selection(self)
         if ridge is not None:
             problem = replace(problem, ridge=self.task_penalty(task, ridge))
-        if isinstance(selection, InformationSelection) and self.learns_slopes(task.loss):
+        if isinstance(selection, InformationSelection) and self.learns_slopes:
             growth, search = self._longer(problem, selection, task, record)
         elif self.linear_terms in (False, AUTO):
             growth, search = boost(problem, pair.learner(self, sample), selection, self.max_rules, record), None
         else:
             raise ValueError(
-                f'linear_terms={self.linear_terms!r} needs selection="information" and numbers, counts or two classes; with '
-                '"auto", there are slopes where they can be learned.'
+                f'linear_terms={self.linear_terms!r} needs selection="information"; '
+                'with "auto", there are slopes where they can be learned.'
             )
         try:
             self._follow(growth, task, 0 if search is None else self.effort)
@@ -353,14 +354,17 @@ class Boosting(Method):
         if self.linear_terms == ONLY:
             return Lines.of(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
         conditions = SoftConditions(Inputs(X, weight), weight)
-        least = LEAST_TRIED_BESIDE_SLOPES if self.linear_terms else LEAST_TRIED
-        most_tried = min(max(least, len(weight) // ROWS_PER_TRY), MOST_TRIED)
-        problem = replace(problem, blur=Blur(conditions, problem.size), most_tried=most_tried)
+        if not problem.loss.by_class:
+            least = LEAST_TRIED_BESIDE_SLOPES if self.linear_terms else LEAST_TRIED
+            most_tried = min(max(least, len(weight) // ROWS_PER_TRY), MOST_TRIED)
+            problem = replace(problem, blur=Blur(conditions, problem.size), most_tried=most_tried)
         learner = self.pair.learner(self, task.sample)
         if self.linear_terms:
             lines = Lines.of(X, weight, selection)
             lines.note(first_stage(problem), self.max_rules, record)
             learner = WithSlopes(learner, lines)
+        if problem.loss.by_class:  # conditions of many classes are not refined
+            return boost(problem, learner, selection, self.max_rules, record), None
         search = Search(problem, learner, selection, Refiner(conditions, problem), self.max_rules, record)
         return search.grow(), search
 
@@ -385,9 +389,10 @@ class Boosting(Method):
         """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""
         return replace(super().reseeded(seed), keep_path=False, n_jobs=1)
 
-    def learns_slopes(self, loss: Loss) -> bool:
-        """Say whether slopes can be learned with this selection and a loss."""
-        return isinstance(self.pair.selection(self), InformationSelection) and not loss.by_class
+    @property
+    def learns_slopes(self) -> bool:
+        """Whether slopes can be learned with this selection."""
+        return isinstance(self.pair.selection(self), InformationSelection)
 
     @property
     def growth_ridge(self) -> float:
@@ -420,9 +425,10 @@ def by_validation(method: Boosting) -> Selection:
     return ValidationSelection(method.validation_tolerance, method.objective_tolerance)
 
 
-def _rounded(loss: float) -> float:
-    """Return a loss in as many digits as are not rounding errors."""
-    return float(f"{loss:.{LOSS_DIGITS}g}")
+def _front(stages: Sequence[Stage]) -> list[int]:
+    """Return the positions of the Pareto front of ensembles, in complexity and loss but for rounding errors."""
+    losses = [float(f"{stage.training_loss:.{LOSS_DIGITS}g}") for stage in stages]
+    return pareto(range(len(stages)), lambda place: (stages[place].complexity, losses[place]))
 
 
 def _rows_of(task: Task) -> Rows:

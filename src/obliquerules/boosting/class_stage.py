@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.kept import kept
 from obliquerules.boosting.objective import OBJECTIVES, Objective
-from obliquerules.boosting.patterns import FiringPatterns, Patterns
-from obliquerules.boosting.problem import Candidate, Mask, Problem, Stage, Vector, View
+from obliquerules.boosting.patterns import FiringPatterns, Patterns, RowPatterns
+from obliquerules.boosting.problem import Candidate, Mask, Problem, Stage, Vector, View, rule_of
 from obliquerules.kernels.rule_weights import weighted_products
-from obliquerules.rules import Conjunction, Rule, RuleEnsemble
+from obliquerules.rules import RuleEnsemble
 from obliquerules.solvers.class_weights import EXACT, JUDGED, class_weights_of_patterns
 from obliquerules.solvers.rule_weights import TINY, whitened
 
@@ -72,6 +72,13 @@ class ClassView:
         return whitened(design, self.stage.patterns.sums(hessian), self.ridge)
 
     @kept
+    def curvature(self) -> Vector:
+        """The lines of `Stage.curvature`, for the score of the class."""
+        hessian = self.learning_hessian
+        directions = self.stage.patterns.of_rows(self.whitened(hessian)).T
+        return np.vstack([self.gradient, hessian, directions * hessian])
+
+    @kept
     def objective(self) -> Objective:
         """The objective that a rule for the class should maximise."""
         return OBJECTIVES[self.problem.objective](self)
@@ -110,7 +117,6 @@ class ClassStage(Stage):
         The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
 
-    patterns: FiringPatterns
     support: Mask
     focus: tuple[int, ...] = ()
     rate: float = math.inf
@@ -252,10 +258,19 @@ class ClassStage(Stage):
 
     def _room_for_each(self, covers: Sequence[Mask]) -> tuple[Vector, Vector, Vector]:
         """Return gradients, Hessians (constants profiled out) and least curvatures of several rules."""
-        pull, part = self._derivatives([one * self.problem.learning_weight for one in covers])
-        ridges, own = np.diag(self.ridges), part.diagonal(axis1=1, axis2=2)
+        weighted = [one * self.problem.learning_weight for one in covers]
+        pull, part = self._derivatives(weighted)
+        ridges, whole = np.diag(self.ridges), part
+        if any(one.dtype != np.bool_ for one in covers):
+            # The square of 0 or 1 is the same, that of a slope is not.
+            whole = self._derivatives([one * weight for one, weight in zip(covers, weighted, strict=True)])[1]
+        own = whole.diagonal(axis1=1, axis2=2)
         least = np.maximum(1e-9 * (own + self.ridges), np.finfo(np.float64).tiny)
-        return pull, part - part @ self._freed @ part + ridges, least
+        return pull, whole - part @ self._freed @ part + ridges, least
+
+    def gains(self, columns: Sequence[Any]) -> Vector:
+        """Return by how much each term would lower the penalised loss to second order."""
+        return self._spoken_for_each(columns, np.ones(len(columns), dtype=np.intp))[1] if len(columns) else np.zeros(0)
 
     def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
@@ -273,15 +288,21 @@ class ClassStage(Stage):
 
     # ---- fitting
 
-    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[FiringPatterns, Mask, Vector, Vector | None]:
+    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector, Vector | None]:
         """Return patterns, support, weights and offsets with one more rule."""
-        patterns = self.patterns.extended(candidate.covers)
+        patterns: Patterns
+        if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
+            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y))
+        else:
+            patterns = self.patterns.extended(candidate.covers)
         spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
         spoken[self.spoken_for(candidate.covers, candidate.condition.complexity)[0]] = True
         support = np.vstack([self.support, spoken])
         start = np.vstack([self.weights, np.zeros(len(spoken))])
         given = None
-        if self.given is not None:
+        if isinstance(patterns, RowPatterns):
+            given = self.problem.offset
+        elif self.given is not None:
             given = np.empty((len(patterns.design), len(spoken)))
             given[patterns.pattern] = self.given[self.pattern]
         return patterns, support, self._refitted(patterns, start, support, tolerance, given), given
@@ -333,14 +354,17 @@ class ClassStage(Stage):
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        patterns, given = self._patterns_of(left)
+        patterns, given = self._patterns_of(left, self.terms[:index] + self.terms[index + 1 :])
         weights = self._refitted(patterns, self.weights[left], self.support[left], given=given)
-        conditions: tuple[Conjunction, ...] = self.conditions[:index] + self.conditions[index + 1 :]
+        conditions = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
         return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, given)
 
-    def _patterns_of(self, left: list[int]) -> tuple[FiringPatterns, Vector | None]:
+    def _patterns_of(self, left: list[int], terms: tuple[Candidate, ...]) -> tuple[Patterns, Vector | None]:
         """Return patterns and offsets of some of the columns."""
+        if isinstance(self.patterns, RowPatterns):
+            # Without its only slope, an ensemble stays one of rows until it is grown anew.
+            return RowPatterns(terms, len(self.problem.y)), self.problem.offset
         if self.given is None:
             return FiringPatterns(*self._rows_without(left)), None
         both, position = np.unique(np.hstack([self.design[:, left], self.given]), axis=0, return_inverse=True)
@@ -350,7 +374,7 @@ class ClassStage(Stage):
     @property
     def ensemble(self) -> RuleEnsemble:
         """The ensemble as a value."""
-        rules = [Rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
+        rules = [rule_of(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
         return RuleEnsemble(rules, self.weights[0], self.problem.X.columns, self.problem.outputs)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from obliquerules.boosting.inputs import MOST_ROWS
 from obliquerules.boosting.kept import Recent
-from obliquerules.boosting.problem import Candidate, Stage
+from obliquerules.boosting.problem import Candidate, Stage, View
 from obliquerules.boosting.slope import Slope, quantiles
 from obliquerules.kernels.sums import sums_by_place
 from obliquerules.rules import Block, Factor
@@ -58,7 +58,7 @@ class Hinges:
         """Return the most promising hinges that an ensemble does not have yet, each in another column."""
         if not self.slopes:
             return []
-        gains = self._gains(stage).reshape(len(self.slopes), -1)
+        gains = np.max([self._gains(view) for view in stage.views], axis=0).reshape(len(self.slopes), -1)
         best, gain = gains.argmax(axis=1), gains.max(axis=1)
         columns = [column for column in np.argsort(-gain, kind="stable")[: stage.most_tried] if gain[column] > 0.0]
         factors = [self._factor(column, *divmod(int(best[column]), len(SHARES))) for column in columns]
@@ -77,7 +77,7 @@ class Hinges:
         line, at = self.slopes[column].factor, float(self.knots[column, knot])
         return Factor(line.column, at, line.lower, at) if side else Factor(line.column, at, at, line.upper)
 
-    def _gains(self, stage: Stage) -> NDArray[np.float64]:
+    def _gains(self, stage: View) -> NDArray[np.float64]:
         """Return by how much each hinge would lower the penalised loss; shape (n_slopes, 2, n_knots), see `Stage.gain`."""
         # Where some of the rows stand for all, each stands for several.
         scale = stage.problem.size / self._size

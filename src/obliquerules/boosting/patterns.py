@@ -105,7 +105,7 @@ class RowPatterns:
 
     def scores(self, weights: Vector) -> Vector:
         """Return the score of each row, given the weights of the columns."""
-        return np.asarray(weights @ self.lines)
+        return np.asarray((weights.T @ self.lines).T)
 
     def sums(self, values: Vector) -> Vector:
         """Return the values: each pattern has one row."""

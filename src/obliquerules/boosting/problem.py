@@ -167,6 +167,11 @@ class View(Protocol):
         ...
 
     @property
+    def curvature(self) -> NDArray[np.float64]:
+        """The gradient, the hessian, and the hessian times each direction of the whitened design, for each row."""
+        ...
+
+    @property
     def objective(self) -> Objective:
         """The objective that a rule should maximise."""
         ...
@@ -469,11 +474,12 @@ class Stage:
     @property
     def ensemble(self) -> RuleEnsemble:
         """The ensemble as a value."""
-        rules = [_rule(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
+        rules = [rule_of(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
         return RuleEnsemble(rules, self.weights[0], self.problem.X.columns)
 
 
-def _rule(weight: float, condition: Condition) -> Rule:
+def rule_of(weight: Any, condition: Condition) -> Rule:
+    """Return a term of an ensemble in training as a rule."""
     if isinstance(condition, Slope):
         return Rule(weight / condition.scale, factor=condition.factor)
     return Rule(weight, condition)

@@ -149,7 +149,8 @@ class WithSlopes:
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
         """Yield what the other learner does, and the best slope and the best hinge that the ensemble does not have yet."""
-        _ = stage.curvature  # asked for by both of what follows
+        for view in stage.views:
+            _ = view.curvature  # asked for by both of what follows
         lines, rules = stage.problem.workers.beside(
             partial(self._lines, stage), lambda: list(self.learner.candidates(stage, selection, record))
         )

@@ -433,7 +433,7 @@ def _comment(source: Source, rule: Rule) -> str:
 
 def _speaks_for_several(rule: Rule) -> bool:
     """Say whether a condition is looked at for several classes."""
-    return len(rule.spoken_for) > 1 and bool(rule.condition.propositions)
+    return len(rule.spoken_for) > 1 and not rule.is_constant
 
 
 def _contributions(language: CLanguage, source: Source) -> Iterator[str]:
@@ -444,7 +444,7 @@ def _contributions(language: CLanguage, source: Source) -> Iterator[str]:
         terms = language.contributions(source, rule)
         if _speaks_for_several(rule):
             yield f"    holds = {language.condition(source, rule)};\n"
-            terms = [language.choice("holds", rule.weights[output]) for output in rule.spoken_for]
+            terms = language.contributions_where("holds", source, rule)
         for term in terms:
             yield f"    contributions[{place}] = {term};\n"
             place += 1

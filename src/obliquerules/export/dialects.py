@@ -256,9 +256,10 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
 
     def contributions(self, source: Source, rule: Rule) -> list[str]:
         """Return what a rule adds; raise if its product with a factor may vanish whatever the input is."""
-        if rule.factor is not None and _may_vanish(rule.weights[0], rule.factor):
-            name = source.name(rule.factor.column)
-            raise ValueError(f"The weight {rule.weights[0]!r} of {name!r} makes products that are too small for PostgreSQL.")
+        for output in rule.spoken_for:
+            if rule.factor is not None and _may_vanish(rule.weights[output], rule.factor):
+                name, weight = source.name(rule.factor.column), rule.weights[output]
+                raise ValueError(f"The weight {weight!r} of {name!r} makes products that are too small for PostgreSQL.")
         return super().contributions(source, rule)
 
     def _least(self, source: Source, column: int) -> float:

@@ -363,12 +363,12 @@ def long_row(source: Source) -> int:
 
 def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
     """Return the sheet with the weights, in a column for each score, the factors, if there are any, and the conditions."""
-    names = source.ensemble.outputs or (("weight", "times") if source.factors else ("weight",))
+    names = (*(source.ensemble.outputs or ("weight",)), *(("times",) if source.factors else ()))
     width, columns = len(names), source.ensemble.columns or source.names[: source.n_features]
     lines: list[tuple[Value, ...]] = [(*_filled_up(["constant", *source.ensemble.intercepts], 1 + width), "always")]
     for index, rule in enumerate(source.ensemble):
         weights = [rule.weights[output] if output in rule.spoken_for else None for output in range(source.n_scores)]
-        factors = [] if rule.factor is None else [rule.factor.describe(columns)]
+        factors: list[Value] = [] if rule.factor is None else [rule.factor.describe(columns)]
         amounts = _filled_up([*weights, *factors], width)
         lines.append((f"rule_{index}", *amounts, rule.condition.describe(columns)))
     lines += [_padded(line, width) for line in _class_lines(source)]
@@ -454,7 +454,8 @@ def _rule_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]
             amount = language.times(amount, language.factor(source, rule.factor))
         # No weight of a class is zero, so what the rule adds to the first of them tells whether it fires.
         holds = f"{fired[index]}<>0" if index in fired and holds is not None else holds
-        fired.setdefault(index, cell)
+        if rule.factor is None:
+            fired.setdefault(index, cell)
         yield amount if holds is None else language.only(holds, amount)
 
 
@@ -602,11 +603,11 @@ def _nearly_cancelling(source: Source, X: Matrix) -> NDArray[np.bool_]:
         for _, factor in source.factors:
             difference = np.abs(factor(block))
             found |= (difference > 0.0) & (difference <= 2.0 * OFFICE_TOLERANCE * abs(factor.origin))
-        offset = [] if source.has_exposure else [X[:, column] for column in source.given]
-        total = np.full(len(X), source.ensemble.intercept)
-        for added in [*offset, *[rule.contribution(block) for rule in source.ensemble]]:
+        offset = [] if source.has_exposure or not source.given else [X[:, list(source.given)]]
+        total = np.tile(source.ensemble.intercepts, (len(X), 1))
+        for added in [*offset, *[rule.contribution(block).reshape(total.shape) for rule in source.ensemble]]:
             size, total = np.abs(total) + np.abs(added), total + added
-            found |= (total != 0.0) & (np.abs(total) <= OFFICE_TOLERANCE * size)
+            found |= ((total != 0.0) & (np.abs(total) <= OFFICE_TOLERANCE * size)).any(axis=1)
     return found
 
 

@@ -204,12 +204,18 @@ class Language(ABC, Generic[Term]):
 
     def contributions(self, source: Source, rule: Rule) -> list[Term]:
         """Return what a rule adds to the score, or to the score of each class that it speaks for."""
-        holds, weights = self.condition(source, rule), [rule.weights[output] for output in rule.spoken_for]
+        holds = self.condition(source, rule)
         if holds is None:
-            return [self.constant(weight) for weight in weights]
-        if rule.factor is not None:
-            return [self.only(holds, self.product(weights[0], self.factor(source, rule.factor)))]
-        return [self.choice(holds, weight) for weight in weights]
+            return [self.constant(rule.weights[output]) for output in rule.spoken_for]
+        return self.contributions_where(holds, source, rule)
+
+    def contributions_where(self, holds: Term, source: Source, rule: Rule) -> list[Term]:
+        """Return what a rule adds, given where it fires."""
+        weights = [rule.weights[output] for output in rule.spoken_for]
+        if rule.factor is None:
+            return [self.choice(holds, weight) for weight in weights]
+        factor = self.factor(source, rule.factor)
+        return [self.only(holds, self.product(weight, factor)) for weight in weights]
 
     def starts(self, source: Source) -> list[Term]:
         """Return what each score starts with: its constant, plus the offset if there is one."""

@@ -257,10 +257,15 @@ def _contribution(language: PythonLanguage, source: Source, rule: Rule) -> str:
     if not source.has_many_classes:
         return language.contributions(source, rule)[0]
     holds = language.condition(source, rule)
-    weights = {source.labels[output]: rule.weights[output] for output in rule.spoken_for}
+    numbers = {source.labels[output]: rule.weights[output] for output in rule.spoken_for}
+    if rule.factor is None:
+        amounts = {label: language.number(weight) for label, weight in numbers.items()}
+    else:
+        factor = language.factor(source, rule.factor)
+        amounts = {label: language.product(weight, factor) for label, weight in numbers.items()}
     mapping, zeros = (
-        "{" + ", ".join(f"{literal(label)}: {language.number(value)}" for label, value in one.items()) + "}"
-        for one in (weights, dict.fromkeys(weights, 0.0))
+        "{" + ", ".join(f"{literal(label)}: {text}" for label, text in one.items()) + "}"
+        for one in (amounts, dict.fromkeys(amounts, language.number(0.0)))
     )
     return mapping if holds is None else f"{mapping} if {holds} else {zeros}"
 

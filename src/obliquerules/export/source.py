@@ -110,7 +110,8 @@ class Source:
     @property
     def factors(self) -> tuple[tuple[float, Factor], ...]:
         """The factors of rules, with the weights that they multiply."""
-        return tuple((rule.weights[0], rule.factor) for rule in self.ensemble if rule.factor is not None)
+        with_factor = ((rule, rule.factor) for rule in self.ensemble if rule.factor is not None)
+        return tuple((rule.weights[output], factor) for rule, factor in with_factor for output in rule.spoken_for)
 
     @property
     def summed(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.change_room import Wish
-from obliquerules.inspection.change_slopes import Box, Fires, Slopes
+from obliquerules.inspection.change_slopes import LARGEST_SCORE, Box, ClassSlopes, Fires, Slopes
 from obliquerules.rules import RuleEnsemble
 
 Vector = NDArray[np.float64]
@@ -30,9 +30,11 @@ class Bounds(Protocol):
         """Return by how much each rule that fires brings a row with these scores closer to the wanted prediction."""
 
 
-def bounds_for(wish: Wish, ensemble: RuleEnsemble, slopes: Slopes | None = None) -> Bounds:
+def bounds_for(wish: Wish, ensemble: RuleEnsemble, slopes: Slopes | ClassSlopes | None = None) -> Bounds:
     """Return the bounds on one score, or on those of many classes."""
-    return ScoreBounds(wish, ensemble, slopes) if wish.of is None else ClassBounds(wish, wish.of, ensemble)
+    if wish.of is None:
+        return ScoreBounds(wish, ensemble, slopes if isinstance(slopes, Slopes) else None)
+    return ClassBounds(wish, wish.of, ensemble, slopes if isinstance(slopes, ClassSlopes) else None)
 
 
 class ScoreBounds:
@@ -71,34 +73,42 @@ class ClassBounds:
     decided, the lead is that of the model.
     """
 
-    def __init__(self, wish: Wish, of: int, ensemble: RuleEnsemble) -> None:
-        self.wish, self.of = wish, of
+    def __init__(self, wish: Wish, of: int, ensemble: RuleEnsemble, slopes: ClassSlopes | None = None) -> None:
+        self.wish, self.of, self.slopes = wish, of, slopes
         self.table = ensemble.weight_table
         self.others = np.array([output for output in range(self.table.shape[1]) if output != of])
         self.leads = self.table[:, [of]] - self.table[:, self.others]
         self.spoken = (self.table[1:, [of]] != 0.0) | (self.table[1:, self.others] != 0.0)
-        sizes = np.abs(self.table).sum(axis=0)
+        sizes = np.abs(self.table).sum(axis=0) if slopes is None else slopes.sizes
         n_sums = 4.0 * (len(self.table) + 2.0)
         self.slack = ROUNDING + n_sums * np.finfo(np.float64).eps * (sizes[of] + sizes[self.others])
 
-    def possible(self, fires: Fires, box: Box | None = None) -> bool:  # noqa: ARG002  # rules for many classes have no factor
+    def possible(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether rules that are undecided might give the wanted prediction."""
-        return self._met(fires, self.wish.direction)
+        return self._met(fires, box, self.wish.direction)
 
-    def certain(self, fires: Fires, box: Box | None = None) -> bool:  # noqa: ARG002  # rules for many classes have no factor
+    def certain(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether the prediction is the wanted one whatever rules that are undecided do."""
-        return self._met(fires, -self.wish.direction)
+        return self._met(fires, box, -self.wish.direction)
 
-    def _met(self, fires: Fires, direction: float) -> bool:
+    def _met(self, fires: Fires, box: Box | None, direction: float) -> bool:
         """Say whether the wish is met where each lead is as large, or as small, as it can be."""
+        if self.slopes is not None and box is not None:
+            lead = self.slopes.farthest(fires, box, direction) + direction * self.slack
+            return self._met_at(np.clip(np.nan_to_num(lead, nan=direction * np.inf), -LARGEST_SCORE, LARGEST_SCORE))
         fired, undecided = (np.array([one is what for one in fires], dtype=np.bool_) for what in (True, None))
         scores = self._scores(fired)
         if undecided.any():
             lead = self._extreme(fired, undecided, direction)
             known = ~self.spoken[undecided].any(axis=0)
             exact = scores[self.of] - scores[self.others]
-            scores = np.zeros(len(scores))
-            scores[self.others] = -np.where(known, exact, lead)
+            return self._met_at(np.where(known, exact, lead))
+        return bool(self.wish.met(scores[None, :])[0])
+
+    def _met_at(self, leads: Vector) -> bool:
+        """Say whether the wish is met at some leads."""
+        scores = np.zeros(self.table.shape[1])
+        scores[self.others] = -leads
         return bool(self.wish.met(scores[None, :])[0])
 
     def _scores(self, fired: NDArray[np.bool_]) -> Vector:

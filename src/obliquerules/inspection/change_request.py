@@ -67,8 +67,9 @@ def wish_for(
 def _class(model: Model, now: int, wanted: int | None) -> Wish:
     """Return the wish for one of many classes, or for any but the present one."""
     if wanted is None:
-        return Wish(lambda scores: model.codes(scores) != now, -1.0, ANOTHER_CLASS, now)
-    return Wish(lambda scores: model.codes(scores) == wanted, 1.0, model.class_word(wanted), wanted)
+        others = tuple(_class(model, now, other) for other in range(len(model.ensemble.intercepts)) if other != now)
+        return Wish(lambda scores: model.codes(scores) != now, -1.0, ANOTHER_CLASS, now, others)
+    return Wish(lambda scores: model.codes(scores) == wanted, 1.0, model.class_word(wanted), wanted, is_class=True)
 
 
 def _probable(model: Model, above: float | None, below: float | None, wanted: int | None) -> Wish:

@@ -31,12 +31,18 @@ class Wish:
         The wanted prediction in words.
     of : int, optional
         With many classes, the one whose score is compared with those of the others.
+    each : tuple of Wish
+        If any of some classes is wanted, the wish for each of them.
+    is_class : bool
+        Whether one of many classes is wanted, which leads wherever none of its leads is negative.
     """
 
     met: Callable[[Vector], NDArray[np.bool_]]
     direction: float
     words: str
     of: int | None = None
+    each: tuple[Wish, ...] = ()
+    is_class: bool = False
 
     def by(self, score: float) -> bool:
         """Say whether one score gives the prediction."""

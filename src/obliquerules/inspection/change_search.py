@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from obliquerules.inspection.change_bounds import bounds_for
 from obliquerules.inspection.change_program import Program
 from obliquerules.inspection.change_room import Room, Wish
-from obliquerules.inspection.change_slopes import Box, Fires, ScoreBound, Slopes
+from obliquerules.inspection.change_slopes import Box, Fires, ScoreBound, slopes_of
 from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
 
 Vector = NDArray[np.float64]
@@ -85,7 +85,7 @@ class Search:
         self.propositions: list[Test] = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
         index = {proposition: i for i, proposition in enumerate(self.propositions)}
         self.rules = [[index[p] for p in rule.condition] for rule in ensemble]
-        self.slopes = Slopes.of(ensemble, room, wish)
+        self.slopes = slopes_of(ensemble, room, wish)
         self.bounds = bounds_for(wish, ensemble, self.slopes)
         self.columns = np.array([column for column in ensemble.used_columns if room.free[column]], dtype=np.intp)
         self.whole = room.whole[self.columns]
@@ -295,15 +295,19 @@ class Search:
 
     # The score, if rules have a factor: a variable of the program for each rule that moves, which lines bound from above.
 
-    def _score_bound(self, part: _Part, box: Box) -> ScoreBound | None:
-        return None if self.slopes is None else self.slopes.bound(self._all_fires(part.assignment), box)
+    def _score_bounds(self, part: _Part, box: Box) -> list[ScoreBound]:
+        return [] if self.slopes is None else self.slopes.bounds(self._all_fires(part.assignment), box)
 
     def _with_score(self, program: Program, part: _Part, box: Box, margin: float) -> Program:
-        """Return a program in a box in which a bound on the score must be high enough by a margin."""
+        """Return a program in a box in which bounds on scores must be high enough by a margin."""
         program = program._replace(bounds=self._bounds_in(box))
-        bound = self._score_bound(part, box)
-        if self.slopes is None or bound is None:
-            return program
+        for bound in self._score_bounds(part, box):
+            program = self._with_bound(program, bound, margin)
+        return program
+
+    def _with_bound(self, program: Program, bound: ScoreBound, margin: float) -> Program:
+        """Return a program with a variable for each rule that moves, which must add up to enough."""
+        others = np.zeros(len(program.cost) - len(self._integral))
         n_rules, places = len(bound.lines), self._places(bound)
         scale = self._scale(bound)
         left, right = [], []
@@ -311,9 +315,9 @@ class Search:
             for line in lines:
                 steps = np.zeros(len(self.cost))
                 steps[place] = -line.growth * self.step[place] / scale
-                left.append(np.concatenate([self._both_ways(steps, -1.0), np.eye(n_rules)[rule]]))
+                left.append(np.concatenate([self._both_ways(steps, -1.0), others, np.eye(n_rules)[rule]]))
                 right.append((line.value - lines[0].value) / scale)
-        excess = bound.fixed + math.fsum(lines[0].value for lines in bound.lines) - self.slopes.needed
+        excess = bound.fixed + math.fsum(lines[0].value for lines in bound.lines) - bound.needed
         left.append(np.concatenate([np.zeros(len(program.cost)), -np.ones(n_rules)]))
         right.append(excess / scale - (margin or -SCORE_SLACK))
         return program.with_more(n_rules, np.array(left), np.array(right))
@@ -333,11 +337,12 @@ class Search:
         taken = steps[: len(self.columns)]
         if self.slopes is None or (taken < low).any() or (taken > high).any():
             return False
-        bound = self._score_bound(part, box)
-        if bound is None:
-            return True
+        return all(self._is_enough(bound, taken) for bound in self._score_bounds(part, box))
+
+    def _is_enough(self, bound: ScoreBound, taken: Vector) -> bool:
+        """Say whether the steps of the columns lead to where a bound is high enough."""
         places = self._places(bound)
-        return bound.at(taken[places] * self.step[places]) >= self.slopes.needed - SCORE_SLACK * self._scale(bound)
+        return bound.at(taken[places] * self.step[places]) >= bound.needed - SCORE_SLACK * self._scale(bound)
 
     def _ends(self, box: Box) -> NDArray[np.float64]:
         """Return the least and the greatest step of each column of numbers in a box, shape (2, n_columns)."""
@@ -450,8 +455,8 @@ class Search:
         held = (p for p, holds in enumerate(part.assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT)
         tight = [found for p in held if isinstance(found := self.propositions[p], Proposition) and coefficients[p, :n].any()]
         sides = np.array([_number_weights(p, self.room.x.size) for p in tight]).reshape(len(tight), self.room.x.size)
-        bound = None if part.box is None else self._score_bound(part, part.box)
-        moving = np.isin(self.columns, () if bound is None else bound.columns)
+        bounds = [] if part.box is None else self._score_bounds(part, part.box)
+        moving = np.isin(self.columns, [column for bound in bounds for column in bound.columns])
         columns = self.columns[~self.whole & (moving | (sides[:, self.columns] != 0.0).any(axis=0))]
         row = self._onto_thresholds(self._row(steps), tight, sides[:, columns], columns)
         size = np.spacing(np.maximum(np.abs(row[columns]), _sizes(tight, np.abs(sides[:, columns]))))
@@ -512,7 +517,10 @@ class Search:
         undecided = []
         pulls = self.bounds.pulls(self.ensemble(row)[0])
         if self.slopes is not None:
-            pulls = self.slopes.times(pulls, row)
+            pulls = [
+                pull if rule.factor is None else pull * float(rule.factor(row)[0])
+                for pull, rule in zip(pulls, self.ensemble, strict=True)
+            ]
         for pull, rule in zip(pulls, self.rules, strict=True):
             if self._fires(rule, assignment) is None:
                 against = all(holds[p] for p in rule) != (pull > 0.0)
@@ -579,12 +587,14 @@ def search_rooms(ensemble: RuleEnsemble, room: Room, wish: Wish, rows: NDArray[n
     """Search with each choice of missing values that become known, the fewest first."""
     best: Search | None = None
     least, bound, proven, n_steps = math.inf, math.inf, True, 0
-    for one in room.rooms(ensemble.used_columns):
+    # With slopes, a program can be told to reach one class, but not to leave another.
+    wishes = wish.each if wish.each and any(rule.factor is not None for rule in ensemble) else (wish,)
+    for one, goal in itertools.product(room.rooms(ensemble.used_columns), wishes):
         if one.start > 0.0 and one.start + same_distance(one.start) >= least:
             break
         if one.start > 0.0 and n_steps >= max_steps:
             return Outcome(best, min(bound, one.start), False, n_steps)
-        search = Search(ensemble, one, wish, max_steps - n_steps, least)
+        search = Search(ensemble, one, goal, max_steps - n_steps, least)
         search.run(rows)
         n_steps, bound, proven = n_steps + search.n_steps, min(bound, search.bound), proven and search.proven
         if search.best is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.inspection.change_room import Room, Wish
-from obliquerules.rules import Block, Conjunction, Factor, Proposition, RuleEnsemble, Test
+from obliquerules.rules import Conjunction, Factor, Proposition, Rule, RuleEnsemble, Test
 
 Vector = NDArray[np.float64]
 # For each rule: whether it fires, None if that is undecided.
@@ -21,6 +21,8 @@ Fires = Sequence[bool | None]
 LARGEST_SCORE = 1e300
 # How exactly the score that is needed is found, if it is close to zero.
 SCORE_GAP = 1e-30
+# Boxes are halved down to this width, in standard deviations.
+SMALLEST_BOX = 1e-7
 
 
 class Box(NamedTuple):
@@ -50,9 +52,13 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreBound:
-    """A bound on a score in the wanted direction: a fixed part and, for each rule that moves, the least of one or two lines."""
+    """A bound on a score in the wanted direction, and the score that is needed.
+
+    It has a fixed part and, for each rule that moves, the least of one or two lines.
+    """
 
     fixed: float
+    needed: float
     columns: tuple[int, ...]
     lines: tuple[tuple[Line, ...], ...]
 
@@ -97,17 +103,12 @@ class Slopes:
         # For each rule, its weight if it has no factor.
         self.rules: list[float | Slope] = [
             rule.weights[0]
-            if rule.factor is None
+            if rule.factor is None or rule.weights[0] == 0.0
             else Slope(rule.weights[0], rule.factor, rule.condition, wish.direction * rule.weights[0])
             for rule in ensemble
         ]
         self.start = Box(np.where(room.free, room.lower, room.x), np.where(room.free, room.upper, room.x))
         self.needed = wish.direction * self._last_unwanted(wish)
-
-    @classmethod
-    def of(cls, ensemble: RuleEnsemble, room: Room, wish: Wish) -> Slopes | None:
-        """Return the rules in a room; None if none of them has a factor."""
-        return cls(ensemble, room, wish) if any(rule.factor is not None for rule in ensemble) else None
 
     def _last_unwanted(self, wish: Wish) -> float:
         """Return the score next to those that are wanted."""
@@ -208,15 +209,8 @@ class Slopes:
             return 0.0
         return slope.at(high if way * slope.weight > 0.0 else low)
 
-    def times(self, pulls: Sequence[float], row: Block) -> list[float]:
-        """Return the pulls of rules that fire on one row, each multiplied by the factor of its rule."""
-        return [
-            pull * float(rule.factor(row)[0]) if isinstance(rule, Slope) else pull
-            for pull, rule in zip(pulls, self.rules, strict=True)
-        ]
-
-    def bound(self, fires: Fires, box: Box) -> ScoreBound | None:
-        """Return a bound on the scores in a box; None if they have none, or the same for all rows."""
+    def bounds(self, fires: Fires, box: Box) -> list[ScoreBound]:
+        """Return a bound on the scores in a box; nothing if they have none, or the same for all rows."""
         fixed, moving = self.direction * self.constant, []
         for rule, fired, most in zip(self.rules, fires, self.extremes(box, self.direction), strict=True):
             if fired and isinstance(rule, Slope) and self._moves(rule, box):
@@ -225,8 +219,8 @@ class Slopes:
                 fixed += self.direction * most
         lines = tuple(self._lines(slope, box) for slope in moving)
         if not lines or not all(lines) or math.isinf(fixed):
-            return None
-        return ScoreBound(fixed, tuple(slope.column for slope in moving), lines)
+            return []
+        return [ScoreBound(fixed, self.needed, tuple(slope.column for slope in moving), lines)]
 
     def _lines(self, slope: Slope, box: Box) -> tuple[Line, ...]:
         """Return lines the least of which bounds what a rule adds in a box, as closely as a function without a bend can.
@@ -240,6 +234,92 @@ class Slopes:
             factor = Factor(slope.column, -factor.origin, -factor.upper, -factor.lower)
         lines = _rising(factor, here, low, high)
         return tuple(Line(abs(pull) * (value - factor.origin), pull * growth) for value, growth in lines)
+
+
+class ClassSlopes:
+    """The leads of one of many classes, that of the wish, over each other class, as slopes of one score.
+
+    A wish for a class needs all leads at once, and other wishes for a higher probability need at least a part of each. Where
+    less is wanted, no single lead is needed, and boxes are halved until bounds decide.
+    """
+
+    def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, of: int) -> None:
+        self.room, self.wish = room, wish
+        n_classes = len(ensemble.intercepts)
+        self.others = [output for output in range(n_classes) if output != of]
+        self.leads = [Slopes(_lead(ensemble, of, other), room, self._lead_wish(of, other, n_classes)) for other in self.others]
+        self.start = self.leads[0].start
+        self.sizes = np.array([self._size(ensemble.of_output(output)) for output in range(n_classes)])
+
+    def _lead_wish(self, of: int, other: int, n_classes: int) -> Wish:
+        """Return the wish for one lead where all others are as large, or as small, as can be."""
+        wish = self.wish
+
+        def met(leads: Vector) -> NDArray[np.bool_]:
+            scores = np.full((len(leads), n_classes), -wish.direction * LARGEST_SCORE)
+            scores[:, of], scores[:, other] = 0.0, -leads
+            return wish.met(scores)
+
+        return Wish(met, wish.direction, wish.words)
+
+    def _size(self, ensemble: RuleEnsemble) -> float:
+        """Return how large the sizes of what is added to a score can be in all."""
+        slopes = Slopes(ensemble, self.room, Wish(lambda scores: scores > 0.0, 1.0, ""))
+        ends = (np.abs(slopes.extremes(self.start, way)) for way in (1.0, -1.0))
+        return abs(slopes.constant) + float(np.maximum(*ends).sum())
+
+    def holding(self, box: Box, test: Test, holds: bool) -> Box:
+        """Return the part of a box in which a condition holds; see `Slopes.holding`."""
+        return self.leads[0].holding(box, test, holds)
+
+    def parts(self, fires: Fires, box: Box, row: Vector) -> list[Box]:
+        """Return parts of a box in which bounds are closer to the leads at a row."""
+        for lead in self.leads:
+            if parts := lead.parts(fires, box, row):
+                return parts
+        return [] if self.wish.is_class else self._halves(box)
+
+    def _halves(self, box: Box) -> list[Box]:
+        """Return the halves of a box in its widest column; none if it is too small to be told from a point."""
+        columns = sorted({slope.column for lead in self.leads for slope in lead.rules if isinstance(slope, Slope)})
+        widths = (box.upper - box.lower)[columns] / self.room.unit[columns]
+        widths = np.where(self.room.free[columns] & ~self.room.whole[columns], widths, 0.0)
+        column = columns[int(np.argmax(widths))]
+        middle = 0.5 * (box.lower[column] + box.upper[column])
+        if not SMALLEST_BOX < widths.max() < math.inf:
+            return []
+        return [box.between(column, -math.inf, middle), box.between(column, middle, math.inf)]
+
+    def beside(self, box: Box, row: Vector) -> Box:
+        """Return the part of a box on that side of all bends on which a row is."""
+        for lead in self.leads:
+            box = lead.beside(box, row)
+        return box
+
+    def bounds(self, fires: Fires, box: Box) -> list[ScoreBound]:
+        """Return bounds on the leads in a box."""
+        return [bound for lead in self.leads for bound in lead.bounds(fires, box)] if self.wish.direction > 0.0 else []
+
+    def farthest(self, fires: Fires, box: Box, way: float) -> Vector:
+        """Return leads that no row in a box exceeds, upwards or downwards, but for rounding."""
+        found = []
+        for lead in self.leads:
+            added = zip(lead.extremes(box, way), fires, strict=True)
+            found.append(lead.constant + sum(most for most, fired in added if fired or (fired is None and way * most > 0.0)))
+        return np.array(found)
+
+
+def slopes_of(ensemble: RuleEnsemble, room: Room, wish: Wish) -> Slopes | ClassSlopes | None:
+    """Return the rules in a room; None if none of them has a factor."""
+    if all(rule.factor is None for rule in ensemble):
+        return None
+    return Slopes(ensemble, room, wish) if wish.of is None else ClassSlopes(ensemble, room, wish, wish.of)
+
+
+def _lead(ensemble: RuleEnsemble, of: int, other: int) -> RuleEnsemble:
+    """Return by how much the score of a class leads that of another, as an ensemble."""
+    rules = [Rule(rule.weights[of] - rule.weights[other], rule.condition, rule.factor) for rule in ensemble]
+    return RuleEnsemble(rules, ensemble.intercepts[of] - ensemble.intercepts[other], ensemble.columns)
 
 
 def _clipped(factor: Factor, value: float) -> float:

@@ -54,9 +54,10 @@ class Comparison:
         """Say whether a rule has a weight for either of the two."""
         return any(self.of(weight))
 
-    def named(self, weight: Weight) -> str:
-        """Return the weights that a rule has for the two, each with the name of its class."""
-        return ", ".join(f"{name} {PLAIN.signed(one)}" for name, one in zip(self.heading, self.of(weight), strict=True) if one)
+    def named(self, weight: Weight, factor: str | None = None) -> str:
+        """Return the weights that a rule has for the two, each with the name of its class and the factor."""
+        named = zip(self.heading, self.of(weight), strict=True)
+        return ", ".join(f"{name} {PLAIN.amount(one, factor)}" for name, one in named if one)
 
     def remarks(self, score: Weight, n_silent: int) -> Iterator[str]:
         """Yield what there is to say about the other classes, and the number of rules that speak of nothing else."""

@@ -247,7 +247,7 @@ class RowExplanation(Shown):
         return *(PLAIN.signed(one) if one else "" for one in each), PLAIN.signed(self.shown(amount))
 
     def _named(self, rule: RuleContribution) -> str:
-        return _amount(rule) if self.between is None else self.between.named(rule.weight)
+        return _amount(rule) if self.between is None else self.between.named(rule.weight, _factor_text(rule))
 
 
 def _multiplied(exposure: Given, prediction: Any) -> list[tuple[str, str]]:
@@ -341,13 +341,17 @@ def _calculated(rule: RuleContribution, conditions: Sequence[str]) -> str:
     if rule.multiplied is None:
         return reasons or "always"
     if not rule.fires:
-        return f"{reasons}: {_amount(rule)}"
+        return f"{reasons}: {rule.multiplied.factor}" if isinstance(rule.weight, tuple) else f"{reasons}: {_amount(rule)}"
     return f"{', and '.join(filter(None, (reasons, rule.multiplied.fact)))}: {rule.multiplied.product}"
 
 
 def _amount(rule: RuleContribution) -> str:
     """Return the weight for a single score, with the factor if there is one."""
-    return PLAIN.amount(difference(rule.weight), None if rule.multiplied is None else rule.multiplied.factor)
+    return PLAIN.amount(difference(rule.weight), _factor_text(rule))
+
+
+def _factor_text(rule: RuleContribution) -> str | None:
+    return None if rule.multiplied is None else rule.multiplied.factor
 
 
 def _with_remark(condition: str, remark: str) -> str:
@@ -382,7 +386,7 @@ def explain(
     scores = model.scores(facts.block, given)
     between = comparisons(model, scores, versus)
     columns = {column: facts.column(column) for column in ensemble.used_columns}
-    contributions = [_contributions(index, rule, facts) for index, rule in enumerate(ensemble)]
+    contributions = [_contributions(index, rule, facts, ensemble.outputs) for index, rule in enumerate(ensemble)]
     row_scores, predictions = row_amounts(scores), model.decisions(scores, given).tolist()
     return Explanation(
         tuple(
@@ -426,42 +430,46 @@ def _remarks(model: Model, columns: Mapping[int, Column], row: Vector) -> Iterat
             yield f"Far outside what the rules were learned from: {what}."
 
 
-def _contributions(index: int, rule: Rule, facts: Facts) -> list[RuleContribution]:
+def _contributions(index: int, rule: Rule, facts: Facts, outputs: Sequence[str] | None) -> list[RuleContribution]:
     """Return what a rule does for each row."""
     text = rule.condition.describe(facts.block.columns)
     margins = [_margins(test, facts) for test in rule.condition]
     holds = rule.condition(facts.block)
     with np.errstate(over="ignore"):  # as in the scores of the model
-        rows = zip(holds.tolist(), row_amounts(rule.where(holds, facts.block)), _factor_values(rule, facts), strict=True)
+        rows = zip(
+            holds.tolist(), row_amounts(rule.where(holds, facts.block)), _factor_values(rule, facts, outputs), strict=True
+        )
     return [
         RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins), multiplied)
         for row, (fires, added, multiplied) in enumerate(rows)
     ]
 
 
-def _factor_values(rule: Rule, facts: Facts) -> Sequence[FactorValue | None]:
+def _factor_values(rule: Rule, facts: Facts, outputs: Sequence[str] | None) -> Sequence[FactorValue | None]:
     """Return what the weight of a rule is multiplied by for each row."""
     if rule.factor is None:
         return [None] * len(facts.block)
     text = rule.factor.describe(facts.block.columns)
     return [
-        FactorValue(text, facts.value(row, rule.factor.column), amount, *_product(rule, rule.factor, text, facts, row))
+        FactorValue(text, facts.value(row, rule.factor.column), amount, *_product(rule, rule.factor, outputs, facts, row))
         for row, amount in enumerate(rule.factor(facts.block).tolist())
     ]
 
 
-def _product(rule: Rule, factor: Factor, text: str, facts: Facts, row: int) -> tuple[str, str]:
+def _product(rule: Rule, factor: Factor, outputs: Sequence[str] | None, facts: Facts, row: int) -> tuple[str, str]:
     """Return what a row has in the column of a factor, and the product of that and the weight, in words."""
     column, number = facts.column(factor.column), float(facts.block.matrix[row, factor.column])
-    name, weight = PLAIN.name(column.name), rule.weights[0]
+    name = PLAIN.name(column.name)
     if math.isnan(number):
-        return f"{name} is missing", f"{PLAIN.amount(weight, text)} adds nothing"
+        return f"{name} is missing", f"{rule.amounts(facts.block.columns, outputs=outputs)} adds nothing"
     clipped = min(max(number, factor.lower), factor.upper)
     said, counted = (value_text(value_of(column, one), rounded=True) for one in (number, clipped))
     product = PLAIN.counted(column, counted, factor.origin)
     # Two signs in a row are hard to read.
     product = f"({product})" if product.startswith("-") else product
-    return f"{name} is {said}" + (f", clipped to {counted}" if clipped != number else ""), f"{PLAIN.signed(weight)} x {product}"
+    weights = Rule(rule.weight).amounts(outputs=outputs)
+    weights = f"({weights})" if len(rule.spoken_for) > 1 else weights
+    return f"{name} is {said}" + (f", clipped to {counted}" if clipped != number else ""), f"{weights} x {product}"
 
 
 def _margins(test: Test, facts: Facts) -> list[PropositionMargin]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,7 +177,7 @@ class _Slopes:
 
     Attributes
     ----------
-    weights : array of shape (n_rules,)
+    weights : array of shape (n_rules,) or (n_rules, n_classes)
         What is multiplied by the column in each rule, zero where it is no factor.
     inside : array of shape (n_rules, 2)
         The positions of the values between the limits of each factor, the second being the first one beyond.
@@ -201,7 +202,7 @@ class _Slopes:
         used = [factor for factor in factors if factor is not None]
         if not used:
             return None
-        weights = [0.0 if factor is None else rule.weights[0] for rule, factor in zip(rules, factors, strict=True)]
+        weights = [np.multiply(rule.weight, factor is not None) for rule, factor in zip(rules, factors, strict=True)]
         inside = [(0, 0) if factor is None else _positions_inside(factor, values) for factor in factors]
         held = np.clip(values, min(factor.lower for factor in used), max(factor.upper for factor in used))
         centred = held - held[len(held) // 2]
@@ -216,11 +217,21 @@ class _Slopes:
     def steepness(self, fires: list[NDArray[np.bool_]], start: Positions) -> Vector:
         """Return how much the score of each row changes with the value from a position on, given which rules fire there."""
         changing = [(low <= start) & (start < high) for low, high in self.inside]
-        slopes = [np.where(one & fired, weight, 0.0) for one, fired, weight in zip(changing, fires, self.weights, strict=True)]
+        slopes = [
+            np.multiply.outer(one & fired, weight) for one, fired, weight in zip(changing, fires, self.weights, strict=True)
+        ]
         return np.asarray(np.sum(slopes, axis=0), dtype=np.float64)
 
     def sum_of_sizes(self, start: Positions, stop: Positions, first: Vector, steepness: Vector) -> Vector:
-        """Return for each row the sum, over the values between two positions, of the absolute change times the weight.
+        """Return for each row the sum, over the values between two positions, of the size of the change times the weight."""
+        if first.ndim == 1:
+            return self._sum_of_sizes(start, stop, first, steepness)
+        pairs = list(combinations(range(first.shape[1]), 2))
+        apart = ((first[:, one] - first[:, other], steepness[:, one] - steepness[:, other]) for one, other in pairs)
+        return np.asarray(sum(self._sum_of_sizes(start, stop, *one) for one in apart) / len(pairs))
+
+    def _sum_of_sizes(self, start: Positions, stop: Positions, first: Vector, steepness: Vector) -> Vector:
+        """Return the same for one score, or for the difference of two.
 
         The change is linear in the value, and ``first`` at the first one: from where it is zero on it has the other sign.
         """

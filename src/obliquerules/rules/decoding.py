@@ -68,8 +68,6 @@ def decode_rule(field: Field, n_columns: int, n_outputs: int | None = None) -> R
     weight = _decode_weight(field.get("weight"), n_outputs)
     condition = Conjunction(_decode_test(item, n_columns) for item in field.get("condition").items())
     factor = field.get("factor", None)
-    if factor.value is not None and n_outputs is not None:
-        raise ModelFileError(f"{factor.where}: only a model with one score has factors.")
     return Rule(weight, condition, None if factor.value is None else _decode_factor(factor, n_columns))
 
 

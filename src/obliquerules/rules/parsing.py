@@ -88,8 +88,8 @@ class Reader:
         ensemble   = [heading] rule*                  one in each line; lines that begin with # are remarks
         heading    = class "|" (class "|")* "if"      with many classes
         rule       = number [factor] ["if" condition]
-                   | ([number] "|")* condition        below a heading
-                   | class number ("," class number)* "if" condition
+                   | ([number [factor]] "|")* condition        below a heading
+                   | class number [factor] ("," class number [factor])* "if" condition
         factor     = limited | "(" limited ("+" | "-") value ")"
         limited    = column | ("min" | "max") "(" column "," value ")" | column "clipped to" "[" value "," value "]"
         condition  = "True" | test (("&" | "and") test)*
@@ -143,13 +143,50 @@ class Reader:
         """Read a rule."""
         tokens = Tokens(text)
         if outputs is not None:
-            return Line(_class_weights(tokens, outputs), None, self._condition(tokens))
+            weights, factor = self._class_weights(tokens, outputs)
+            return Line(weights, factor, self._condition(tokens))
         weight = tokens.next()
         is_rule = tokens.has("if") or not (tokens.follows("") or tokens.has(*COMPARISONS))
         if weight.kind != "number" or not is_rule:
             raise _not_a_rule(text)
         factor = None if tokens.follows("if") else self._factor(tokens)
         return Line(float(weight.text), factor, self._condition(tokens) if tokens.need("if", "") else [])
+
+    # ---- many classes
+
+    def _class_weights(self, tokens: Tokens, outputs: Sequence[str]) -> tuple[list[float], Factor | None]:
+        """Read the weights of classes, from cells or by name, and the factor that all of them have."""
+        weights, factors = [0.0] * len(outputs), list[Factor | None]()
+        if tokens.has("|"):
+            for output in range(len(outputs)):
+                if tokens.peek().kind == "number":
+                    weights[output] = float(tokens.next().text)
+                    factors.append(None if tokens.follows("|") else self._factor(tokens))
+                tokens.need("|")
+        else:
+            if tokens.peek().kind == "number" and tokens.follows("if", ahead=1) and float(tokens.peek().text) == 0.0:
+                tokens.next()
+            else:
+                for output, weight, factor in self._named_weights(tokens, outputs):
+                    weights[output] = weight
+                    factors.append(factor)
+            tokens.need("if")
+        if len(set(factors)) > 1:
+            raise ValueError(f"All weights of a rule are multiplied by the same; got {tokens.text!r}.")
+        return weights, factors[0] if factors else None
+
+    def _named_weights(self, tokens: Tokens, outputs: Sequence[str]) -> Iterator[tuple[int, float, Factor | None]]:
+        """Yield the positions of classes, their weights, and what these are multiplied by."""
+        while True:
+            name, weight = tokens.next(), tokens.next()
+            if name.kind in ("sign", "word") or weight.kind != "number":
+                raise _not_a_rule(tokens.text, outputs)
+            factor = None if tokens.follows(",", "if") or tokens.peek().text == "" else self._factor(tokens)
+            if not tokens.follows(",", "if"):
+                raise _not_a_rule(tokens.text, outputs)
+            yield _output(name, outputs), float(weight.text), factor
+            if not tokens.take(","):
+                return
 
     # ---- factors
 
@@ -344,37 +381,6 @@ def _not_a_rule(text: str, outputs: Sequence[str] | None = None) -> ValueError:
     else:
         like = f"A rule for many classes reads like '{outputs[0]} +1.5, {outputs[-1]} -2 if x0 >= 3'"
     return ValueError(f"{like}; got {text.strip()!r}.")
-
-
-def _class_weights(tokens: Tokens, outputs: Sequence[str]) -> list[float]:
-    """Read the weights of classes, from cells or by name."""
-    if tokens.follows("|", ahead=int(tokens.peek().kind == "number")):
-        return [_cell(tokens) for _ in outputs]
-    weights = [0.0] * len(outputs)
-    if tokens.peek().kind == "number" and tokens.follows("if", ahead=1) and float(tokens.peek().text) == 0.0:
-        tokens.next()
-    else:
-        for output, weight in _named_weights(tokens, outputs):
-            weights[output] = weight
-    tokens.need("if")
-    return weights
-
-
-def _cell(tokens: Tokens) -> float:
-    weight = float(tokens.next().text) if tokens.peek().kind == "number" else 0.0
-    tokens.need("|")
-    return weight
-
-
-def _named_weights(tokens: Tokens, outputs: Sequence[str]) -> Iterator[tuple[int, float]]:
-    """Yield the positions of classes and their weights."""
-    while True:
-        name, weight = tokens.next(), tokens.next()
-        if name.kind in ("sign", "word") or weight.kind != "number" or not tokens.follows(",", "if"):
-            raise _not_a_rule(tokens.text, outputs)
-        yield _output(name, outputs), float(weight.text)
-        if not tokens.take(","):
-            return
 
 
 def _output(name: Token, outputs: Sequence[str]) -> int:

@@ -47,6 +47,8 @@ class Rule:
     [0.0, -2.0]
     >>> Rule([0.5, 0.0, -1.0]).spoken_for
     (0, 2)
+    >>> print(Rule([0.5, 0.0, -1.0], factor=1))
+    0 +0.5 x1, 2 -1 x1 if True
     >>> print(Rule(0.31, factor=0))
     +0.31 x0
     >>> Rule.parse("+0.5 (age - 50) if age >= 40", ["age"]).contribution([[30.0], [40.0], [60.0]]).tolist()
@@ -70,8 +72,6 @@ class Rule:
         if not isinstance(self.condition, Conjunction):
             raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
         object.__setattr__(self, "factor", factor if factor is None or isinstance(factor, Factor) else Factor(factor))
-        if self.factor is not None and isinstance(self.weight, tuple):
-            raise ValueError("A rule with a factor has one weight; got one for each of many classes.")
 
     def __reduce__(self) -> tuple[type[Rule], tuple[Weight, Conjunction, Factor | None]]:
         return type(self), (self.weight, self.condition, self.factor)
@@ -134,13 +134,12 @@ class Rule:
 
     def where(self, holds: NDArray[np.bool_], block: Block) -> NDArray[np.float64]:
         """Return what the rule adds to the score of each row, given where its condition holds."""
-        if self.factor is not None:
-            return np.where(holds, self.weight * self.factor(block), 0.0)
+        unit = 1.0 if self.factor is None else self.factor(block)
         if not isinstance(self.weight, tuple):
-            return np.where(holds, self.weight, 0.0)
+            return np.where(holds, self.weight * unit, 0.0)
         added = np.zeros((len(holds), len(self.weight)))
         for output in self.spoken_for:
-            added[:, output] = np.where(holds, self.weight[output], 0.0)
+            added[:, output] = np.where(holds, self.weight[output] * unit, 0.0)
         return added
 
     def __call__(self, X: ArrayLike | Block) -> NDArray[np.float64]:
@@ -154,16 +153,24 @@ class Rule:
         outputs: Sequence[str] | None = None,
     ) -> str:
         """Return the rule as text, in the names of the given columns and, with many classes, of the given outputs."""
-        if self.factor is None:
-            return f"{self._amounts(style, outputs)} if {self.condition.describe(columns, style)}"
-        amount = style.amount(self.weights[0], self.factor.describe(columns, style))
-        return f"{amount} if {self.condition.describe(columns, style)}" if self.condition.propositions else amount
+        amounts = self.amounts(columns, style, outputs)
+        # Of many classes, a slope says that it always holds, so that its text is no condition.
+        if self.factor is not None and not self.condition.propositions and not isinstance(self.weight, tuple):
+            return amounts
+        return f"{amounts} if {self.condition.describe(columns, style)}"
 
-    def _amounts(self, style: Style, outputs: Sequence[str] | None) -> str:
+    def amounts(
+        self,
+        columns: Iterable[str | Column] | None = None,
+        style: Style = PLAIN,
+        outputs: Sequence[str] | None = None,
+    ) -> str:
+        """Return the weight, or those of some classes, with the factor if there is one."""
+        factor = None if self.factor is None else self.factor.describe(columns, style)
         if not isinstance(self.weight, tuple) or not self.spoken_for:
-            return style.signed(self.weights[0])
+            return style.amount(self.weights[0], factor)
         names = list(map(str, range(len(self.weight)))) if outputs is None else outputs
-        return ", ".join(f"{style.output(names[output])} {style.signed(self.weight[output])}" for output in self.spoken_for)
+        return ", ".join(f"{style.output(names[k])} {style.amount(self.weight[k], factor)}" for k in self.spoken_for)
 
     @classmethod
     def parse(cls, text: str, columns: Iterable[str | Column] | None = None, outputs: Sequence[str] | None = None) -> Rule:

@@ -119,7 +119,10 @@ def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
     """Return the constant and the rules, one line each; with many classes, below a line with their names."""
     if ensemble.outputs is None:
         return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
-    rows = [(*_amounts(rule, style), rule.condition.describe(ensemble.columns, style)) for rule in _with_constant(ensemble)]
+    rows = [
+        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
+        for rule in _with_constant(ensemble)
+    ]
     return in_columns([(*map(plain_heading, ensemble.outputs), "if"), *rows])
 
 
@@ -129,15 +132,11 @@ def in_columns(rows: list[Row]) -> list[str]:
     return [" | ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows]
 
 
-def _amounts(rule: Rule, style: Style) -> Row:
-    """Return the weights of a rule, blank for classes of which it says nothing."""
+def _amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
+    """Return the weights of a rule with its factor, blank for classes of which it says nothing."""
     shown = range(len(rule.weights)) if rule.is_constant else rule.spoken_for
-    return tuple(style.signed(weight) if output in shown else "" for output, weight in enumerate(rule.weights))
-
-
-def _amount(rule: Rule, ensemble: RuleEnsemble, style: Style) -> str:
-    """Return the weight of a rule, with its factor if it has one."""
-    return style.amount(rule.weights[0], None if rule.factor is None else rule.factor.describe(ensemble.columns, style))
+    factor = None if rule.factor is None else rule.factor.describe(ensemble.columns, style)
+    return tuple(style.amount(weight, factor) if output in shown else "" for output, weight in enumerate(rule.weights))
 
 
 def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
@@ -178,7 +177,7 @@ def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Tabl
     rules = [
         _row(
             wording,
-            _amount(rule, ensemble, style),
+            _amounts(rule, ensemble, style)[0],
             _ratio(rule, wording),
             rule.condition.describe(ensemble.columns, style),
         )
@@ -196,7 +195,8 @@ def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
     """Return the rules with a column for each class."""
     heading = (*map(style.name, ensemble.outputs or ()), "if")
     return heading, [
-        (*_amounts(rule, style), rule.condition.describe(ensemble.columns, style)) for rule in _with_constant(ensemble)
+        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
+        for rule in _with_constant(ensemble)
     ]
 
 
@@ -214,7 +214,7 @@ def _row(wording: Wording, amount: str, ratio: str | None, condition: str) -> Ro
 
 def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
     lines = [
-        rf"    {' & '.join(_latex_amounts(rule, ensemble, style))} & if & {rule.condition.describe(ensemble.columns, style)} \\"
+        rf"    {' & '.join(_amounts(rule, ensemble, style))} & if & {rule.condition.describe(ensemble.columns, style)} \\"
         for rule in _with_constant(ensemble)
     ]
     heading = [] if ensemble.outputs is None else [rf"    {' & '.join(map(style.name, ensemble.outputs))} & & \\"]
@@ -222,25 +222,22 @@ def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # no
     return "\n".join([rf"\begin{{tabular}}{{{sides}ll}}", *heading, r"    \hline", *lines, r"\end{tabular}"])
 
 
-def _latex_amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
-    return _amounts(rule, style) if rule.factor is None else (_amount(rule, ensemble, style),)
-
-
 def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
     starts = enumerate(ensemble.intercepts)
     lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
     for rule in ensemble:
         when = [f"if {rule.condition.describe(ensemble.columns, style)}"] if rule.condition.propositions else []
-        if rule.factor is None:
-            change = _joined([_change(rule.weights[output], style, wording.of(output)) for output in rule.spoken_for])
-        elif (reach := style.hinge(ensemble.columns, rule.factor)) is not None:
+        changes, factor = [(rule.weights[output], wording.of(output)) for output in rule.spoken_for], rule.factor
+        if factor is None:
+            change = _joined([_change(weight, style, one) for weight, one in changes])
+        elif (reach := style.hinge(ensemble.columns, factor)) is not None:
             when.append(f"for each unit of {reach}")
             # Below its knot, a hinge is negative.
-            change = _change(rule.weights[0] if rule.factor.origin == rule.factor.lower else -rule.weights[0], style, wording)
+            sign = 1.0 if factor.origin == factor.lower else -1.0
+            change = _joined([_change(sign * weight, style, one) for weight, one in changes])
         else:
-            change = wording.slope(
-                style.signed(rule.weights[0]), rule.factor.describe(ensemble.columns, style), rule.weights[0]
-            )
+            text = factor.describe(ensemble.columns, style)
+            change = _joined([one.slope(style.signed(weight), text, weight) for weight, one in changes])
         start = ", ".join(when or ["always"])
         lines.append(f"{start[0].upper()}{start[1:]}, {change}.")
     if ensemble.outputs is not None:

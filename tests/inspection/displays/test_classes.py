@@ -17,7 +17,7 @@ from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 from obliquerules.rules.model import Offset
 
-from ..many import irises, ten
+from ..many import irises, sloped_irises, ten
 from .looks import clipped, texts, written
 
 every_size = pytest.mark.parametrize("fitted", [irises, ten])
@@ -158,6 +158,35 @@ def test_borders_are_where_scores_and_classes_change(fitted):
     assert 0 < len(display.boundary) < len(display.steps)
     drawn = {frozenset(map(tuple, segment.round(9).tolist())) for segment in display.steps}
     assert len(drawn) == len(display.steps)  # each once
+
+
+def test_maps_of_slopes_end_regions_where_the_class_does():
+    model, X, y = sloped_irises()
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES[irises], response_method="predict")
+    points = np.random.default_rng(0).uniform(display.low, display.high, size=(60, 2))
+    rows = pd.DataFrame([X.median()] * len(points))
+    rows[FEATURES[irises]] = points
+    regions = [region_of(display, point) for point in points]
+    assert model.classes_[display.scores[regions].argmax(axis=1)].tolist() == model.predict(rows).tolist()
+    along = display.boundary[:, 1] - display.boundary[:, 0]
+    over = 1e-6 * np.column_stack([-along[:, 1], along[:, 0]])
+    sides = []
+    for side in (1, -1):
+        there = pd.DataFrame([X.median()] * len(over))
+        there[FEATURES[irises]] = display.boundary.mean(axis=1) + side * over
+        sides.append(model.predict(there))
+    assert len(over)
+    assert (sides[0] != sides[1]).all()
+
+
+def test_shades_of_slopes_are_nearly_those_of_the_rows():
+    model, X, y = sloped_irises()
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES[irises])
+    points = np.random.default_rng(1).uniform(display.low, display.high, size=(60, 2))
+    rows = pd.DataFrame([X.median()] * len(points))
+    rows[FEATURES[irises]] = points
+    shown = display.response[[region_of(display, point) for point in points]]
+    np.testing.assert_allclose(shown, model.predict_proba(rows).max(axis=1), atol=0.05)
 
 
 def legend_names(display):

@@ -28,7 +28,11 @@ SPECIES = np.array(["setosa", "versicolor", "virginica"])
 @functools.cache
 def iris():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    return LLTBoostClassifier(max_rules=6, complexity_penalty=0.5, random_state=0).fit(X, SPECIES[y]), X, SPECIES[y]
+    return (
+        LLTBoostClassifier(max_rules=6, complexity_penalty=0.5, linear_terms=False, random_state=0).fit(X, SPECIES[y]),
+        X,
+        SPECIES[y],
+    )
 
 
 def written(model, place, *data, **options):

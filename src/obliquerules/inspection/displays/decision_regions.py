@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -508,8 +509,11 @@ def _facets(model: Model, plane: Plane) -> Facets:
     facets = _facets_between(model, plane, lines)
     if model.labels is None or not plane.is_sloped(model.ensemble):
         return facets
+    leads = (
+        [facets] if facets.scores.ndim == 1 else [facets.leads(*two) for two in combinations(range(facets.scores.shape[1]), 2)]
+    )
     # Through the whole map, so that where two polygons meet they have the same corners.
-    return _facets_between(model, plane, [*lines, *facets.level_lines(0.0)])
+    return _facets_between(model, plane, [*lines, *(line for lead in leads for line in lead.level_lines(0.0))])
 
 
 def _facets_between(model: Model, plane: Plane, lines: Sequence[tuple[float, float, float]]) -> Facets:
@@ -523,6 +527,12 @@ def _shaded(model: Model, plane: Plane, facets: Facets, method: str) -> tuple[li
     classes_alone = model.labels is not None and method == "predict"
     if classes_alone or not plane.is_sloped(model.ensemble):
         return facets.polygons, facets.scores
+    if facets.scores.ndim == 2:
+        # What the lead over the runner-up says of the probability is nearly all.
+        ranked = np.argsort(-facets.scores, axis=1, kind="stable")
+        shares = np.linspace(0.5, 1.0, SHADES // 2 + 1)[1:-1]
+        polygons = facets.leads(ranked[:, 0], ranked[:, 1]).cut_at(np.log(shares / (1.0 - shares)))
+        return polygons, model.scores(plane.rows(middles(polygons)))
     heights = np.concatenate(facets.heights())
     low, high = float(heights.min()), float(heights.max())
     if method == "score_samples":
@@ -541,13 +551,25 @@ def _borders(model: Model, plane: Plane, facets: Facets) -> tuple[Array, Array]:
     sloped = plane.is_sloped(model.ensemble)
     # Each edge is seen from both of its sides: count the one with the lower score, the first that differs if there are many.
     if sloped:
-        jumps = _jumps(facets, owner, ends, beyond, there, plane.gradients(model.ensemble, beyond))
+        jumps = _sloped_jumps(facets, owner, ends, beyond, there, plane.gradients(model.ensemble, beyond))
     else:
         jumps = _first_difference(here, there)
     lower = jumps < 0.0
-    turns = (here < there if sloped else lower) & (model.labels is not None)
-    turns[turns] = model.codes(here[turns]) != model.codes(there[turns])
+    if sloped and model.has_many_classes:
+        turns = np.asarray(model.codes(here) < model.codes(there))
+    else:
+        turns = (here < there if sloped else lower) & (model.labels is not None)
+        turns[turns] = model.codes(here[turns]) != model.codes(there[turns])
     return plane.points(ends[lower]), plane.points(ends[turns])
+
+
+def _sloped_jumps(facets: Facets, owner: NDArray[np.intp], ends: Array, beyond: Array, scores: Array, slopes: Array) -> Array:
+    """Return by how much scores jump at edges; with many classes, of the first class that does."""
+    if scores.ndim == 1:
+        return _jumps(facets, owner, ends, beyond, scores, slopes)
+    outputs = range(scores.shape[1])
+    jumps = np.column_stack([_jumps(facets.of(k), owner, ends, beyond, scores[:, k], slopes[:, :, k]) for k in outputs])
+    return _first_difference(jumps, np.zeros_like(jumps))
 
 
 def _jumps(facets: Facets, owner: NDArray[np.intp], ends: Array, beyond: Array, scores: Array, slopes: Array) -> Array:

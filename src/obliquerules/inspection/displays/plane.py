@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,12 +81,12 @@ class Plane:
         return list(lines)
 
     def gradients(self, ensemble: RuleEnsemble, unit: Array) -> Array:
-        """Return how fast the score changes at points of the unit square, along each axis of it; not along bands."""
-        rows, found = self.rows(unit), np.zeros((len(unit), 2))
+        """Return how fast scores change at points of the unit square, along each axis of it; not along bands."""
+        rows, found = self.rows(unit), np.zeros((len(unit), 2, *np.shape(ensemble.intercept)))
         for rule, factor, axis in self._slopes(ensemble):
             values = rows.matrix[:, factor.column]
             changing = rule.condition(rows) & (factor.lower < values) & (values < factor.upper)
-            found[:, axis] += np.where(changing, rule.weights[0] * (self.high - self.low)[axis], 0.0)
+            found[:, axis] += np.multiply.outer(changing, np.multiply(rule.weight, (self.high - self.low)[axis]))
         return found
 
     def is_sloped(self, ensemble: RuleEnsemble) -> bool:
@@ -126,9 +126,9 @@ class Facets:
     ----------
     polygons : list of arrays of shape (n_corners, 2)
     middles : array of shape (n_polygons, 2)
-    scores : array of shape (n_polygons,)
+    scores : array of shape (n_polygons,) or (n_polygons, n_classes)
         The scores in the middles.
-    gradients : array of shape (n_polygons, 2)
+    gradients : array of shape (n_polygons, 2) or (n_polygons, 2, n_classes)
         How fast the score changes along each axis.
     """
 
@@ -136,6 +136,16 @@ class Facets:
     middles: Array
     scores: Array
     gradients: Array
+
+    def of(self, output: int) -> Facets:
+        """Return the polygons with the score of one of many classes."""
+        return replace(self, scores=self.scores[:, output], gradients=self.gradients[:, :, output])
+
+    def leads(self, one: NDArray[np.intp] | int, other: NDArray[np.intp] | int) -> Facets:
+        """Return the polygons with the difference of the scores of two classes, in each polygon other ones."""
+        every = np.arange(len(self.polygons))
+        scores = self.scores[every, one] - self.scores[every, other]
+        return replace(self, scores=scores, gradients=self.gradients[every, :, one] - self.gradients[every, :, other])
 
     def heights(self) -> list[Array]:
         """Return the scores at the corners of each polygon, just inside."""

@@ -157,7 +157,7 @@ class _Member:
     """
 
     weights: dict[int, Vector]
-    slopes: list[tuple[int, float, Factor]]
+    slopes: list[tuple[int, Vector, Factor]]
     score: Vector
     budget: float
     rise: float = 0.0
@@ -186,13 +186,13 @@ class _Work:
     def add(self, ensemble: RuleEnsemble, score: Vector, budget: float) -> None:
         """Add an ensemble with its scores and by how much its mean loss may rise."""
         weights: dict[int, Vector] = {}
-        slopes: list[tuple[int, float, Factor]] = []
+        slopes: list[tuple[int, Vector, Factor]] = []
         for rule in ensemble:
             number = self._number(rule.condition)
             if rule.factor is None:
                 weights[number] = weights.get(number, 0.0) + np.array(rule.weight)
             else:
-                slopes.append((number, rule.weights[0], rule.factor))
+                slopes.append((number, np.array(rule.weight), rule.factor))
         self.members.append(_Member(weights, slopes, score.copy(), budget * self.targets.size))
 
     def _number(self, condition: Conjunction) -> int:
@@ -351,7 +351,7 @@ class _Work:
         parts = [np.multiply.outer(changes[index], member.weights[index]) for index in used]
         for index, weight, factor in member.slopes:
             if index in changes:
-                parts.append(changes[index] * weight * self._factor(factor)[rows])
+                parts.append(np.multiply.outer(changes[index] * self._factor(factor)[rows], weight))
         return np.asarray(sum(parts))
 
     def _factor(self, factor: Factor) -> Vector:

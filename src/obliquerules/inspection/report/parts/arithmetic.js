@@ -62,7 +62,9 @@ function factorValue({ stored: { column, origin = 0, lower = -Infinity, upper = 
 
 /** Return what a rule that fires adds. */
 function added({ weight, factor: multiplied }, value) {
-  return multiplied ? weight * factorValue(multiplied, value) : weight;
+  if (!multiplied) return weight;
+  const size = factorValue(multiplied, value);
+  return typeof weight === "number" ? weight * size : weight.map((one) => one * size);
 }
 
 /** Add up what the rules add that are on and fire; the values are asked for if rules have factors. */
@@ -116,6 +118,7 @@ function complexity(ensemble, off = new Set()) {
 /** One for each weight that is not zero, and what is read in factor and condition; a constant is free. */
 function ruleComplexity({ weight, condition, factor: multiplied }) {
   const withOneWeight = data.complexities[condition];
-  if (multiplied) return Math.max(withOneWeight, 1) + factorComplexity(multiplied);
-  return many && withOneWeight ? withOneWeight - 1 + weight.filter((one) => one !== 0).length : withOneWeight;
+  const further = many ? weight.filter((one) => one !== 0).length - 1 : 0;
+  if (multiplied) return Math.max(withOneWeight, 1) + further + factorComplexity(multiplied);
+  return withOneWeight ? withOneWeight + further : 0;
 }

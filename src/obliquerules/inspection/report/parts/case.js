@@ -185,7 +185,7 @@ function waterfallRow(kind, amount, picture, why) {
 
 function becauseNodes({ weight, condition, factor: multiplied }) {
   const met = conditions[condition];
-  const product = multiplied ? productNodes(weight, multiplied) : [];
+  const product = multiplied ? productNodes(many ? leadOver(caseScore())(weight) : weight, multiplied) : [];
   if (!met.length) return multiplied ? product : ["always"];
   return [...product, ...reasonNodes(met, "because ")];
 }

@@ -19,7 +19,7 @@ function renderRules() {
 
 /** Return the cells with what a rule adds; of the constants, zeros are shown, too. What is multiplied is on no common scale. */
 function weightCells({ weight, factor: multiplied }, isConstant, largest) {
-  if (many) return classCells(weight, largest, { zeros: isConstant });
+  if (many) return classCells(weight, multiplied ? Infinity : largest, { zeros: isConstant });
   return [
     element("td", { class: "weight" }, ...(isConstant ? [pretty(signed(weight))] : weightNodes(weight))),
     element("td", { class: "adds" }, isConstant || multiplied ? "" : weightBar(weight, largest)),
