@@ -65,8 +65,9 @@ def test_a_number_is_a_share_of_the_gain_over_the_constant():
 def test_chosen_is_the_smallest_within_the_tolerance(loss, tolerance):
     table = held_out(loss)
     risk, best = loss.mean(axis=1), int(table.risk.argmin())
+    excess = risk - risk[best]
     limit = {"1se": sem(loss[best]), "paired": sem(loss - loss[best], axis=1)}.get(tolerance)
-    above = risk - risk[best] - (tolerance * risk[best] if limit is None else limit)
+    above = excess - (min(tolerance * excess[0], sem(loss[best])) if limit is None else limit)
     choice = choose(table, tolerance)
     assert (choice.best, choice.chosen <= best) == (best, True)
     # But for rounding errors.
