@@ -62,11 +62,12 @@ def test_weights_are_those_that_all_rows_in_memory_give(loss, with_slope):
     path = path_of(first, Rule(0.1, STEP), Rule(-0.3, OTHER))
     rows = RowsInMemory(Block.of_matrix(X), y, weight)
     some = Part(rows.X, y, weight)
-    found = fitted_path(path, some, rows, LOSSES[loss], 3.0)
+    ridges = [3.0, 4.0, 2.0, 7.0]
+    found = fitted_path(path, some, rows, LOSSES[loss], ridges)
     sample = Sample.of(rows.X, y, weight)
     at_zero = LOSSES[loss].value(y, np.zeros(len(y)))
-    for before, (after, value) in zip(path, found, strict=True):
-        expected = fitted_weights(before, sample, LOSSES[loss], 3.0, before.weight_table)
+    for before, ridge, (after, value) in zip(path, ridges, found, strict=True):
+        expected = fitted_weights(before, sample, LOSSES[loss], ridge, before.weight_table)
         assert np.allclose(after.weight_table, expected, rtol=1e-6, atol=1e-8)
         assert np.isclose(value, (weight * (LOSSES[loss].value(y, after(X)) - at_zero)).sum())
 
@@ -76,10 +77,11 @@ def test_offsets_are_scores_that_are_there_already():
     offset = np.random.default_rng(1).normal(size=len(y))
     path = path_of(Rule(0.1, STEP), Rule(-0.3, OTHER))
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)), offset)
-    found = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["logistic"], 3.0)
+    ridges = [3.0, 2.0, 5.0]
+    found = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["logistic"], ridges)
     sample = Sample.of(rows.X, y, rows.weight, offset)
-    for before, (after, _) in zip(path, found, strict=True):
-        expected = fitted_weights(before, sample, LOSSES["logistic"], 3.0, before.weight_table)
+    for before, ridge, (after, _) in zip(path, ridges, found, strict=True):
+        expected = fitted_weights(before, sample, LOSSES["logistic"], ridge, before.weight_table)
         assert np.allclose(after.weight_table, expected, rtol=1e-6, atol=1e-8)
 
 
@@ -114,9 +116,10 @@ def test_a_rule_more_than_fits_in_a_table_is_fitted_row_by_row(monkeypatch):
     X, y = data()
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)))
     path = path_of(Rule(0.1, STEP), Rule(-0.3, OTHER), Rule(0.2, THIRD))
-    by_table = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["squared"], 2.0)
+    ridges = [1.0, 2.0, 3.0, 4.0]
+    by_table = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["squared"], ridges)
     monkeypatch.setattr("obliquerules.all_rows.MOST_IN_TABLE", 1)
-    by_row = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["squared"], 2.0)
+    by_row = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["squared"], ridges)
     for (one, loss), (two, other) in zip(by_table, by_row, strict=True):
         assert np.allclose(one.weight_table, two.weight_table)
         assert np.isclose(loss, other)
@@ -255,5 +258,5 @@ def test_the_weights_of_tables_have_all_their_digits():
         weight = np.random.default_rng(4).uniform(0.1, 2.0, 900)[order]
         rows = RowsInMemory(Block.of_matrix(X[order]), y[order], weight)
         part = Part(Block.of_matrix(X[order]), y[order], weight)
-        constant = fitted_path([RuleEnsemble([], 0.1)], part, rows, LOSSES["poisson"], 1.0)[0][0].intercept
+        constant = fitted_path([RuleEnsemble([], 0.1)], part, rows, LOSSES["poisson"], [1.0])[0][0].intercept
         assert constant == pytest.approx(np.log(np.average(y[order], weights=weight)), rel=1e-13)

@@ -319,6 +319,7 @@ def drawn_by(fit, terminal):
 
 
 def test_a_long_fit_draws_its_steps_and_finds_the_same(rows, terminal, slow):
+    slow.step = 0.25  # more than a pause: the line changes each time
     model = LLTBoostClassifier(**SMALL, effort=2)
     drawn = drawn_by(lambda: model.fit(*rows), terminal)
     steps = ("improving 1/2", "improving 2/2", "weights", "shorter conditions")

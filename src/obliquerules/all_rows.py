@@ -129,7 +129,8 @@ def fitted_path(
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to all rows, each with its loss, less that of scores of zero.
 
-    Each has a penalty of its own. The standard deviations of factors, in which a ridge counts their weights, are those of ``some`` of the rows.
+    Each has a penalty of its own. The standard deviations of factors, in which a ridge counts their weights, are those of
+    ``some`` of the rows.
     """
     terms = Terms.of(path)
     in_table = [_has_table(ensemble) and rows.n_offsets == 0 for ensemble in path]

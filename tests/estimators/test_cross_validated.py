@@ -45,6 +45,12 @@ def learned(model: Any) -> Any:
     return clone(model).fit(*data())
 
 
+def between_members(fold: Any, losses: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the losses of rows at some complexities, interpolated between the members of the path of a fold."""
+    own = [ensemble.complexity for ensemble in fold.path_]
+    return np.array([np.interp(sizes, own, of_row) for of_row in losses.T]).T
+
+
 def saved(model: Any, path: Path) -> bytes:
     model.save(path)
     return path.read_bytes()
@@ -110,8 +116,8 @@ def test_risks_are_those_of_plain_fits_to_the_training_rows(model: Any, weighted
     losses = np.empty((len(results["complexity"]), len(y)))
     for k, (train, test) in enumerate(folds.split(X)):
         plain.fit(X[train], y[train], weight[train])
-        for size, complexity in enumerate(results["complexity"].tolist()):
-            losses[size, test] = loss.value(y[test], plain.at(complexity).ensemble_(X[test]))
+        members = np.array([loss.value(y[test], ensemble(X[test])) for ensemble in plain.path_])
+        losses[:, test] = between_members(plain, members, results["complexity"])
         expected = np.average(losses[:, test], axis=1, weights=weight[test])
         np.testing.assert_allclose(results[f"split{k}_test_risk"], expected, rtol=1e-12)
     mean = np.average(losses, axis=1, weights=weight)
@@ -142,8 +148,8 @@ def test_rows_count_as_often_as_they_are_tested() -> None:
 def _risk_of_first_rows(split: Any, X: np.ndarray, y: np.ndarray, fitted: Any) -> np.ndarray:
     """Return the risk of the first 20 rows at each size, without the test rows of a split."""
     plain = LLTBoostRegressor(max_rules=2, max_variables=2, effort=0).fit(X[split[0]], y[split[0]])
-    sizes = fitted.cv_results_["complexity"].tolist()
-    return np.array([np.mean((y[:20] - plain.at(c).predict(X[:20])) ** 2) / 2 for c in sizes])
+    members = np.array([(y[:20] - predicted) ** 2 / 2 for predicted in plain.staged_predict(X[:20])])
+    return between_members(plain, members, fitted.cv_results_["complexity"]).mean(axis=1)
 
 
 # Folds

@@ -39,7 +39,7 @@ class Markup(HTMLParser):
 def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({HOSTILE: rng.normal(size=200).round(2), "colour": rng.choice([LEVEL, "blue"], 200)})
-    score = 3.0 * (frame[HOSTILE] >= 0.3) + 2.0 * (frame["colour"] == LEVEL) + rng.normal(0, 0.5, 200)
+    score = 3.0 * (frame[HOSTILE] >= 0.3) + 3.0 * (frame["colour"] == LEVEL) + rng.normal(0, 0.5, 200)
     return frame, np.where(score >= 2.5, "<i>yes</i>", "no")
 
 

@@ -134,8 +134,8 @@ class Boosting(Method):
         AUTO,
         (AUTO, ONLY),
         "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age, and the hinge ``+0.31 (max(age, 50) - 50)`` as "
-        "much for each year above 50, and nothing below. Where a column has a long tail, its values are "
-        "clipped to printed limits; a missing value adds nothing. Only columns of numbers with six different values "
+        "much for each year above 50, and nothing below. Where a column has a long tail, its values "
+        "may be clipped to printed limits; a missing value adds nothing. Only columns of numbers with three different values "
         'or more have slopes. They are learned with ``selection="information"``; of many classes, one has weights for some. '
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '
         "model, of slopes and, in columns of levels, few different values or missing values, rules with one condition on one "
