@@ -24,7 +24,7 @@ import rivals
 from frames import frames
 from numpy.typing import NDArray
 
-TOLERANCES: tuple[str | float, ...] = ("1se", "paired", 0.01, 0.02, 0.05, 0.0)
+TOLERANCES: tuple[str | float, ...] = ("1se", "paired", 0.01, 0.02, 0.03, 0.05, 0.0)
 
 
 def measured(name: str, number: int) -> dict[str, Any]:
@@ -54,7 +54,9 @@ def chosen(one: dict[str, Any], tolerance: str | float) -> int:
     if tolerance == "1se":
         limit: Any = one["standard_error"][best]
     else:
-        limit = np.array(one["difference_standard_error"]) if tolerance == "paired" else float(tolerance) * risk[best]
+        limit = np.array(one["difference_standard_error"])
+        if tolerance != "paired":
+            limit = min(one["standard_error"][best], float(tolerance) * (risk[0] - risk[best]))
     return int((risk - risk[best] <= limit).argmax())
 
 

@@ -54,9 +54,10 @@ def test_one_standard_error_is_that_of_the_best_risk():
     assert choose(held_out(with_excess(1.1 * error, 0.1)), "1se").chosen == 1
 
 
-def test_a_number_is_a_share_of_the_least_risk():
-    loss = held_out(with_excess(0.59, 0.01))  # of 30
-    assert [choose(loss, tolerance).chosen for tolerance in (0.0, 0.019, 0.02, 1.0)] == [1, 1, 0, 0]
+def test_a_number_is_a_share_of_the_gain_over_the_constant():
+    middle, best = with_excess(0.1, 0.01)
+    loss = held_out(np.array([best + 10.0, middle, best]))
+    assert [choose(loss, tolerance).chosen for tolerance in (0.0, 0.009, 0.011, 1.0)] == [2, 2, 1, 1]
     assert choose(held_out(np.zeros((2, 9))), 0.0).chosen == 0
 
 
@@ -64,8 +65,9 @@ def test_a_number_is_a_share_of_the_least_risk():
 def test_chosen_is_the_smallest_within_the_tolerance(loss, tolerance):
     table = held_out(loss)
     risk, best = loss.mean(axis=1), int(table.risk.argmin())
+    excess = risk - risk[best]
     limit = {"1se": sem(loss[best]), "paired": sem(loss - loss[best], axis=1)}.get(tolerance)
-    above = risk - risk[best] - (tolerance * risk[best] if limit is None else limit)
+    above = excess - (min(tolerance * excess[0], sem(loss[best])) if limit is None else limit)
     choice = choose(table, tolerance)
     assert (choice.best, choice.chosen <= best) == (best, True)
     # But for rounding errors.

@@ -7,9 +7,10 @@ from typing import Any
 
 from obliquerules.boosting.cv.held_out import HeldOut
 from obliquerules.parameters import check_real
+from obliquerules.rules.path_table import TOLERANCE
 
 ONE_STANDARD_ERROR, PAIRED = "1se", "paired"
-DEFAULT_TOLERANCE: str | float = ONE_STANDARD_ERROR
+DEFAULT_TOLERANCE: str | float = TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,14 @@ class Choice:
 
 
 def choose(held_out: HeldOut, tolerance: str | float) -> Choice:
-    """Choose the smallest member within the tolerance.
-
-    Losses are never negative, so a share of the least risk is one of a deviance or, of squared errors, of their mean.
-    """
+    """Choose the smallest member within the tolerance; the first is the constant."""
     risk = held_out.risk
     best = int(risk.argmin())
     excess, error = risk - risk[best], held_out.standard_error(less=best)
-    if tolerance == PAIRED:
-        within = excess <= error
-    elif tolerance == ONE_STANDARD_ERROR:
-        within = excess <= held_out.standard_error()[best]
-    else:
-        within = excess <= float(tolerance) * risk[best]
+    limit = error if tolerance == PAIRED else held_out.standard_error()[best]
+    if not isinstance(tolerance, str):
+        limit = min(limit, float(tolerance) * excess[0])
+    within = excess <= limit
     still_falls = 0 < best == len(risk) - 1 and bool((excess > error)[:-1].all())
     return Choice(best, int(within.argmax()), still_falls)
 

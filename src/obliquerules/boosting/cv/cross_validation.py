@@ -75,11 +75,10 @@ class CrossValidated:
     tolerance: Any = declared(
         DEFAULT_TOLERANCE,
         '"1se", "paired" or float',
-        "The smallest size is chosen whose risk, the mean held-out loss, is within this of the least. "
-        '``"1se"``: one standard error of the least risk, the classical rule. ``"paired"``: one standard error of the '
-        "difference to the least risk, paired row by row, which is a narrower limit. A number: this share of the least risk, "
-        "such as 0.02. Risks are log losses, halves of mean squared errors, or halves of mean deviances, so none is negative; "
-        "of squared errors, 0.02 is about 1 % of their root. 0 takes the least risk.",
+        "The smallest size is chosen whose risk, the mean held-out loss, is within this of the least. A number: this share of "
+        "what the best size gains over the constant, but no more than one standard error of the least risk; 0 takes the least "
+        'risk. ``"1se"``: one standard error of the least risk, the classical rule, which chooses smaller models. '
+        '``"paired"``: one standard error of the difference to the least risk, paired row by row, which chooses larger ones.',
         check_tolerance,
     )
     n_jobs: int | None = jobs("The number of parallel workers, as joblib understands it. The model does not depend on it.")
