@@ -1,6 +1,6 @@
 """Golden models: what each estimator saves when it is fitted to bundled and generated data, kept as files.
 
-``python -m tests.estimators.golden_models`` writes the files anew; do so only if a change is meant to change models.
+``python tests/estimators/golden_models.py`` writes the files anew; do so only if a change is meant to change models.
 """
 
 from pathlib import Path

@@ -123,7 +123,7 @@ def test_add_takes_rules_conditions_and_text():
 
 
 def test_locks_follow_their_rules():
-    _, editing, *_ = started("classifier")
+    editing = started("classifier")[1].add('"a - b" >= 0.6')
     assert len(editing.ensemble) >= 3
     locked = editing.lock(0).lock(2)
     assert locked.log.locked == {0, 2}

@@ -14,7 +14,7 @@ def data(seed=0, n=300):
 
 @pytest.fixture(scope="module")
 def regressor():
-    return LLTBoostRegressor(max_rules=4, effort=0).fit(*data())
+    return LLTBoostRegressor(max_rules=4, effort=0).fit(*data(4))
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def changes(model, X, y):
 
 
 def test_a_refit_of_any_size_has_its_own_ridge_and_changes_nothing(regressor, tmp_path):
-    X, y = data()
+    X, y = data(4)
     regressor.save(tmp_path / "model.json")
     for model in (regressor, load_model(tmp_path / "model.json")):
         assert len(set(model.model_.ridges)) > 1

@@ -119,8 +119,8 @@ class Boosting(Method):
         "the curvature of the loss at the best constant makes this mean the same for every loss. "
         f'``"auto"``: rules are grown with a ridge of {GROWTH_RIDGE:g}; those of the final weights, one for each size of the '
         "path, are estimated from the training rows, by leaving out each of them, and ``ridge_`` is that of the size that "
-        f"predicts. Where the largest is {GROWN_AGAIN:g} or more, rules are grown again with it. Of a row of weight 2, which is "
-        "two rows, one is left out at a time; with ``groups`` in `fit`, a group is. With "
+        f"predicts. Where the largest is {GROWN_AGAIN:g} or more, rules are grown again with it. Of a row of weight 2, which "
+        "is two rows, one is left out at a time; with ``groups`` in `fit`, a group is. With "
         f'``selection="validation"`` it is {PAPER_RIDGE:g}: the paper has no ridge, but rules that separate classes would have '
         "infinite weights without one.",
     )

@@ -57,8 +57,10 @@ def spoken(*, quiet: bool = False) -> Iterator[None]:
 
 
 def write_result(text: str) -> None:
-    """Write a result for people to standard output; a character outside its encoding is written as an escape."""
-    standard_output().write(text)
+    """Write a result for people to standard output at once; a character outside its encoding is written as an escape."""
+    output = standard_output()
+    output.write(text)
+    output.flush()  # before anything is said of it on standard error
 
 
 def write_exactly(text: str) -> None:

@@ -90,9 +90,9 @@ class LLTBoostClassifierCV(RuleClassifier):
     """`LLTBoostClassifier` whose size is chosen by cross-validation.
 
     The path is that of `LLTBoostClassifier`, and a quick path (``effort=0``) is grown without the rows of each fold. A row is
-    held against the path that was grown without it: its loss at the complexity of each member of the path is interpolated between
-    its losses under the members of that path just below and above it. The mean over rows is the risk of the member. Chosen is
-    the smallest member whose risk is within ``tolerance`` of the least.
+    held against the path that was grown without it: its loss at the complexity of each member of the path is interpolated
+    between its losses under the members of that path just below and above it. The mean over rows is the risk of the member.
+    Chosen is the smallest member whose risk is within ``tolerance`` of the least.
 
     A ``ConvergenceWarning`` says that ``max_rules`` should be raised if the largest size is better than every smaller one by
     more than a standard error.

@@ -52,7 +52,9 @@ def test_a_classifier_may_show_classes_or_scores(method):
 
 
 def test_borders_are_where_score_and_class_change():
-    model, X, _ = fitted("classifier")
+    model, X, y = fitted("classifier")
+    # A rule that changes the score and hardly the class.
+    model = model.edit(X, y).add("+0.25 if age >= 0.5").model
     display = DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES)
     for segments, of_score in ((display.steps, lambda s: s), (display.boundary, lambda s: s > 0.0)):
         assert len(segments)
