@@ -90,7 +90,9 @@ def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("half", nargs="?", choices=list(SEEDS), default="development", help="default: development")
-    parser.add_argument("--tolerance", default="0.02", help="1se, paired or a share of the gain over the constant; default: 0.02")
+    parser.add_argument(
+        "--tolerance", default="0.02", help="1se, paired or a share of the gain over the constant; default: 0.02"
+    )
     return parser.parse_args()
 
 

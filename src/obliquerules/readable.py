@@ -14,6 +14,7 @@ from obliquerules.method import Task, factor_scale, firing_patterns, scaled_weig
 from obliquerules.parameters import option
 from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
+from obliquerules.rules.curves import bend, bends, bent_at, only_column
 from obliquerules.rules.decimals.coarsening import Targets, coarsened, total
 from obliquerules.rules.dropping import Dropping, Placed, size
 from obliquerules.rules.simplify import strictest
@@ -53,7 +54,9 @@ def exactness(exception: str) -> Any:
         "rule weights fitted anew, the mean training loss of each model of the path is higher by at most a tenth of its "
         "standard error, and by at most 1 % of itself and of what the rules gain over a constant; thresholds next to each "
         "other become one. What costs no more than that to leave out goes, one thing after the other: a test, a variable of a "
-        "sum, a level, ``or missing``. Limits of slopes stay: they guard against values beyond those of the training rows. "
+        "sum, a level, ``or missing``. So does a step, slope or hinge whose place another on the same variable alone can take; "
+        "and a knot takes the number of a threshold or knot next to it. Other limits of slopes stay: they guard against values "
+        "beyond those of the training rows. "
         '``"rows"``: as few digits as possible such that no training row changes side, and only what changes the side of no '
         f"training row goes. {exception}",
     )
@@ -73,11 +76,11 @@ def readable_path(
     if exact == "loss":
         # The first member of a path is the constant.
         highest, told = members[0].loss, status_line().counter("shorter conditions", 2 * len(members))
-        needed = list(each(lambda member: told(rows.within_budget(member, highest, 1.0)), members))
+        needed = list(each(lambda member: told(rows.within_budget(member, highest)), members))
         coarse = rows.in_fewer_digits(needed, each)
         members = list(
             each(
-                lambda member: told(rows.within_budget(rows.tidied(member.ensemble, member.penalty), highest, BUDGETS_TRIED)),
+                lambda member: told(rows.within_budget(rows.tidied(member.ensemble, member.penalty), highest, last=True)),
                 coarse,
             )
         )
@@ -109,7 +112,7 @@ class _Member:
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """A rule of an ensemble with one part less.
+    """A change of one rule that makes an ensemble shorter.
 
     Attributes
     ----------
@@ -120,16 +123,23 @@ class _Way:
     complexity : int
         By how much its complexity changes.
     rise : float
-        By how much the mean loss of the ensemble rises if all weights stay.
-    placed : Placed
-        The shorter condition, and where it holds.
+        By how much the mean loss of the ensemble rises if all weights stay, but for those of two rules that become one.
+    after : Placed, Rule or None
+        The shorter condition, and where it holds; the rule at the number of another; None if another takes its place.
     """
 
     index: int
     rule: Rule
     complexity: int
     rise: float
-    placed: Placed
+    after: Placed | Rule | None
+
+    def of(self, ensemble: RuleEnsemble) -> RuleEnsemble:
+        """Return the ensemble with this change."""
+        after = replace(self.rule, condition=self.after.condition) if isinstance(self.after, Placed) else self.after
+        rules = ensemble.rules
+        changed = () if after is None else (after,)
+        return ensemble.with_rules((*rules[: self.index], *changed, *rules[self.index + 1 :]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,18 +202,20 @@ class _Rows:
         fitted = zip(members, again, budgets, strict=True)
         return [after if after.loss <= before.loss + budget else before for before, after, budget in fitted]
 
-    def within_budget(self, member: _Member, highest: float, tried: float) -> _Member:
+    def within_budget(self, member: _Member, highest: float, *, last: bool = False) -> _Member:
         """Return an ensemble without what the budget can spare.
 
-        Parts that cost up to ``tried`` budgets are tried with refitted weights.
+        At last, in few digits, parts of more than a budget are tried with refitted weights, and rules on one variable merge.
         """
-        while (shorter := self._one_less(member, self.budget(member, highest), tried)) is not None:
+        while (shorter := self._one_less(member, self.budget(member, highest), last)) is not None:
             member = shorter
         return member
 
-    def _one_less(self, member: _Member, budget: float, tried: float) -> _Member | None:
+    def _one_less(self, member: _Member, budget: float, last: bool) -> _Member | None:
         """Return an ensemble with one part less, if possible."""
-        ways = [way for index in range(len(member.ensemble)) for way in self._ways(member, index)]
+        indices, tried = range(len(member.ensemble)), BUDGETS_TRIED if last else 1.0
+        ways = [way for index in indices for way in self._ways(member, index)]
+        ways += [way for index in indices if last for way in self._ways_to_merge(member, index)]
         patterns: Patterns | None = None
         for way in sorted(ways, key=lambda one: (one.complexity, one.rise, one.index)):
             if not way.rise <= tried * budget:
@@ -211,11 +223,12 @@ class _Rows:
             if way.rise > budget and patterns is None:
                 patterns = firing_patterns(member.ensemble, self.task.sample.X, self.fires(member.ensemble))
             if way.rise <= budget or (patterns and self._refitted_loss(member, way, patterns) <= member.loss + budget):
-                shorter = replace(way.rule, condition=way.placed.condition)
-                if size(shorter.condition) < size(way.rule.condition):
-                    rules = member.ensemble.rules
-                    changed = member.ensemble.with_rules((*rules[: way.index], shorter, *rules[way.index + 1 :]))
-                    return self.fitted(changed, member.penalty)
+                changed = way.of(member.ensemble)
+                if _length(changed) < _length(member.ensemble):
+                    fitted = self.fitted(changed, member.penalty)
+                    # With a ridge, the weight of one rule may do less than those of two.
+                    if isinstance(way.after, Placed) or fitted.loss <= member.loss + budget:
+                        return fitted
         return None
 
     def _ways(self, member: _Member, index: int) -> Iterator[_Way]:
@@ -235,6 +248,46 @@ class _Rows:
                 rise = (now - total(gain[placed.holds])) / self.targets.size
                 yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
 
+    def _ways_to_merge(self, member: _Member, index: int) -> Iterator[_Way]:
+        """Yield ways to merge a rule with others on its variable.
+
+        One of them takes its place, or its knot takes the number of a neighbour.
+        """
+        rule = member.ensemble[index]
+        column = only_column(rule)
+        others = [
+            other
+            for place, other in enumerate(member.ensemble)
+            if place != index and column is not None and only_column(other) == column
+        ]
+        if not others:
+            return
+        values = self._values(rule)
+        rises = [self._rise(member, rule, self._as_line(values, self._values(other)) - values) for other in others]
+        yield _Way(index, rule, -rule.complexity, min(rises), None)
+        knot = bend(rule)
+        if knot is None or rule.factor is None:  # thresholds that take the number of another are that threshold
+            return
+        numbers = {number for _, number in bends(others)}
+        below, above = (number for number in numbers if number < knot), (number for number in numbers if number > knot)
+        for number in (*sorted(below)[-1:], *sorted(above)[:1]):
+            moved = replace(rule, factor=bent_at(rule.factor, number))
+            if all(other.factor != moved.factor for other in others):
+                yield _Way(index, rule, 0, self._rise(member, rule, self._values(moved) - values), moved)
+
+    def _rise(self, member: _Member, rule: Rule, change: Vector) -> float:
+        """Return the rise of the mean loss if the values of a rule change."""
+        return self.targets.mean(member.score + np.multiply.outer(change, rule.weight)) - member.loss
+
+    def _as_line(self, values: Vector, others: Vector) -> Vector:
+        """Return the constant and multiple of others closest to values."""
+        weight, size = self.task.sample.weight, self.targets.size
+        with np.errstate(over="ignore", invalid="ignore"):
+            others = others - total(weight * others) / size
+            spread = total(weight * others**2)
+            slope = total(weight * others * values) / spread if spread > 0.0 else 0.0
+            return np.asarray(total(weight * values) / size + slope * others)
+
     # ---- weights and scores
 
     def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
@@ -244,16 +297,24 @@ class _Rows:
         return self.scored(tidy.with_weight_table(self._weights(tidy, penalty, patterns)), penalty)
 
     def _refitted_loss(self, member: _Member, way: _Way, patterns: Patterns) -> float:
-        """Return the refitted mean loss with one part less."""
-        design, pattern = _with_column(*patterns, 1 + way.index, self._column(way))
-        weights = self._weights(member.ensemble, member.penalty, (design, pattern), JUDGED)
-        return self.targets.mean((design @ weights)[pattern])
+        """Return the refitted mean loss after a change."""
+        place = 1 + way.index
+        if way.after is None:
+            patterns = np.delete(patterns[0], place, axis=1), patterns[1]
+        else:
+            patterns = _with_column(*patterns, place, self._column(way.rule, way.after))
+        ensemble = member.ensemble if isinstance(way.after, Placed) else way.of(member.ensemble)
+        weights = self._weights(ensemble, member.penalty, patterns, JUDGED)
+        return self.targets.mean((patterns[0] @ weights)[patterns[1]])
 
-    def _column(self, way: _Way) -> Vector:
-        """Return the column of a rule with one part less."""
-        factor = way.rule.factor
-        holds = way.placed.holds
-        return holds.astype(np.float64) if factor is None else np.where(holds, factor(self.task.sample.X), 0.0)
+    def _column(self, rule: Rule, after: Placed | Rule) -> Vector:
+        """Return the column of a changed rule."""
+        return self._values(rule, after.holds) if isinstance(after, Placed) else self._values(after)
+
+    def _values(self, rule: Rule, holds: Mask | None = None) -> Vector:
+        """Return what the weight of a rule is multiplied by."""
+        holds = self._met(rule.condition) if holds is None else holds
+        return holds.astype(np.float64) if rule.factor is None else np.where(holds, rule.factor(self.task.sample.X), 0.0)
 
     def _weights(self, ensemble: RuleEnsemble, penalty: Any, patterns: Patterns, tolerance: float = EXACT_WEIGHTS) -> Vector:
         """Return the best weights of rules for firing patterns."""
@@ -284,6 +345,11 @@ class _Rows:
         if condition not in self.met:
             self.met[condition] = condition(self.task.sample.X)
         return self.met[condition]
+
+
+def _length(ensemble: RuleEnsemble) -> tuple[int, int, int]:
+    """Return complexity, variables in conditions, and bends."""
+    return ensemble.complexity, sum(size(rule.condition)[1] for rule in ensemble), len(bends(ensemble))
 
 
 def _with_column(design: Matrix, pattern: Positions, place: int, column: Vector) -> Patterns:

@@ -1,10 +1,14 @@
 """Shrinkage: left-out scores are those of refits without the row, and the ridge is large where there is nothing to learn."""
 
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.method import patterns_of
@@ -12,7 +16,7 @@ from obliquerules.rows.sample import Groups
 from obliquerules.rules import Block
 from obliquerules.solvers import shrinkage
 from obliquerules.solvers.rule_weights import weights_of_patterns
-from obliquerules.solvers.shrinkage import RIDGES, Rows, left_out_scores, ridges_for, weights_per_unit
+from obliquerules.solvers.shrinkage import Rows, left_out_scores, ridges_for, rising_places, weights_per_unit
 
 
 class Fitted(NamedTuple):
@@ -24,8 +28,18 @@ class Fitted(NamedTuple):
     complexity: int
 
 
-estimated_ridge = partial(shrinkage.estimated_ridge, weights_per_unit=3.0)
-expected_loss = partial(shrinkage.expected_loss, weights_per_unit=3.0)
+estimated_ridges = partial(shrinkage.estimated_ridges, weights_per_unit=3.0)
+
+
+def estimated_ridge(ensembles, rows, penalty):
+    """Return the ridge of the largest ensemble."""
+    return estimated_ridges(ensembles, rows, penalty)[-1]
+
+
+def expected_loss(one, rows, ridge):
+    return shrinkage.expected_losses(one, rows, [ridge], 3.0)[0]
+
+
 every_seed = pytest.mark.parametrize("seed", range(3))
 
 
@@ -175,7 +189,7 @@ def test_copies_in_a_group_with_their_original_say_nothing_new(name):
     rows = Rows(rows.y, np.ones(60), rows.loss)
     groups = Groups.of(np.arange(60), np.arange(60), np.full(60, 8.0), np.arange(60, dtype=np.uint64))
     copied = Rows(rows.y, np.full(60, 8.0), rows.loss, groups=groups)
-    assert expected_loss(one, copied, 8.0 * 3.0) == pytest.approx(8.0 * expected_loss(one, rows, 3.0), rel=1e-9)
+    assert expected_loss(one, copied, 8.0 * 3.0) == pytest.approx(8.0 * expected_loss(one, rows, 3.0), rel=1e-7)
 
 
 def test_a_group_that_has_all_rows_of_a_rule_is_finite():
@@ -212,7 +226,7 @@ def test_with_many_classes_left_out_scores_are_finite_and_have_their_shape():
     assert (np.add.reduce(rows.weight * rows.loss.value(rows.y, left_out))) > np.add.reduce(
         rows.weight * rows.loss.value(rows.y, score)
     )
-    assert estimated_ridge([one], rows, lambda ridge: np.full(4, 0.2 * ridge)) in RIDGES
+    assert estimated_ridge([one], rows, lambda ridge: np.full(4, 0.2 * ridge)) in ridges_for(rows.weight.sum())
 
 
 @pytest.mark.parametrize("n_ensembles", [1, 25, 26, 181])
@@ -222,9 +236,9 @@ def test_of_a_long_path_of_classes_few_ensembles_are_asked(n_ensembles):
 
     def each(_, ensembles):
         asked.extend(ensemble.complexity for ensemble in ensembles)
-        return []
+        return np.zeros((len(ensembles), len(ridges_for(rows.weight.sum()))))
 
-    estimated_ridge(path, rows, lambda ridge: np.full(4, 0.2 * ridge), each=each)
+    estimated_ridges(path, rows, lambda ridge: np.full(4, 0.2 * ridge), each=each)
     assert len(asked) == min(n_ensembles, 25)
     assert (asked[0], asked[-1]) == (0, n_ensembles - 1)
     assert n_ensembles == 1 or np.ptp(np.diff(asked)) <= 1
@@ -249,12 +263,36 @@ def test_the_ridge_is_large_for_noise_and_small_for_a_step(seed):
 
 
 @every_seed
-def test_the_estimate_is_the_ridge_of_least_mean_expected_loss(seed):
+def test_the_estimate_is_the_ridge_of_least_expected_loss(seed):
     chosen, rows = noise(seed, signal=0.8)
-    ensembles = [unfitted(chosen[:size], rows) for size in (1, 2, 3)]
-    ridges = ridges_for(200.0)
-    expected = [sum(expected_loss(one, rows, 0.5 * ridge) for one in ensembles) for ridge in ridges]
-    assert estimated_ridge(ensembles, rows, lambda ridge: 0.5 * ridge) == ridges[int(np.argmin(expected))]
+    one, ridges = unfitted(chosen, rows), ridges_for(200.0)
+    expected = [expected_loss(one, rows, 0.5 * ridge) for ridge in ridges]
+    assert estimated_ridge([one], rows, lambda ridge: 0.5 * ridge) == ridges[int(np.argmin(expected))]
+
+
+@every_seed
+def test_ridges_rise_with_size(seed):
+    chosen, rows = noise(seed, signal=0.8)
+    ensembles = [unfitted([], rows), *(unfitted(chosen[:size], rows) for size in (1, 2, 3))]
+    ridges = estimated_ridges(ensembles, rows, lambda ridge: 0.5 * ridge)
+    assert len(ridges) == 4
+    assert ridges == sorted(ridges)
+    assert ridges[0] == ridges[1]
+
+
+@given(arrays(np.float64, (3, 4), elements=st.floats(0.0, 9.0)))
+def test_rising_places_have_the_least_sum(losses):
+    rising = [places for places in product(range(4), repeat=3) if list(places) == sorted(places)]
+    least = min(sum(losses[line, place] for line, place in enumerate(places)) for places in rising)
+    found = rising_places(losses)
+    assert found == sorted(found)
+    assert sum(losses[line, place] for line, place in enumerate(found)) == pytest.approx(least)
+
+
+def test_certain_conditions_are_shrunk_less():
+    chosen, rows = noise(0, signal=2.0)
+    sure, unsure = (estimated_ridge([unfitted(one, rows)], rows, float) for one in (chosen[:1], chosen[1:2]))
+    assert sure < unsure
 
 
 @every_seed
@@ -267,14 +305,17 @@ def test_more_complex_conditions_are_shrunk_no_less(seed):
 def test_without_rules_the_ridge_is_the_least():
     _, rows = problem("squared")
     constant, least = unfitted([], rows), ridges_for(rows.weight.sum())[0]
-    assert estimated_ridge([], rows, float) == least
+    assert estimated_ridges([], rows, float) == []
     assert estimated_ridge([constant], rows, float) == least
 
 
 def test_a_ridge_of_less_than_a_row_needs_many_rows():
-    assert ridges_for(10.0) == ridges_for(199.0) == tuple(ridge for ridge in RIDGES if ridge >= 1.0)
+    assert ridges_for(10.0) == ridges_for(199.0) == (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
     assert ridges_for(200.0)[0] == 0.5
-    assert ridges_for(1e6) == RIDGES
+
+
+def test_the_largest_ridge_grows_with_the_rows():
+    assert [ridges_for(n)[-1] for n in (500.0, 1024.0, 10_000.0)] == [128.0, 256.0, 2048.0]
 
 
 def test_an_ensemble_without_rules_changes_no_estimate():

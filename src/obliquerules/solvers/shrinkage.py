@@ -31,6 +31,10 @@ ROWS_FOR_LESS = 100.0
 # linear model nothing but columns is chosen: a slope, two units, is one weight.
 WEIGHTS_PER_UNIT = 0.4
 WEIGHTS_PER_UNIT_OF_LINES = 0.5
+# Conditions that lower the loss by no more than this many times as much, for each unit, may all be due to chance. Of those that
+# lower it by far more, this share of the optimism is left: that of placing thresholds.
+BY_CHANCE = 2.0
+CERTAIN = 1.0 / 3.0
 # The largest leverage of what is left out.
 MOST_LEVERAGE = 0.99
 # With many classes, estimate the ridge from at most 25 evenly spaced path members: neighbours nearly agree.
@@ -60,6 +64,17 @@ class Rows:
     offset: Vector | None = None
     frequency: Vector | None = None
     groups: Groups | None = None
+
+    @cached_property
+    def constant_loss(self) -> float:
+        """The loss of the best constant."""
+        best = np.atleast_1d(self.loss.best_constant(self.y, self.weight))
+        start = best[None, :] if self.loss.by_class else best
+        alike, targets = np.zeros(len(self.y), dtype=np.intp), (self.y, self.weight, self.loss)
+        if self.offset is not None:
+            start = weights_of_patterns(np.ones((1, 1)), alike, *targets, 0.0 * start[0], start, offset=self.offset)
+        score = start[alike] if self.offset is None else start[alike] + self.offset
+        return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
 
     @cached_property
     def entries(self) -> Entries:
@@ -191,34 +206,41 @@ def ridges_for(n_rows: float) -> tuple[float, ...]:
 
 
 def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
-    """Return the expected loss of an ensemble on new rows for each of some ridges."""
+    """Return the expected loss of an ensemble on new rows for each of some ridges.
+
+    The more the conditions lower the loss, the less of that is due to chance, and the less optimistic is the search for them.
+    """
+    training, new = left_out_losses(one, rows, ridges)
+    n = float(np.add.reduce(rows.weight))
+    deviance = np.array([rows.loss.profile_deviance(float(total), n) for total in training])
+    independent = 1.0 if rows.groups is None else min(len(rows.groups.key) / n, 1.0)
+    gained = 0.5 * independent * np.maximum(rows.loss.profile_deviance(rows.constant_loss, n) - deviance, 0.0)
+    by_chance = np.clip(BY_CHANCE * weights_per_unit * one.complexity / np.maximum(gained, TINY), CERTAIN, 1.0)
+    weights_per_rule = by_chance * weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
+    return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
+
+
+def left_out_losses(one: Fitted, rows: Rows, ridges: Sequence[Any]) -> tuple[Vector, Vector]:
+    """Return the training loss of an ensemble, and the loss of what is left out of the fit, for each of some ridges."""
     if rows.loss.by_class or rows.groups is not None:
-        return np.array([expected_loss(one, rows, ridge, weights_per_unit) for ridge in ridges])
+        training, new = zip(*(_left_out_loss(one, rows, ridge) for ridge in ridges), strict=True)
+        return np.array(training), np.array(new)
     offset, entries = np.zeros(len(rows.y)) if rows.offset is None else rows.offset, rows.entries
     lines = np.ascontiguousarray(one.design[one.pattern].T)
     finder = WeightFinder(lines, rows.y, rows.weight, np.ascontiguousarray(offset), rows.loss.family, 0.0, rows.loss.power)
     penalties = np.array([float(ridge) for ridge in ridges])
-    training, new = finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
-    return _expected(one, training, new, weights_per_unit)
+    return finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
 
 
-def expected_loss(one: Fitted, rows: Rows, ridge: Any, weights_per_unit: float) -> float:
-    """Return the expected loss of an ensemble on new rows if its weights are fitted with this ridge."""
+def _left_out_loss(one: Fitted, rows: Rows, ridge: Any) -> tuple[float, float]:
     targets = (rows.y, rows.weight, rows.loss)
     weights = weights_of_patterns(one.design, one.pattern, *targets, ridge, one.weights, offset=rows.offset, tolerance=JUDGED)
     score = (one.design @ weights)[one.pattern]
     if rows.offset is not None:
         score = score + rows.offset
     entries, left_out = rows.entries, left_out_scores(one, rows, weights, score, ridge)
-    training = np.asarray(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
-    new = np.asarray(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
-    return float(_expected(one, training, new, weights_per_unit))
-
-
-def _expected(one: Fitted, training: Vector, new: Vector, weights_per_unit: float) -> Vector:
-    """Return the loss to expect, given that of training rows, and that of what is left out."""
-    weights_per_rule = weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
-    return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
+    training = float(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
+    return training, float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
 
 
 def left_out_scores(one: Fitted, rows: Rows, weights: Vector, score: Vector, ridge: Any) -> Vector:
