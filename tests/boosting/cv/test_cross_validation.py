@@ -18,7 +18,7 @@ from obliquerules.boosting.cv.folds import Split
 from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.method import GivenRows
 
-from .tasks import LOSS_NAMES, data, estimator_of, task_of
+from ..tasks import LOSS_NAMES, data, estimator_of, task_of
 
 SMALL = {"max_rules": 2, "max_propositions": 2, "max_variables": 2, "effort": 0, "cv": 2, "random_state": 0}
 every_kind = pytest.mark.parametrize("kind", LOSS_NAMES)
