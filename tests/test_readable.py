@@ -103,11 +103,8 @@ def redundant(ensemble, data):
 def test_exact_rows_means_that_no_row_changes_side(loss, seed):
     data = task(loss, seed)
     before = random_path(data, seed)
-<<<<<<< HEAD
     # Rules that fire on the same rows, or on none, become one.
     assume(not any(redundant(ensemble, data) for ensemble in before))
-=======
->>>>>>> curves
     after, places = readable_path([(ensemble, 1.0) for ensemble in before], data, "rows")
     # With a ridge, a longer ensemble may have the higher loss; then it is not on the path.
     assert all(keeps_its_promise(ensemble, after, data) for ensemble in before)
