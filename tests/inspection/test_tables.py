@@ -104,7 +104,7 @@ def test_a_printed_weight_has_its_factor_behind_it():
     assert [re.split(r"  +", line.strip())[-5:] for line in lines[2:]] == [
         ["+0.31 (age - 50)", "2", "100.0 %", "-1.9375", "True"],
         ["-0.5", "3", "50.0 %", "-0.25", "bmi >= 30"],
-        ["+0.2 bmi clipped to [18, 40]", "4", "75.0 %", "+3.55", "age >= 40"],
+        ["+0.2 bmi clipped to [18, 40]", "6", "75.0 %", "+3.55", "age >= 40"],
     ]
 
 
