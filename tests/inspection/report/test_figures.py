@@ -103,11 +103,11 @@ def test_every_subset_of_rules_has_the_loss_of_the_edited_model(kind, tmp_path):
 @every_kind
 def test_rows_that_are_spoken_for_are_counted_exactly(kind, tmp_path):
     model, X, y = fitted(kind)
-    report = written(model, tmp_path, X, y, min_count=8)
+    report = written(model, tmp_path, X, y, min_count=35)
     figures = report["figures"]
     told = len(figures["groups"]["patterns"])
     assert told < len(figures["groups"]["rows"])
-    assert min(figures["groups"]["rows"]) >= 8
+    assert min(figures["groups"]["rows"]) >= 35
     assert sum(figures["groups"]["rows"]) == len(X)
     # Which rows are spoken for is found out from what the file does not say: the pattern of each row.
     conditions = list(dict.fromkeys(rule.condition for ensemble in model.path_ for rule in ensemble))
