@@ -103,7 +103,7 @@ def with_conditions(task: Task, method: Method) -> tuple[RuleEnsemble, Reweigh]:
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_intervals_cover_the_weight_in_the_population(loss: str) -> None:
-    """With the ridge in proportion to the rows, as the documentation of `Stability` says."""
+    """That of a fit without shrinkage, as the documentation of `Stability` says."""
     rng = np.random.default_rng(0)
 
     def sample(n: int) -> Task:
@@ -115,7 +115,7 @@ def test_intervals_cover_the_weight_in_the_population(loss: str) -> None:
         return Task(Block.of_matrix(X), y, np.ones(n), LOSSES[loss], ("a", "b"))
 
     n, n_population = 200, 200_000
-    true = [rule.weight for rule in with_conditions(sample(n_population), LLTBoost(ridge=4.0 * n_population / n))[0]]
+    true = [rule.weight for rule in with_conditions(sample(n_population), LLTBoost(ridge=0.0))[0]]
     hits = []
     for trial in range(120):
         task = sample(n)
@@ -143,7 +143,7 @@ def scaled(factor: Factor, scale: float) -> list[float]:
 
 def test_slopes_are_reweighed_as_they_are_fitted() -> None:
     ensemble, task = sloped_task()
-    method, counts = LLTBoost(ridge=3.0), Bootstrap(task.loss.strata(task.y)).draw(0)
+    method, counts = LLTBoost(ridge=0.5), Bootstrap(task.loss.strata(task.y)).draw(0)
     drawn = replace(task, weight=counts)
     free = np.zeros(1 + len(ensemble), dtype=bool)
     expected = method.refitted(ensemble, drawn.sample, task.loss, ensemble.weight_table, free)
@@ -155,6 +155,17 @@ def test_the_unit_of_a_slope_does_not_matter() -> None:
         reweighing(ensemble, task, LLTBoost(ridge=3.0))(task.weight) for ensemble, task in (sloped_task(), sloped_task(1024.0))
     )
     np.testing.assert_allclose(in_thousandths * [1024.0, 1024.0, 1.0], in_units, rtol=1e-9)
+
+
+def test_draws_are_hardly_shrunk_and_intervals_reach_the_weight() -> None:
+    X, y = data()
+    model = fitted().edit(X, y).refit().model
+    strongly = replace(model.model_, ridges=(500.0,) * len(model.path_), expected=())
+    model.model_ = strongly
+    model = model.edit(X, y).refit().model
+    for one in model.stability(X, y, n_bootstraps=1, random_state=0):
+        reached = one.interval[0] if one.weight > 0.0 else one.interval[1]
+        assert reached == one.weight
 
 
 # As a method
@@ -294,7 +305,7 @@ def test_every_weight_of_a_class_has_an_interval() -> None:
 
 def test_an_interval_of_a_class_is_that_of_its_draws() -> None:
     X, y = three_classes()
-    model = LLTBoostClassifier(max_rules=2, random_state=0).fit(X, y)
+    model = LLTBoostClassifier(max_rules=2, ridge=0.5, random_state=0).fit(X, y)
     task = Task(Block.of_matrix(X), model.model_.labels.encode(y), np.ones(len(y)), model.model_.loss, model.model_.labels)
     bootstrap, reweigh = Bootstrap(task.loss.strata(task.y)), reweighing(model.ensemble_, task, LLTBoost(ridge=model.ridge_))
     np.testing.assert_allclose(reweigh(np.ones(len(y))), model.ensemble_.weight_table[1:], atol=1e-5)

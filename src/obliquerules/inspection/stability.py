@@ -29,6 +29,8 @@ Reweigh = Callable[[Vector], Vector]
 
 # Fitting weights alone is quick, and the ends of an interval need many draws.
 WEIGHT_DRAWS = 1000
+# An interval around shrunken weights would miss the truth too often; hardly any ridge keeps weights finite.
+LARGEST_RIDGE_OF_DRAWS = 1.0
 # The share of the time that refits take, roughly.
 REFITS = 0.9
 
@@ -88,8 +90,8 @@ class Stability(Records[RuleStability]):
     confidence, the weight that the same fit would give on the whole population *for these conditions, had they been fixed
     before the data were seen*. It does **not** account for the search that found the conditions in the same data: a rule was
     chosen because its weight came out large, so the true weight of its condition tends to be nearer to zero than the interval
-    suggests. To avoid this bias, give rows that the model was not fitted to. Nor does the interval undo the shrinkage by the
-    ridge; the ridge of the population is taken to be in proportion to its number of rows.
+    suggests. To avoid this bias, give rows that the model was not fitted to. The weights of the draws are hardly shrunk, with a
+    ridge of at most one row, so that an interval may lie mostly beyond a weight that is; it always reaches that weight.
 
     Attributes
     ----------
@@ -220,8 +222,13 @@ def stability(
 def _intervals_of(rule: Rule, ends: Vector) -> Interval | tuple[Interval | None, ...]:
     """Return the ends of an interval as numbers; with many classes, of one for each class that the rule speaks for."""
     if not isinstance(rule.weight, tuple):
-        return float(ends[0]), float(ends[1])
-    return tuple((float(low), float(high)) if k in rule.spoken_for else None for k, (low, high) in enumerate(ends))
+        return _reaching(rule.weight, ends)
+    return tuple(_reaching(rule.weight[k], one) if k in rule.spoken_for else None for k, one in enumerate(ends))
+
+
+def _reaching(weight: float, ends: Vector) -> Interval:
+    """Return an interval that reaches the weight of the model."""
+    return min(weight, float(ends[0])), max(weight, float(ends[1]))
 
 
 def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
@@ -236,7 +243,7 @@ def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
 
     def reweigh(counts: Vector) -> Vector:
         weight = counts * task.weight
-        ridge = method.penalty(task.loss, task.y, weight)
+        ridge = method.penalty(task.loss, task.y, weight, min(method.growth_ridge, LARGEST_RIDGE_OF_DRAWS))
         scale = factor_scales(ensemble, task.X, weight)
         return scaled_weights(design, pattern, scale, task.y, weight, task.loss, ridge, start, offset=task.offset)[1:]
 
