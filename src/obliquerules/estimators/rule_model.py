@@ -482,15 +482,15 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> print(model.path_table())
         complexity  rules  ridge  expected root mean squared error  explained
                  0      0      -                              77.0      0.0 %
-                 2      1      8                              63.8     31.3 %
-                 3      1     16                              64.5     29.9 %
-                 4      2     32                              58.6     42.0 %
-                 5      2     32                              58.9     41.4 %
-                 6      3     32                              58.2     42.9 %  auto
-                 7      3     32                              58.4     42.6 %
-                 8      3     32                              58.6     42.2 %
-                 9      3     32                              58.7     41.9 %
-                10      3     32                              58.7     41.9 %  predicts
+                 2      1      4                              62.9     33.4 %
+                 3      1      4                              63.0     33.0 %
+                 4      2      8                              57.3     44.6 %
+                 5      2     16                              57.3     44.6 %
+                 6      3     16                              56.4     46.3 %  auto
+                 7      3     16                              56.4     46.4 %
+                 8      3     16                              56.3     46.5 %
+                 9      3     16                              56.3     46.6 %
+                10      3     16                              56.2     46.7 %  predicts
         >>> model.at("auto").ensemble_.complexity
         6
         """
@@ -569,12 +569,12 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> short = model.rounded(X, y, digits=2)
         >>> print(short.to_text())
-        +202 if True
-        +7.4 (min(bmi, 38.2) - 26)
-        +59 (min(s5, 5.34) - 5.34)
-        -22 if bp <= 99.8 & bmi >= 23.25
+        +204 if True
+        +7.6 (bmi - 26)
+        +60 (min(s5, 5.34) - 5.34)
+        -25 if bp <= 99.8 & bmi >= 23.25
         >>> short.edits_[-1].description
-        'round to 2 digits: no row changes side, scores change by 0.65... at most'
+        'round to 2 digits: no row changes side, scores change by 1.044 at most'
         """
         editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
         return editing.round(digits, tolerance=tolerance, integers=integers).model
@@ -667,10 +667,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> print(model.rule_table(X, y))
         rule                        weight  complexity  coverage  mean contribution  mean of y  condition
-                                      +202           0   100.0 %               +202      152.1  True
-           0   +7.38 (min(bmi, 38.2) - 26)           2   100.0 %              +2.64      152.1  True
-           1  +58.6 (min(s5, 5.34) - 5.34)           3   100.0 %              -42.5      152.1  True
-           2                         -21.9           5    43.9 %              -9.62      143.9  bp <= 99.8 & bmi >= 23.25
+                                      +204           0   100.0 %               +204      152.1  True
+           0              +7.57 (bmi - 26)           2   100.0 %              +2.85      152.1  True
+           1  +59.6 (min(s5, 5.34) - 5.34)           3   100.0 %              -43.2      152.1  True
+           2                         -25.3           5    43.9 %              -11.1      143.9  bp <= 99.8 & bmi >= 23.25
         """
         matrix = self._read(X)
         target = None if y is None else read_target(self.model_, y, len(matrix))
@@ -701,13 +701,13 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> print(model.explain(X[:1]))
-        Predicted: 218.5
-           +202  to start with
-            +45  because bmi is 32.1: +7.38 x (32.1 - 26)
-          -28.1  because s5 is 4.8598: +58.6 x (4.8598 - 5.34)
-           +218  in all, the prediction
+        Predicted: 221.2
+           +204  to start with
+          +46.2  because bmi is 32.1: +7.57 x (32.1 - 26)
+          -28.6  because s5 is 4.8598: +59.6 x (4.8598 - 5.34)
+           +221  in all, the prediction
         Not counted, because a condition is not met:
-          -21.9  if bp <= 99.8 (it is 101, missed by 1.2)
+          -25.3  if bp <= 99.8 (it is 101, missed by 1.2)
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         block = self._read(X)
@@ -741,8 +741,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> model = LLTBoostRegressor(max_rules=2, random_state=0).fit(X, y).at(4)
         >>> print(model.variable_importance(X))
         importance  rules  variable
-             35.28      1  bmi
-             32.24      1  s5
+             35.55      1  bmi
+              32.7      1  s5
         (8 other variables in no rule)
         """
         matrix = self._read(X)
@@ -822,10 +822,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
         >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
         >>> print(model.closest_change(X.iloc[0], X, below=150, fixed=["age", "sex"], tolerance=0.05))
-        The prediction is 218.5. To make it less than 150, change
-          bmi:  32.1 -> 25.7  (-6.4, 1.45 standard deviations)
-           bp:   101 -> 99.6  (-1.4, 0.1013 standard deviations)
-        That is a distance of 1.552 standard deviations in all; none of less than 1.515 within the given ranges does it.
+        The prediction is 221.2. To make it less than 150, change
+          bmi:   32.1 -> 26  (-6.1, 1.382 standard deviations)
+           bp:  101 -> 99.6  (-1.4, 0.1013 standard deviations)
+        That is a distance of 1.484 standard deviations in all; none of less than 1.458 within the given ranges does it.
         """
         check_real("tolerance", tolerance, 0.0)
         check_whole("max_steps", max_steps, 1)

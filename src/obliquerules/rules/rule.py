@@ -48,7 +48,7 @@ class Rule:
     >>> Rule([0.5, 0.0, -1.0]).spoken_for
     (0, 2)
     >>> print(Rule([0.5, 0.0, -1.0], factor=1))
-    0 +0.5 x1, 2 -1 x1 if True
+    class 0 +0.5 x1, class 2 -1 x1 if True
     >>> print(Rule(0.31, factor=0))
     +0.31 x0
     >>> Rule.parse("+0.5 (age - 50) if age >= 40", ["age"]).contribution([[30.0], [40.0], [60.0]]).tolist()
