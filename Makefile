@@ -15,7 +15,7 @@ export PATH := $(BIN):$(PATH)
 # Without bytecode, each process of the tests would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-mixed test test-golden test-browser test-disclosure test-office test-exports test-orders test-outliers test-printed test-gallery test-extending laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure frames docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
+.PHONY: demo demo-mixed test test-golden test-browser test-disclosure test-office test-exports test-orders test-outliers test-printed test-gallery test-extending laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure frames rivals docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -130,6 +130,9 @@ exposure: $(VENV)/counts  ## counts and rates beside Poisson regression
 
 frames: $(VENV)/frames  ## the raw frames of packages on PyPI: settings are chosen on one half of them, figures reported on the other
 	$(BIN)/python benchmarks/frames.py
+
+rivals: $(VENV)/compared $(VENV)/frames  ## the default fit, cross-validation, regression and EBM on twenty raw frames; resumes where it was stopped
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/rivals.py
 
 test-docs: docs $(VENV)/browser $(AXE)  ## links, width and accessibility of the documentation, in headless Chromium
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m pages tests/browser/test_pages.py

@@ -8,19 +8,29 @@ columns of 0 and 1, columns are standardised, and the ridge is chosen by cross-v
 machine at its defaults, on one processor. A difference counts from two standard errors of the paired difference; the variance
 is corrected for overlapping splits (Nadeau and Bengio): (1/5 + 0.3/0.7) times that of the five differences.
 
+For each frame are printed the mean test loss, complexity and seconds of each method, and the differences to regression and
+EBM in standard errors, positive where ours is behind; then, over all frames, on how many it is behind by more than two
+standard errors, and on how many it is ahead in the mean.
+
 Results are kept in --output as soon as they are known; those of the rivals serve every version of the package.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import real
-from frames import FRAMES, Frame, Half, frames, splits
+from frames import FRAMES, TEST_SHARE, Frame, Half, frames, splits
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -35,7 +45,8 @@ from obliquerules.losses import LOSSES, class_loss
 Vector = NDArray[np.float64]
 
 N_SPLITS = 5
-SEEDS = 5
+# Differences count from this many standard errors.
+CLEARLY = 2.0
 # How many frames of each task.
 QUOTA = {"two classes": 8, "many classes": 4, "number": 5, "count": 3}
 MOST_CLASSES = 5
@@ -202,3 +213,118 @@ def our_fit(name: str, method: str, number: int, **parameters: Any) -> dict[str,
         "seconds": seconds,
     }
     return found | ({"risk": model.risk_, "risk_error": model.risk_standard_error_} if method.startswith("CV") else {})
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------------
+
+METHODS = ("ours", "CV", *RIVALS)
+
+
+def measured(name: str, method: str, number: int) -> dict[str, Any]:
+    """Fit a method on one split; return its loss on test rows, that of the constant, its complexity if any, and seconds."""
+    if method in RIVALS:
+        return rival_on_split(name, method, number)
+    found = our_fit(name, method, number)
+    chosen = found["complexities"].index(found["complexity"])
+    return found | {"loss": found["losses"][chosen], "constant": found["losses"][0]}
+
+
+def key(name: str, method: str, number: int) -> str:
+    """Return the name of a result; those of the rivals serve every version of the package."""
+    version = "" if method in RIVALS else f" {real.fingerprint()}"
+    return f"{name}, {method}, {number}{version}"
+
+
+def difference(ours: list[dict[str, Any]], other: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the mean paired difference of losses and its corrected standard error."""
+    gap = np.array([one["loss"] - two["loss"] for one, two in zip(ours, other, strict=True)])
+    correction = 1.0 / len(gap) + TEST_SHARE / (1.0 - TEST_SHARE)
+    return float(gap.mean()), float(np.sqrt(correction * gap.var(ddof=1)))
+
+
+def line(name: str, results: dict[str, list[dict[str, Any]]]) -> str:
+    """Return the figures of a frame."""
+    cells = [f"{name:<26}"]
+    for method, found in results.items():
+        cells.append(f"{np.mean([one['loss'] for one in found]):11.4g}")
+        if method not in RIVALS:
+            cells.append(f"{np.mean([one['complexity'] for one in found]):7.1f}")
+        cells.append(f"{np.mean([one['seconds'] for one in found]):9.1f}")
+    for own, rival in pairs(results):
+        mean, error = difference(results[own], results[rival])
+        cells.append(f"{mean / error if error > 0.0 else np.nan:+{len(heading(own, rival)) + 2}.1f}")
+    return "".join(cells)
+
+
+def pairs(methods: Iterable[str]) -> list[tuple[str, str]]:
+    """Return which methods are compared: each of ours with each rival."""
+    given = list(methods)
+    return [(own, rival) for own in given if own not in RIVALS for rival in given if rival in RIVALS]
+
+
+def heading(own: str, rival: str) -> str:
+    """Return the heading of a comparison."""
+    return f"{own} - {rival}"
+
+
+def sums(results: list[dict[str, list[dict[str, Any]]]]) -> Iterator[str]:
+    """Yield a line for each comparison: on how many frames ours is clearly behind, and on how many it is ahead in the mean."""
+    for own, rival in pairs(results[0]):
+        found = [difference(one[own], one[rival]) for one in results]
+        behind = sum(mean > CLEARLY * error for mean, error in found)
+        ahead = sum(mean < 0.0 for mean, _ in found)
+        yield (
+            f"{own} beside {rival}, on {len(found)} frames: behind by more than two standard errors on {behind}, "
+            f"ahead in the mean on {ahead}"
+        )
+
+
+def parse() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "half", nargs="?", choices=("development", "reporting"), default="development", help="default: development"
+    )
+    parser.add_argument("--frames", nargs="+", metavar="NAME", help="default: the twenty of the half")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="default: all")
+    parser.add_argument("--splits", type=int, default=N_SPLITS, metavar="N", help=f"two or more; default: {N_SPLITS}")
+    parser.add_argument("--output", type=Path, default=Path("build/rivals.json"), help="default: build/rivals.json")
+    options = parser.parse_args()
+    if options.splits < 2:  # a single difference has no standard error
+        parser.error("--splits must be at least 2")
+    return options
+
+
+def main() -> int:
+    """Do the work that is not yet done, and print the tables."""
+    options = parse()
+    names = options.frames or [frame.name for frame in chosen_frames(options.half)]
+    known = [frame.name for frame in frames(options.half)]
+    if strangers := [name for name in names if name not in known]:
+        sys.exit(f"--frames: {', '.join(strangers)} not in the {options.half} half, which has {', '.join(known)}")
+    methods = list(dict.fromkeys(options.methods))
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    kept = json.loads(options.output.read_text(encoding="utf-8")) if options.output.exists() else {}
+    columns = [f"{method:>11}" + ("" if method in RIVALS else "   size") + "  seconds" for method in methods]
+    compared = [f"  {heading(*pair)}" for pair in pairs(methods)]
+    print(f"{'mean loss':<26}" + "".join([*columns, *compared]) + (" (in standard errors)" if compared else ""), flush=True)
+    results = []
+    for name in names:
+        found: dict[str, list[dict[str, Any]]] = {method: [] for method in methods}
+        for method, number in itertools.product(methods, range(options.splits)):
+            place = key(name, method, number)
+            if place not in kept:
+                kept[place] = measured(name, method, number)
+                unfinished = options.output.with_suffix(".tmp")
+                unfinished.write_text(json.dumps(kept), encoding="utf-8")
+                unfinished.replace(options.output)
+            found[method].append(kept[place])
+        results.append(found)
+        print(line(name, found), flush=True)
+    for comparison in sums(results):
+        print(comparison)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

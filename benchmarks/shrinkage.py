@@ -2,8 +2,8 @@
 
 Columns are coarse or fine, and rows are independent or copies.
 
-A fit has one ridge for all members of its path, so that the loss is the mean over the path, on new rows; beside it, that of the
-last member.
+The estimated ridge is that of the last member. All members of the path are fitted with the same ridge here, and the loss is the
+mean over the path, on new rows; beside it, that of the last member.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class LLTBoostClassifier(RuleClassifier):
     classes_ : array of shape (n_classes,)
         The labels, sorted.
     ridge_ : float
-        The ridge of the rule weights, estimated or given.
+        The ridge of the rule weights of the member that predicts, estimated or given.
     stopped_ : str or None
         Why growth ended before its end, ``"max_seconds"`` or ``"interrupted"``; None if it did not. Not saved to files.
     n_iter_ : int
