@@ -15,7 +15,7 @@ from obliquerules.losses import LOSSES
 from obliquerules.method import patterns_of
 from obliquerules.rules import Proposition
 from obliquerules.solvers.rule_weights import weights_of_patterns
-from obliquerules.solvers.shrinkage import RIDGES, ridges_for
+from obliquerules.solvers.shrinkage import ridges_for
 
 from .growing import assert_rows_fit_conditions, assert_weights_are_best, problem, search_of, stage_of
 
@@ -159,10 +159,13 @@ def test_the_weights_of_the_path_are_those_of_the_estimated_ridge(model, exact):
     X, y = data(model)
     fitted = learned(model, exact)
     assert fitted.ridge == "auto"
-    assert fitted.ridge_ in RIDGES
+    ridges = fitted.model_.ridges
+    assert set(ridges) <= set(ridges_for(len(y)))
+    assert list(ridges) == sorted(ridges)
+    assert fitted.ridge_ == ridges[-1]
     target = target_of(fitted, y)
-    for ensemble in fitted.path_[1:]:
-        expected = weights_at(ensemble, X, target, loss_of(model), fitted.ridge_)
+    for ensemble, ridge in zip(fitted.path_[1:], ridges[1:], strict=True):
+        expected = weights_at(ensemble, X, target, loss_of(model), ridge)
         np.testing.assert_allclose(weights_of(ensemble), expected, rtol=1e-4, atol=1e-5)
 
 
@@ -182,7 +185,7 @@ def test_many_classes_have_an_estimated_ridge_too(make):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     fitted = make(max_rules=2).fit(X, (X[:, 0] > 0.0) * 1 + (X[:, 1] > 0.3))
-    assert fitted.ridge_ in RIDGES
+    assert fitted.ridge_ in ridges_for(120.0)
 
 
 @pytest.mark.parametrize("make", [LLTBoostRegressor, TGBRegressor])
