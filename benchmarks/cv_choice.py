@@ -57,7 +57,9 @@ def chosen(one: dict[str, Any], tolerance: str | float) -> int:
         limit = np.array(one["difference_standard_error"])
         if tolerance != "paired":
             limit = min(one["standard_error"][best], float(tolerance) * (risk[0] - risk[best]))
-    return int((risk - risk[best] <= limit).argmax())
+    within = risk - risk[best] <= limit
+    within[0] |= tolerance != 0.0 and risk[0] - risk[best] <= one["difference_standard_error"][0]
+    return int(within.argmax())
 
 
 def row(found: list[dict[str, Any]], places: list[int]) -> tuple[float, float, float, float]:

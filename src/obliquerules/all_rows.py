@@ -103,7 +103,9 @@ def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, penalties: Sequ
     path = tuple(_rounded(fitted[index][0], unit) for index in kept)
     by_member = {name: getattr(growth, name) for name in ("ridges", "expected", "standard_errors")}
     found: dict[str, Any] = {name: tuple(values[index] for index in kept if values) for name, values in by_member.items()}
-    return replace(growth, path=path, chosen=kept.index(chosen), **found)
+    results = {name: values[kept] for name, values in growth.notes.get("cv_results_", {}).items()}
+    notes = {**growth.notes, **({"cv_results_": results} if results else {})}
+    return replace(growth, path=path, chosen=kept.index(chosen), notes=notes, **found)
 
 
 def _rounded(ensemble: RuleEnsemble, unit: float) -> RuleEnsemble:

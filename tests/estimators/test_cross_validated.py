@@ -69,6 +69,7 @@ def test_smallest_within_the_tolerance_of_the_best(model: Any, tolerance: Any) -
     # A number is a share of what the best gains over the constant, and no more than a standard error.
     share = 0.0 if tolerance in limits else min(tolerance * (risk[0] - risk[best]), limits["1se"])
     within = risk - risk[best] <= limits.get(tolerance, share)
+    within[0] |= tolerance != 0.0 and risk[0] - risk[best] <= limits["paired"][0]
     assert fitted.best_complexity_ == results["complexity"][best]
     assert fitted.complexity_ == results["complexity"][within].min() == fitted.ensemble_.complexity
     assert fitted.ensemble_ in fitted.path_
@@ -92,7 +93,7 @@ def test_the_best_without_a_tolerance(model: Any) -> None:
 
 def test_noise_gets_no_rule() -> None:
     rng = np.random.default_rng(0)
-    model = clone(REGRESSOR).set_params(tolerance="1se")
+    model = clone(REGRESSOR)
     assert model.fit(rng.normal(size=(200, 3)), rng.normal(size=200)).complexity_ == 0
 
 

@@ -39,6 +39,8 @@ def choose(held_out: HeldOut, tolerance: str | float) -> Choice:
     if not isinstance(tolerance, str):
         limit = min(limit, float(tolerance) * excess[0])
     within = excess <= limit
+    if tolerance != 0.0 and excess[0] <= error[0]:  # any share of what noise gains is nothing
+        within[0] = True
     still_falls = 0 < best == len(risk) - 1 and bool((excess > error)[:-1].all())
     return Choice(best, int(within.argmax()), still_falls)
 

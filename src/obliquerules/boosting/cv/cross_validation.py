@@ -76,8 +76,9 @@ class CrossValidated:
         DEFAULT_TOLERANCE,
         '"1se", "paired" or float',
         "The smallest size is chosen whose risk, the mean held-out loss, is within this of the least. A number: this share of "
-        "what the best size gains over the constant, but no more than one standard error of the least risk; 0 takes the least "
-        'risk. ``"1se"``: one standard error of the least risk, the classical rule, which chooses smaller models. '
+        "what the best size gains over the constant, but no more than one standard error of the least risk; and the constant "
+        "itself, if the best size is not better by more than one standard error of the difference. 0 takes the least risk. "
+        '``"1se"``: one standard error of the least risk, the classical rule, which chooses smaller models. '
         '``"paired"``: one standard error of the difference to the least risk, paired row by row, which chooses larger ones.',
         check_tolerance,
     )
