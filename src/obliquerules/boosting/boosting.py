@@ -251,9 +251,7 @@ class Boosting(Method):
         if moved:
             refiner = self._refiner_on_all_rows(task, workers)
             return workers.each(lambda one: refiner.with_ridge(one[1]).moved_here(one[0]), zip(stages, penalties, strict=True))
-        if all(ridge == self.growth_ridge for ridge in ridges):
-            return stages
-        return workers.each(lambda one: one[0].with_ridge(one[1]).judged(), zip(stages, penalties, strict=True))
+        return workers.each(lambda one: one[0].with_ridge(one[1]), zip(stages, penalties, strict=True))
 
     def _searched(self, task: Task) -> Task:
         """Return the task on a random subsample if there are many rows."""
@@ -332,6 +330,8 @@ class Boosting(Method):
             if search is not None and ridge is None and self.estimates_ridges:
                 estimate = self._ridges(selection.path(record), task, workers)[-1]
                 if estimate >= GROWN_AGAIN:
+                    if self.verbose:
+                        task.report(f"rules are grown again, with the estimated ridge of {estimate:g}")
                     again = self._grown(task, workers, estimate)
                     # A time limit may have left it shorter.
                     if len(again[1].grown) >= len(record.grown):

@@ -463,8 +463,10 @@ class Stage:
         return replace(self, conditions=tuple(one.condition for one in terms), patterns=patterns)
 
     def with_ridge(self, ridge: Any) -> Stage:
-        """Return the stage with weights fitted with another ridge."""
-        return replace(self, problem=replace(self.problem, ridge=ridge)).refitted()
+        """Return the stage with weights fitted with a ridge."""
+        if np.array_equal(self.problem.ridge, ridge):
+            return self
+        return replace(self, problem=replace(self.problem, ridge=ridge)).refitted().judged()
 
     def _rows_without(self, left: list[int]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return design and patterns of some of the columns."""

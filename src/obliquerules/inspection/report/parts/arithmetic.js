@@ -103,9 +103,10 @@ const LINKS = {
 const POWERS = { poisson: 1, gamma: 2, tweedie: data.power };
 const inverseLink = INVERSE_LINKS[data.loss];
 
-/** One for the column, and one for the knot of a hinge, whose origin is one of its limits. */
-function factorComplexity({ stored: { origin = 0, lower = -Infinity, upper = Infinity } }) {
-  return origin === lower || origin === upper ? 2 : 1;
+/** One for the column, one for each limit, and one for an origin that does not only move the constant. */
+function factorComplexity({ stored: { column, origin = 0, lower = -Infinity, upper = Infinity } }, conditional) {
+  const counted = origin !== 0 && origin !== lower && origin !== upper && (conditional || wasMissing(column));
+  return 1 + Number.isFinite(lower) + Number.isFinite(upper) + counted;
 }
 
 function complexity(ensemble, off = new Set()) {
@@ -119,6 +120,6 @@ function complexity(ensemble, off = new Set()) {
 function ruleComplexity({ weight, condition, factor: multiplied }) {
   const withOneWeight = data.complexities[condition];
   const further = many ? weight.filter((one) => one !== 0).length - 1 : 0;
-  if (multiplied) return Math.max(withOneWeight, 1) + further + factorComplexity(multiplied);
+  if (multiplied) return Math.max(withOneWeight, 1) + further + factorComplexity(multiplied, withOneWeight > 0);
   return withOneWeight ? withOneWeight + further : 0;
 }
