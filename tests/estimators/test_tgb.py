@@ -100,8 +100,6 @@ def test_one_column_and_constant_columns_do() -> None:
     X, y, _ = little()
     one, padded = (small(MODELS[1]).fit(data, y) for data in (X[:, :1], np.column_stack([X[:, :1], np.full(len(X), 7.0)])))
     assert one.n_iter_ == padded.n_iter_ == 3
-    # With its ridge, the third rule does not lower the loss.
-    assert len(one.ensemble_) == 2
     assert [rule.condition for rule in one.ensemble_] == [rule.condition for rule in padded.ensemble_]
     assert small(MODELS[1]).fit(np.ones_like(X), y).n_iter_ == 0
 

@@ -65,6 +65,13 @@ class Rows:
     frequency: Vector | None = None
     groups: Groups | None = None
 
+    @property
+    def n_observations(self) -> float:
+        """The number of independent observations."""
+        if self.groups is not None:
+            return float(len(self.groups.key))
+        return float(np.add.reduce(self.weight if self.frequency is None else self.frequency))
+
     @cached_property
     def constant_loss(self) -> float:
         """The loss of the best constant."""
@@ -213,8 +220,9 @@ def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_
     training, new = left_out_losses(one, rows, ridges)
     n = float(np.add.reduce(rows.weight))
     deviance = np.array([rows.loss.profile_deviance(float(total), n) for total in training])
-    independent = 1.0 if rows.groups is None else min(len(rows.groups.key) / n, 1.0)
-    gained = 0.5 * independent * np.maximum(rows.loss.profile_deviance(rows.constant_loss, n) - deviance, 0.0)
+    gained = (
+        0.5 * min(rows.n_observations / n, 1.0) * np.maximum(rows.loss.profile_deviance(rows.constant_loss, n) - deviance, 0.0)
+    )
     by_chance = np.clip(BY_CHANCE * weights_per_unit * one.complexity / np.maximum(gained, TINY), CERTAIN, 1.0)
     weights_per_rule = by_chance * weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
     return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
