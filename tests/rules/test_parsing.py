@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules import Column, Membership
+from obliquerules import Conjunction, Factor, Proposition, Rule, RuleEnsemble
+from obliquerules.rules import Column, Columns, Membership
 from obliquerules.rules.parsing import Reader
 from obliquerules.rules.style import PLAIN
 
@@ -81,6 +81,12 @@ def test_short_text_has_the_same_conditions_to_the_printed_digits(ensemble):
         if one.factor is not None:
             assert one.factor.column == other.factor.column
             assert all(close(getattr(one.factor, name), getattr(other.factor, name)) for name in ("origin", "lower", "upper"))
+
+
+def test_a_factor_whose_weights_are_all_zero_reads_back():
+    rules = [Rule([0.0, 0.0], Conjunction(), Factor(0, lower=0.0, upper=1.0))]
+    ensemble = RuleEnsemble(rules, (0.5, -0.5), columns=Columns.of(("a", "b")), outputs=("yes", "no"))
+    assert reads_back(ensemble)
 
 
 def close(one, other):

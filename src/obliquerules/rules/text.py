@@ -134,7 +134,9 @@ def in_columns(rows: list[Row]) -> list[str]:
 
 def _amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
     """Return the weights of a rule with its factor, blank for classes of which it says nothing."""
-    shown = range(len(rule.weights)) if rule.is_constant else rule.spoken_for
+    # A factor is read off its weights, which may all be zero.
+    in_full = rule.is_constant or (rule.factor is not None and not rule.spoken_for)
+    shown = range(len(rule.weights)) if in_full else rule.spoken_for
     factor = None if rule.factor is None else rule.factor.describe(ensemble.columns, style)
     return tuple(style.amount(weight, factor) if output in shown else "" for output, weight in enumerate(rule.weights))
 
