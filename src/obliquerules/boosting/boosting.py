@@ -42,8 +42,7 @@ Boosted = TypeVar("Boosted", bound="Boosting")
 
 # The ridge with which rules are grown, if that of their final weights is estimated.
 GROWTH_RIDGE = 4.0
-# From this estimated ridge on, rules are grown again with the estimate: what lowers the loss of hardly shrunk weights is not
-# what lowers that of shrunk ones.
+# Grow again with the estimated ridge from this value on: the best rules for weak shrinkage are not the best for strong.
 GROWN_AGAIN = 16.0
 # The paper's corrective step has no ridge; this one only keeps the weights of pure rules finite.
 PAPER_RIDGE = 1e-4
@@ -136,7 +135,8 @@ class Boosting(Method):
         "Learn slopes beside rules: ``+0.31 age`` adds 0.31 times the age, and the hinge ``+0.31 (max(age, 50) - 50)`` as "
         "much for each year above 50, and nothing below. Where a column has a long tail, its values "
         "may be clipped to printed limits; a missing value adds nothing. Only columns of numbers with three different values "
-        'or more have slopes. They are learned with ``selection="information"``; of many classes, one has weights for some. '
+        'or more have slopes. They are learned with ``selection="information"``; with many classes, a slope has a weight for '
+        "some of them. "
         '``"auto"``: there are slopes where they can be learned. False: rules alone, as in the paper. ``"only"``: a linear '
         "model, of slopes and, in columns of levels, few different values or missing values, rules with one condition on one "
         "column; what lowers the loss most comes first on the path.",
@@ -306,7 +306,7 @@ class Boosting(Method):
         return WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(task.sample.X)
 
     def _grown(self, task: Task, workers: Workers, ridge: float | None = None) -> tuple[list[Stage], Record]:
-        """Return the ensembles of the path, grown with a ridge, and the record of the fit.
+        """Return the ensembles of the path and the record of the fit.
 
         Without a given ridge, rules are grown again where the estimate for the largest ensemble is far above that of growth.
         """
