@@ -33,7 +33,7 @@ test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in head
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m browser tests/browser
 
 test-disclosure: $(VENV)/installed  ## forty reports attacked with integer programs, which must count no fewer rows than a group has
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m disclosure -v tests/inspection/report/test_attack.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m disclosure -v tests/report/test_attack.py
 
 test-office: $(VENV)/installed  ## workbooks recalculated by LibreOffice, which is installed if it may be
 	.ci/install-office
@@ -81,7 +81,7 @@ laws: $(VENV)/installed  ## what is tested on generated data, on other data each
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m hypothesis --hypothesis-profile=thorough --numprocesses=auto tests
 
 starts: $(VENV)/installed  ## the corrective step from ten thousand random starts, against another solver
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m starts tests/solvers/test_rule_weights.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m starts tests/learning/solvers/test_rule_weights.py
 
 # The sanitized kernels are a second build beside the first, and the interpreter, which is not sanitized, must load ASan first.
 sanitize: $(VENV)/dependencies  ## the kernels' tests and two thousand fits with address and undefined-behaviour sanitizers

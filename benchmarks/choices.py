@@ -22,10 +22,10 @@ from obliquerules.benchmark.measures import MEASURES
 from obliquerules.benchmark.protocol import loss_within
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import Trial
-from obliquerules.boosting import blur, boosting, information, loop, refinement
-from obliquerules.boosting.pool import HARDLY_ANY_SHRINKAGE, PoolProposer
 from obliquerules.datasets import DATASETS
-from obliquerules.solvers.l1_logistic import follow_path
+from obliquerules.learning.boosting import blur, boosting, information, loop, refinement
+from obliquerules.learning.boosting.candidate_pool import HARDLY_ANY_SHRINKAGE, PoolProposer
+from obliquerules.learning.solvers.l1_logistic import follow_path
 
 # The first of the seeds on whose splits choices are made; those of the reports are others.
 DEVELOPMENT = 100

@@ -19,8 +19,8 @@ from stopwatch import mean_seconds
 from obliquerules import L1Path
 from obliquerules.benchmark.contenders import lltboost
 from obliquerules.benchmark.protocol import Split, bootstrap_split
-from obliquerules.boosting.oblique import ObliqueProposer
 from obliquerules.datasets import load_breast_cancer, load_friedman, load_housing
+from obliquerules.learning.boosting.oblique import ObliqueProposer
 
 LEAST_RATIO = 100.0
 SPLITS = 3
@@ -42,7 +42,7 @@ def fit(task: str, splits: Sequence[Split]) -> None:
 
 def fit_by_bisection(task: str, splits: Sequence[Split]) -> None:
     """Fit the same, with the other solver."""
-    with patch("obliquerules.boosting.lltboost.ObliqueProposer", LiblinearProposer), warnings.catch_warnings():
+    with patch("obliquerules.learning.boosting.lltboost.ObliqueProposer", LiblinearProposer), warnings.catch_warnings():
         # On nearly separable gradients liblinear gives up after its default number of steps; more would only take longer.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fit(task, splits)

@@ -17,8 +17,8 @@ from obliquerules import TGBClassifier, TGBRegressor
 from obliquerules.benchmark.protocol import bootstrap_split, mean_losses
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import SEEDS_APART
-from obliquerules.boosting.objective import OBJECTIVES
 from obliquerules.datasets import DATASETS
+from obliquerules.learning.boosting.objective import OBJECTIVES
 
 MOST_COMPLEX = 50
 # A rule costs at least three: one for itself, one for its threshold and one for its variable.

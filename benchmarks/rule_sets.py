@@ -15,11 +15,11 @@ from obliquerules.benchmark.paper import COMPLEXITY_AT_ZERO_ONE_LOSS
 from obliquerules.benchmark.protocol import bootstrap_split, smallest_complexity
 from obliquerules.benchmark.runner import load
 from obliquerules.benchmark.trials import SEEDS_APART
-from obliquerules.nets.binarisation import binarise
-from obliquerules.nets.boxes import Boxes, levels_of
-from obliquerules.nets.decision_network import Schedule
-from obliquerules.nets.rule_sets import learn_rule_sets
-from obliquerules.rows.sample import Sample
+from obliquerules.data.sample import Sample
+from obliquerules.learning.nets.binarisation import binarise
+from obliquerules.learning.nets.boxes import Boxes, levels_of
+from obliquerules.learning.nets.decision_network import Schedule
+from obliquerules.learning.nets.rule_sets import learn_rule_sets
 
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 DATASETS = ("breast_cancer", "banknote", "voice", "magic", "liver")

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from obliquerules import LLTBoostClassifier, TGBClassifier
-from obliquerules.boosting.workers import Workers
-from obliquerules.rows.blocks import RowsInMemory
+from obliquerules.data.blocks import RowsInMemory
+from obliquerules.learning.boosting.workers import Workers
 
 N_COLUMNS = 20
 # What is asked for.

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from obliquerules.nets.decision_network import Examples, Noise, Schedule
-from obliquerules.nets.gates import LEAST, MOST, NOISE_SCALE, SHIFT, TEMPERATURE
-from obliquerules.nets.training import NetworkParameters
+from obliquerules.learning.nets.decision_network import Examples, Noise, Schedule
+from obliquerules.learning.nets.gates import LEAST, MOST, NOISE_SCALE, SHIFT, TEMPERATURE
+from obliquerules.learning.nets.training import NetworkParameters
 
 
 class Fires(torch.autograd.Function):

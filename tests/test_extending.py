@@ -97,7 +97,9 @@ def package(tmp_path):
 
 def test_a_selection(package):
     text = page("selection")
-    (package / "boosting" / "thrifty.py").write_text(examples(text, "import dataclass", "class Thrifty"), encoding="utf-8")
+    (package / "learning" / "boosting" / "thrifty.py").write_text(
+        examples(text, "import dataclass", "class Thrifty"), encoding="utf-8"
+    )
     followed(text, package)
     program = """
 import numpy as np
@@ -110,9 +112,11 @@ for y in (X[:, 0] - X[:, 1] > 0.3, np.digitize(X[:, 0], [-0.5, 0.5])):
 
 
 def test_an_estimator(package):
-    text, face = page("estimator"), "from obliquerules.boosting.stumps import Stumps"
+    text, face = page("estimator"), "from obliquerules.learning.boosting.stumps import Stumps"
     assert face in text
-    (package / "boosting" / "stumps.py").write_text(examples(text, "import dataclass", "class Stumps"), encoding="utf-8")
+    (package / "learning" / "boosting" / "stumps.py").write_text(
+        examples(text, "import dataclass", "class Stumps"), encoding="utf-8"
+    )
     face = f"{face}\n{examples(text, 'import RuleClassifier', 'class StumpClassifier')}"
     (package / "estimators" / "stump.py").write_text(face, encoding="utf-8")
     followed(text, package)

@@ -13,9 +13,9 @@ import pytest
 
 from obliquerules import DRNetClassifier, LLTBoostClassifier, LLTBoostClassifierCV, LTRNetClassifier
 from obliquerules import status_line as module
-from obliquerules.boosting import boosting
 from obliquerules.cli.speech import spoken
 from obliquerules.counted import Counted
+from obliquerules.learning.boosting import boosting
 from obliquerules.status_line import opened, rough, status_line
 from obliquerules.stopwatch import Stopwatch
 

@@ -15,9 +15,9 @@ if typing.TYPE_CHECKING:
     from obliquerules.estimators.loading import load_model
     from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
     from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
+    from obliquerules.learning.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
     from obliquerules.rules import Column, Conjunction, Factor, Membership, Model, Proposition, Rounding, Rule, RuleEnsemble
-    from obliquerules.rules.documents.fields import ModelFileError
-    from obliquerules.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
+    from obliquerules.rules.files.fields import ModelFileError
     from obliquerules.versions import show_versions
 
 __all__ = [
@@ -58,8 +58,8 @@ _HOMES = {
     "estimators.loading": ("load_model",),
     "estimators.tgb": ("TGBClassifier", "TGBClassifierCV", "TGBRegressor", "TGBRegressorCV"),
     "rules": ("Column", "Conjunction", "Factor", "Membership", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
-    "rules.documents.fields": ("ModelFileError",),
-    "solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
+    "rules.files.fields": ("ModelFileError",),
+    "learning.solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
     "versions": ("show_versions",),
 }
 

@@ -8,13 +8,13 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegressorCV, RuleEnsemble, TGBClassifier
-from obliquerules.inspection.report.measured_rows import MeasuredRows
+from obliquerules.data.sample import Sample
 from obliquerules.losses import class_loss
-from obliquerules.rows.sample import Sample
+from obliquerules.report.measured_rows import MeasuredRows
 from obliquerules.rules import Block, Labels, Rule
 from obliquerules.rules.model import Offset
 
-from ..inspection.report.mixed import learned, made_up
+from ..report.mixed import learned, made_up
 
 KINDS = ("logistic", "squared", "poisson", "gamma", "tweedie")
 HOSTILE = (

@@ -12,7 +12,7 @@ from obliquerules.rules.model import NO_LOSSES
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN
 
-from ..inspection.report.mixed import any_rows
+from ..report.mixed import any_rows
 from .models import CULTIVARS, ODD_CLASSES, measured, of_classes, three
 
 pytestmark = pytest.mark.browser

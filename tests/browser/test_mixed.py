@@ -8,7 +8,7 @@ from obliquerules import RuleEnsemble
 from obliquerules.rules import Block
 from obliquerules.rules.columns import code_of
 
-from ..inspection.report.mixed import COLOURS, any_rows, frame, holding, learned, made_up
+from ..report.mixed import COLOURS, any_rows, frame, holding, learned, made_up
 from .test_workbench import band_lines
 
 pytestmark = pytest.mark.browser

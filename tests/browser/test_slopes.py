@@ -7,8 +7,8 @@ import pytest
 
 from obliquerules.rules.model import NO_LOSSES
 
-from ..inspection.report.mixed import any_rows
-from ..inspection.report.slopes import sloped
+from ..report.mixed import any_rows
+from ..report.slopes import sloped
 from .test_mixed import plain, typed
 
 pytestmark = pytest.mark.browser

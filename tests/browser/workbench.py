@@ -3,7 +3,7 @@
 import time
 
 from obliquerules import load_model
-from obliquerules.inspection.report.workbench import write_workbench
+from obliquerules.report.workbench import write_workbench
 
 # So long may a file take to arrive, in tenths of a second.
 PATIENCE = 100

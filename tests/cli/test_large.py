@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from obliquerules.cli.large import memory_size
-from obliquerules.rows import blocks
+from obliquerules.data import blocks
 
 from .executable import refused, run
 

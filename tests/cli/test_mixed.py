@@ -9,7 +9,7 @@ import pytest
 
 from obliquerules import LLTBoostClassifier, load_model
 
-from ..rows.workbooks import DATE, Styled, write_workbook
+from ..data.workbooks import DATE, Styled, write_workbook
 from .executable import refused, run, write_csv
 
 FIT = ("--target", "outcome", "--set", "max_rules=4", "--set", "linear_terms=false", "--missing-values", "unknown", "-o")

@@ -4,7 +4,7 @@ import pytest
 
 from obliquerules.cli.main import main
 
-from ..inspection.report.reading import payload
+from ..report.reading import payload
 from .executable import refused, run
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from obliquerules import load_model
 
-from ..rows.workbooks import write_workbook
+from ..data.workbooks import write_workbook
 from .executable import refused, run, write_csv
 
 FIT = ("--target", "state", "--set", "max_rules=2", "-o")

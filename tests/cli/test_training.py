@@ -11,8 +11,8 @@ from obliquerules.cli.data import read_data
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.training import training_data
 from obliquerules.cli.understood import column_lines, column_records
+from obliquerules.data.files import DataFile, check_names
 from obliquerules.estimators.loading import ESTIMATORS
-from obliquerules.rows.files import DataFile, check_names
 from obliquerules.rules import Block
 
 from .executable import write_csv

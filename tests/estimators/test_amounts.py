@@ -11,7 +11,7 @@ from sklearn.metrics import mean_tweedie_deviance
 
 from obliquerules import LLTBoostRegressor, LLTBoostRegressorCV, LTRNetRegressor, TGBRegressor, load_model
 from obliquerules.losses import LOSSES, TweedieLoss
-from obliquerules.rules.documents.fields import ModelFileError
+from obliquerules.rules.files.fields import ModelFileError
 
 POWERS = {"gamma": 2.0, "tweedie": 1.5}
 MODELS = {

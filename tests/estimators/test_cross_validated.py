@@ -20,10 +20,10 @@ from obliquerules import (
     TGBClassifierCV,
     load_model,
 )
-from obliquerules.boosting.cv.folds import distinct_rows, splits_by_content
+from obliquerules.data.sample import Sample
+from obliquerules.learning.boosting.cv.folds import distinct_rows, splits_by_content
+from obliquerules.learning.method import Task
 from obliquerules.losses import LOSSES
-from obliquerules.method import Task
-from obliquerules.rows.sample import Sample
 from obliquerules.rules import Block
 
 SMALL = {"max_rules": 2, "max_variables": 2, "effort": 0, "cv": 2, "random_state": 0}

@@ -11,7 +11,7 @@ from dask.callbacks import Callback
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
-from obliquerules.rows import blocks
+from obliquerules.data import blocks
 
 from .little import saved
 from .patients import INPUTS, assert_same_model, patients

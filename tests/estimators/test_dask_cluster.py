@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 from sklearn.datasets import load_breast_cancer
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.rows import blocks
+from obliquerules.data import blocks
 
 from .little import saved
 from .patients import INPUTS, assert_same_model, patients

@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from obliquerules import DRNetClassifier, load_model
+from obliquerules.learning.method import Task
+from obliquerules.learning.nets.binarisation import binarise
 from obliquerules.losses import LOSSES
-from obliquerules.method import Task
-from obliquerules.nets.binarisation import binarise
 from obliquerules.rules import Block
 
 QUICK = {"n_penalties": 3, "min_penalty": 1e-3, "max_penalty": 1.0, "max_iter": 300, "phase_length": 100, "step_size": 0.05}

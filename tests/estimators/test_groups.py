@@ -18,9 +18,9 @@ from obliquerules import (
     TGBRegressor,
     TGBRegressorCV,
 )
-from obliquerules.boosting.cv.folds import splits_by_group
+from obliquerules.learning.boosting.cv.folds import splits_by_group
+from obliquerules.learning.method import Task
 from obliquerules.losses import LOSSES
-from obliquerules.method import Task
 from obliquerules.rules import Block
 
 RNG = np.random.default_rng(0)

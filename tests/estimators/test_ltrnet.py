@@ -13,8 +13,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import get_tags
 
 from obliquerules import DRNetClassifier, LTRNetClassifier, LTRNetRegressor, load_model
+from obliquerules.learning.nets.ltrnet import LTRNet
 from obliquerules.losses import LOSSES
-from obliquerules.nets.ltrnet import LTRNet
 
 from .little import little, saved
 

@@ -34,7 +34,7 @@ from obliquerules import (
 from obliquerules.estimators.loading import ESTIMATORS
 from obliquerules.rules import Column
 
-from ..inspection.report.mixed import holding, made_up
+from ..report.mixed import holding, made_up
 
 SCHEMA = json.loads((files("obliquerules.rules") / "model.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from obliquerules import DRNetClassifier, LLTBoostClassifier, LTRNetRegressor, TGBRegressor
 
-from ..inspection.report.reading import payload
+from ..report.reading import payload
 from .fitted import data, every_kind, fitted
 
 

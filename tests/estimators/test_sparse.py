@@ -14,8 +14,8 @@ from obliquerules import (
     TGBRegressor,
     load_model,
 )
-from obliquerules.rows import screening
-from obliquerules.rows import sparse as room
+from obliquerules.data import screening
+from obliquerules.data import sparse as room
 
 SMALL_NET = {"max_rules": 4, "max_propositions": 2, "n_penalties": 2, "n_restarts": 2, "max_iter": 50, "random_state": 0}
 

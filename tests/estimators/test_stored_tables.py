@@ -18,7 +18,7 @@ from obliquerules import (
     TGBClassifier,
     TGBRegressor,
 )
-from obliquerules.rows import blocks
+from obliquerules.data import blocks
 
 from .patients import INPUTS, assert_same_model, patients
 

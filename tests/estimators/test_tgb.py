@@ -14,8 +14,8 @@ from sklearn.metrics import mean_poisson_deviance
 from sklearn.model_selection import train_test_split
 
 from obliquerules import TGBClassifier, TGBRegressor, load_model
-from obliquerules.boosting.objective import OBJECTIVES
-from obliquerules.boosting.tgb import SEARCHES, SELECTIONS
+from obliquerules.learning.boosting.objective import OBJECTIVES
+from obliquerules.learning.boosting.tgb import SEARCHES, SELECTIONS
 
 ENOUGH = 10**9
 SETTINGS = list(itertools.product(OBJECTIVES, SEARCHES, SELECTIONS))

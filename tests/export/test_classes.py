@@ -22,7 +22,7 @@ from obliquerules.export.verification import BLOCK, ExportError, compare, tellin
 from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.rules import Column, Labels, Model
-from obliquerules.rules.documents.fields import parse_document
+from obliquerules.rules.files.fields import parse_document
 
 from .classes import CLASSES, GIVEN, MODELS, WORDS, class_models, given_models, with_offset
 from .engines import ENGINES as EVERYWHERE

@@ -16,9 +16,9 @@ from obliquerules.inspection.change_room import Room, Wish
 from obliquerules.inspection.change_slopes import Slopes
 from obliquerules.rules import Block, Factor
 
+from ..report.slopes import sloped
 from . import test_mixed_changes as mixed_changes
 from .mixed import COLUMNS, NUMBERS, memberships, mixed_rows, sums
-from .report.slopes import sloped
 from .test_closest_change import DOWN, UP, found, random_room
 
 

@@ -10,7 +10,6 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor
-from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.inspection.stability import (
     Bootstrap,
     Reweigh,
@@ -19,8 +18,9 @@ from obliquerules.inspection.stability import (
     reweighing,
     weight_intervals,
 )
+from obliquerules.learning.boosting.lltboost import LLTBoost
+from obliquerules.learning.method import Method, Task
 from obliquerules.losses import LOSSES
-from obliquerules.method import Method, Task
 from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.model import Offset
 

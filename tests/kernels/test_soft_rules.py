@@ -11,8 +11,8 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from obliquerules.kernels.soft_rules import SoftRules
+from obliquerules.learning.solvers.rule_weights import corrective_weights
 from obliquerules.losses import LOSSES
-from obliquerules.solvers.rule_weights import corrective_weights
 
 every_loss = pytest.mark.parametrize("name", ["squared", "logistic", "poisson", "tweedie"])
 every_seed = pytest.mark.parametrize("seed", range(3))

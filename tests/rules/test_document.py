@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, ModelFileError, Proposition, Rule, RuleEnsemble, load_model
 from obliquerules.rules.decoding import decode_ensemble
-from obliquerules.rules.documents.encoding import encode_ensemble
-from obliquerules.rules.documents.fields import MAX_BYTES, Field, read_document, write_document
+from obliquerules.rules.files.encoding import encode_ensemble
+from obliquerules.rules.files.fields import MAX_BYTES, Field, read_document, write_document
 
 from .strategies import any_finite, ensembles, few
 

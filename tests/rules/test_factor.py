@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from obliquerules import Column, ModelFileError, Rule, RuleEnsemble, load_model
 from obliquerules.rules import Factor
 from obliquerules.rules.decoding import decode_content
-from obliquerules.rules.documents.encoding import ensemble_content
-from obliquerules.rules.documents.fields import document_text, parse_document
+from obliquerules.rules.files.encoding import ensemble_content
+from obliquerules.rules.files.fields import document_text, parse_document
 
 from .strategies import conjunctions, factors, few, ordinary
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, ModelFileError, Proposition, Rule, RuleEnsemble, load_model
 from obliquerules.rules.decoding import decode_content
-from obliquerules.rules.documents.encoding import ensemble_content
-from obliquerules.rules.documents.fields import Field
+from obliquerules.rules.files.encoding import ensemble_content
+from obliquerules.rules.files.fields import Field
 
 from .strategies import conjunctions, few, ordinary
 

@@ -13,9 +13,9 @@ from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Labels
 from obliquerules.rules.decoding import decode_model
-from obliquerules.rules.documents.encoding import encode_model
-from obliquerules.rules.documents.fields import Field
 from obliquerules.rules.edits import EditLog
+from obliquerules.rules.files.encoding import encode_model
+from obliquerules.rules.files.fields import Field
 
 from .strategies import any_finite, edit_logs, few, matrices, models
 

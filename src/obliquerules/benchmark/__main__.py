@@ -19,8 +19,8 @@ from obliquerules.benchmark.peers import PEERS
 from obliquerules.benchmark.report import report, tables
 from obliquerules.benchmark.runner import load, run
 from obliquerules.benchmark.trials import SEEDS_APART, plan
-from obliquerules.boosting.lltboost import SELECTIONS
 from obliquerules.datasets import DATASETS
+from obliquerules.learning.boosting.lltboost import SELECTIONS
 from obliquerules.streams import prepare_streams, standard_output
 
 CONTENDERS = {**OURS, **PEERS}

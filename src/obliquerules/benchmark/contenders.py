@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.boosting.lltboost import SELECTIONS
 from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
+from obliquerules.learning.boosting.lltboost import SELECTIONS
 
 # The paper's regularisation strengths for TGB: of half the squared rule weights, against the sum of the losses.
 RIDGE_STRENGTHS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)

@@ -15,7 +15,7 @@ from obliquerules.benchmark.page import documentation_page, page
 from obliquerules.benchmark.report import best_setting, report
 from obliquerules.benchmark.report_table import ReportTable
 from obliquerules.benchmark.trials import Outcome
-from obliquerules.rules.whole_files import write_bytes, write_text
+from obliquerules.rules.files.whole_files import write_bytes, write_text
 
 PICTURES = importlib.util.find_spec("matplotlib") is not None
 INTERVAL = ("lower", "median", "upper")

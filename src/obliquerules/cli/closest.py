@@ -11,11 +11,11 @@ from obliquerules.cli.explain import check_row
 from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
+from obliquerules.data.cells import same_level
+from obliquerules.data.levels import number_in
 from obliquerules.inspection.change_request import room_for, wish_for
 from obliquerules.inspection.closest_change import ClosestChange, closest_change
 from obliquerules.parameters import check_real, check_whole
-from obliquerules.rows.cells import same_level
-from obliquerules.rows.levels import number_in
 from obliquerules.rules import Model
 from obliquerules.rules.columns import Column
 

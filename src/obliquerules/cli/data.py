@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.cli.speech import spoken
-from obliquerules.rows.cells import Conventions, doubtful, same_level
-from obliquerules.rows.files import SUFFIXES, DataFile, read_stream
-from obliquerules.rows.levels import has_decimal_commas, kind_of, recoded_values
-from obliquerules.rows.reading import check_not_infinite, warn_of_new_values
+from obliquerules.data.cells import Conventions, doubtful, same_level
+from obliquerules.data.files import SUFFIXES, DataFile, read_stream
+from obliquerules.data.levels import has_decimal_commas, kind_of, recoded_values
+from obliquerules.data.reading import check_not_infinite, warn_of_new_values
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import UNSEEN, Column, Level
 from obliquerules.rules.ensemble import used_columns

@@ -14,9 +14,9 @@ from obliquerules.cli.speech import add_at, add_json, command_parser, say, spoke
 from obliquerules.cli.training import add_training, measured_rows, target_values
 
 if TYPE_CHECKING:
+    from obliquerules.data.files import DataFile
     from obliquerules.estimators.editing import Editing
     from obliquerules.estimators.rule_model import RuleModel
-    from obliquerules.rows.files import DataFile
 
 REPORTED = ("action", "rule", "description", "complexity_before", "complexity_after", "loss_before", "loss_after")
 

@@ -10,8 +10,8 @@ from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_val
 from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
+from obliquerules.data.files import DataFile
 from obliquerules.inspection.explanation import explain
-from obliquerules.rows.files import DataFile
 from obliquerules.rules import Model
 
 

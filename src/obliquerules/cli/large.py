@@ -19,10 +19,10 @@ from obliquerules.cli.roles import RoleColumns, named
 from obliquerules.cli.target import Target
 from obliquerules.cli.training import KnownRows, TrainingData, check_left, inputs, target_and_roles
 from obliquerules.cli.understood import LISTED_COLUMNS, aligned
-from obliquerules.rows.arrow_files import columns_of_table, kind_of_type
-from obliquerules.rows.files import DataFile, check_names
-from obliquerules.rows.levels import block_of
-from obliquerules.rows.parquet_tables import ParquetTable, parquet_dataset
+from obliquerules.data.arrow_files import columns_of_table, kind_of_type
+from obliquerules.data.files import DataFile, check_names
+from obliquerules.data.levels import block_of
+from obliquerules.data.parquet_tables import ParquetTable, parquet_dataset
 from obliquerules.rules.style import plain_name
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

@@ -11,7 +11,7 @@ from obliquerules.cli.target import class_written
 from obliquerules.parameters import check_whole
 from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.decoding import decode_content, decode_model
-from obliquerules.rules.documents.fields import Field, read_document
+from obliquerules.rules.files.fields import Field, read_document
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel

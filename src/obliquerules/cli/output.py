@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from obliquerules.cli.speech import WorkFailedError
-from obliquerules.rules.whole_files import NotRegularError, give_new_name, regular_file, temporary_beside
+from obliquerules.rules.files.whole_files import NotRegularError, give_new_name, regular_file, temporary_beside
 
 
 def add_output(parser: argparse.ArgumentParser, what: str, *, required: bool = False) -> None:

@@ -17,7 +17,7 @@ from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import add_at, add_json, command_parser, remark, write_exactly, write_json
 from obliquerules.rules import Block, Model
-from obliquerules.rules.whole_files import write_text
+from obliquerules.rules.files.whole_files import write_text
 
 
 def parser() -> argparse.ArgumentParser:

@@ -11,11 +11,11 @@ from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_names, given_to, weights
 from obliquerules.cli.speech import add_at, command_parser, say
 from obliquerules.cli.training import add_training, measured_rows, target_values
-from obliquerules.inspection.report.head import Head
-from obliquerules.inspection.report.measured_rows import MeasuredRows
-from obliquerules.inspection.report.workbench import write_workbench
+from obliquerules.data.reading import read_outcomes
 from obliquerules.parameters import check_text, check_whole
-from obliquerules.rows.reading import read_outcomes
+from obliquerules.report.head import Head
+from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import Model
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from obliquerules.cli.data import Listed, check_decimals
 from obliquerules.cli.speech import remark
 from obliquerules.cli.understood import column_records, phrase
-from obliquerules.rows.cells import doubtful
-from obliquerules.rows.files import DataFile
-from obliquerules.rows.levels import as_labels, as_numbers, block_of, kind_of
+from obliquerules.data.cells import doubtful
+from obliquerules.data.files import DataFile
+from obliquerules.data.levels import as_labels, as_numbers, block_of, kind_of
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
 from obliquerules.rules.style import plain_name

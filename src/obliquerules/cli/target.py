@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from obliquerules.cli.counts import against_counts, n_counted
 from obliquerules.cli.data import Listed
 from obliquerules.cli.roles import numbers, weights
+from obliquerules.data.cells import doubtful
+from obliquerules.data.files import DataFile
+from obliquerules.data.levels import as_labels, as_numbers, kind_of, number_in
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES
-from obliquerules.rows.cells import doubtful
-from obliquerules.rows.files import DataFile
-from obliquerules.rows.levels import as_labels, as_numbers, kind_of, number_in
 from obliquerules.rules import Labels
 from obliquerules.rules.columns import Column
 from obliquerules.rules.numbers import readable

@@ -19,10 +19,10 @@ from obliquerules.cli.roles import RoleColumns, Weights, add_weight, check_roles
 from obliquerules.cli.speech import remark
 from obliquerules.cli.target import Target, read_target
 from obliquerules.cli.understood import column_lines, column_records
-from obliquerules.rows.cells import doubtful, has_numbers
-from obliquerules.rows.files import DataFile
-from obliquerules.rows.levels import Filled, as_labels, as_numbers, block_of, kind_of
-from obliquerules.rows.training_columns import training_columns
+from obliquerules.data.cells import doubtful, has_numbers
+from obliquerules.data.files import DataFile
+from obliquerules.data.levels import Filled, as_labels, as_numbers, block_of, kind_of
+from obliquerules.data.training_columns import training_columns
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
 

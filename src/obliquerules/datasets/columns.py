@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.files import read_file
+from obliquerules.data.levels import as_labels
+from obliquerules.data.reading import read
 from obliquerules.datasets.files import find_file
 from obliquerules.datasets.openml import ENTRIES, fetch
-from obliquerules.rows.files import read_file
-from obliquerules.rows.levels import as_labels
-from obliquerules.rows.reading import read
 
 
 def read_columns(

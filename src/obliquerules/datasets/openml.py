@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml
 
 from obliquerules.datasets.files import ELSEWHERE, cache_directory
-from obliquerules.rules.whole_files import write_text
+from obliquerules.rules.files.whole_files import write_text
 
 Columns = Mapping[str, NDArray[np.float64]]
 

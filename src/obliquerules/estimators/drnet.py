@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from obliquerules.estimators.classifier import RuleClassifier
-from obliquerules.nets.drnet import DRNet
+from obliquerules.learning.nets.drnet import DRNet
 
 
 class DRNetClassifier(RuleClassifier):

@@ -8,14 +8,14 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from obliquerules.data.sample import Sample
 from obliquerules.estimators.typed_rules import read_typed
-from obliquerules.method import Method
+from obliquerules.learning.method import Method
 from obliquerules.parameters import check_flag, check_real, check_whole
-from obliquerules.rows.sample import Sample
 from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
-from obliquerules.rules.decimals.rounding import Rounding
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
+from obliquerules.rules.rounding.rounded import Rounding
 from obliquerules.rules.rule import Weight
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from obliquerules.rows.dask_tables import by_partition, is_dask, is_dask_array
+from obliquerules.data.dask_tables import by_partition, is_dask, is_dask_array
 from obliquerules.rules import Block
 
 Predict = TypeVar("Predict", bound=Callable[..., NDArray[Any]])

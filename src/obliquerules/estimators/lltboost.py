@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from obliquerules.boosting.cv.cross_validation import LLTBoostCV
-from obliquerules.boosting.lltboost import LLTBoost
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
+from obliquerules.learning.boosting.cv.cross_validation import LLTBoostCV
+from obliquerules.learning.boosting.lltboost import LLTBoost
 
 
 class LLTBoostClassifier(RuleClassifier):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
-from obliquerules.nets.ltrnet import LTRNet
+from obliquerules.learning.nets.ltrnet import LTRNet
 
 
 class LTRNetClassifier(RuleClassifier):

@@ -9,11 +9,11 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from obliquerules.data.reading import read_numbers
 from obliquerules.estimators.lazily import lazily
 from obliquerules.estimators.rule_model import RuleModel, Vector
 from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss, TweedieLoss
 from obliquerules.parameters import check_declared, option, real_between
-from obliquerules.rows.reading import read_numbers
 from obliquerules.rules import Labels
 
 

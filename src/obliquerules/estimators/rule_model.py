@@ -19,36 +19,8 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import _num_samples, assert_all_finite, check_is_fitted, validate_data
 
-from obliquerules.all_rows import grown, grown_on, weight_unit
-from obliquerules.estimators.declared import make_init, with_parameters
-from obliquerules.estimators.editing import Editing
-from obliquerules.estimators.lazily import lazily
-from obliquerules.export.registry import export
-from obliquerules.export.target import Export
-from obliquerules.inspection.change_request import room_for, wish_for
-from obliquerules.inspection.closest_change import ClosestChange, closest_change
-from obliquerules.inspection.explanation import Explanation, explain
-from obliquerules.inspection.importance import Importances, variable_importance
-from obliquerules.inspection.report.head import Head
-from obliquerules.inspection.report.measured_rows import MeasuredRows
-from obliquerules.inspection.report.workbench import write_workbench
-from obliquerules.inspection.rule_table import RuleTable, rule_table
-from obliquerules.inspection.stability import Stability, stability
-from obliquerules.inspection.values import unseen_words
-from obliquerules.inspection.variables import Numbers, Values
-from obliquerules.losses import Loss, class_loss
-from obliquerules.method import GivenRows, Growth, Method, Task
-from obliquerules.parameters import (
-    Parameter,
-    check_jobs,
-    check_real,
-    check_seed,
-    check_text,
-    check_whole,
-    declarations,
-)
-from obliquerules.rows.frames import column_kinds, misplaced_column
-from obliquerules.rows.given import (
+from obliquerules.data.frames import column_kinds, misplaced_column
+from obliquerules.data.offsets import (
     Given,
     Outcomes,
     exposure_unit,
@@ -57,7 +29,7 @@ from obliquerules.rows.given import (
     read_groups,
     warn_of_other_class,
 )
-from obliquerules.rows.reading import (
+from obliquerules.data.reading import (
     check_sizes,
     check_weights,
     read_inputs,
@@ -67,15 +39,43 @@ from obliquerules.rows.reading import (
     read_training,
     read_weights,
 )
-from obliquerules.rows.sample import Sample
-from obliquerules.rows.screening import screened
-from obliquerules.rows.sparse import scores_of
-from obliquerules.rows.stored import stored_table
-from obliquerules.rows.tables import Reading, Roles, RowsOfTable, SeenTable, Table
+from obliquerules.data.sample import Sample
+from obliquerules.data.screening import screened
+from obliquerules.data.sparse import scores_of
+from obliquerules.data.stored import stored_table
+from obliquerules.data.tables import Reading, Roles, RowsOfTable, SeenTable, Table
+from obliquerules.estimators.declared import make_init, with_parameters
+from obliquerules.estimators.editing import Editing
+from obliquerules.estimators.lazily import lazily
+from obliquerules.export.registry import export
+from obliquerules.export.target import Export
+from obliquerules.inspection.change_request import room_for, wish_for
+from obliquerules.inspection.closest_change import ClosestChange, closest_change
+from obliquerules.inspection.explanation import Explanation, explain
+from obliquerules.inspection.importance import Importances, variable_importance
+from obliquerules.inspection.rule_table import RuleTable, rule_table
+from obliquerules.inspection.stability import Stability, stability
+from obliquerules.inspection.values import unseen_words
+from obliquerules.inspection.variables import Numbers, Values
+from obliquerules.learning.method import GivenRows, Growth, Method, Task
+from obliquerules.learning.subsampled_fit import grown, grown_on, weight_unit
+from obliquerules.losses import Loss, class_loss
+from obliquerules.parameters import (
+    Parameter,
+    check_jobs,
+    check_real,
+    check_seed,
+    check_text,
+    check_whole,
+    declarations,
+)
+from obliquerules.report.head import Head
+from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
-from obliquerules.rules.documents.encoding import save_model
 from obliquerules.rules.edits import EditLog
+from obliquerules.rules.files.encoding import save_model
 from obliquerules.rules.model import Offset, Origin
 from obliquerules.rules.path_table import PathTable
 from obliquerules.stopwatch import Stopwatch

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from obliquerules.boosting.cv.cross_validation import TGBCV
-from obliquerules.boosting.tgb import TGB
 from obliquerules.estimators.classifier import RuleClassifier
 from obliquerules.estimators.regressor import RuleRegressor
+from obliquerules.learning.boosting.cv.cross_validation import TGBCV
+from obliquerules.learning.boosting.tgb import TGB
 
 
 class TGBClassifier(RuleClassifier):

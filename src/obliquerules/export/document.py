@@ -14,8 +14,8 @@ from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LOSS_OF_LINK, class_loss
 from obliquerules.rules import Model
 from obliquerules.rules.decoding import decode_content, decode_labels, decode_offset
-from obliquerules.rules.documents.encoding import encode_labels, encode_offset, ensemble_content
-from obliquerules.rules.documents.fields import Field, document_text, parse_document
+from obliquerules.rules.files.encoding import encode_labels, encode_offset, ensemble_content
+from obliquerules.rules.files.fields import Field, document_text, parse_document
 from obliquerules.rules.text import LATEX
 
 

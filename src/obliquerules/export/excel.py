@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.reading import read
 from obliquerules.export.formulas import EMPTY, FIRST_ROW, compiled, evaluated, moved
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.office import find_office, office_version, recalculated
@@ -34,7 +35,6 @@ from obliquerules.export.workbook import (
     read_cells,
     write_workbook,
 )
-from obliquerules.rows.reading import read
 from obliquerules.rules.columns import Level
 from obliquerules.rules.moments import DAY, EPOCH
 from obliquerules.rules.proposition import Proposition

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from obliquerules.export.source import Source
 from obliquerules.export.verification import CannotVerifyError, Verification, telling_rows, verify
-from obliquerules.rules.whole_files import write_bytes
+from obliquerules.rules.files.whole_files import write_bytes
 
 Matrix = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from obliquerules.rows.excel_files import decoded
+from obliquerules.data.excel_files import decoded
 
 # The limits of Excel.
 MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 2**20, 2**14, 8192

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.offsets import amounts_given
 from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.classes import class_code
 from obliquerules.inspection.values import value_of, value_text
 from obliquerules.inspection.variables import Numbers, Values, Vector, mask_of, with_given, with_values
 from obliquerules.parameters import check_real
-from obliquerules.rows.given import amounts_given
 from obliquerules.rules import Block, Column, Columns, Model
 from obliquerules.rules.numbers import readable
 

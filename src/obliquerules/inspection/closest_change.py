@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.offsets import amounts_given
 from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.change_search import Search, same_distance, search_rooms
 from obliquerules.inspection.values import Facts, Value, days_text, value_text
-from obliquerules.rows.given import amounts_given
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
 from obliquerules.rules.moments import DAY

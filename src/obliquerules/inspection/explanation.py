@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.offsets import amounts_given
 from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
 from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
-from obliquerules.rows.given import amounts_given
 from obliquerules.rules import Block, Column, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import readable

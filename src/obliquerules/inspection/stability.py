@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from obliquerules.counted import Counted
 from obliquerules.inspection.classes import by_class, weights_of
-from obliquerules.method import Method, Task, factor_scales, firing_patterns, scaled_weights
+from obliquerules.learning.method import Method, Task, factor_scales, firing_patterns, scaled_weights
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight

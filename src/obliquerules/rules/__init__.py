@@ -3,14 +3,14 @@
 from obliquerules.rules.bands import BandTable
 from obliquerules.rules.columns import Block, Column, Columns
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.decimals.rounding import Rounding
-from obliquerules.rules.decimals.shortening import Shortening
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.factor import Factor
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import Model
 from obliquerules.rules.proposition import Proposition, Test
+from obliquerules.rules.rounding.rounded import Rounding
+from obliquerules.rules.rounding.shortening import Shortening
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.simplify import simplify
 

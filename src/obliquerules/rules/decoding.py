@@ -10,11 +10,11 @@ import numpy as np
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, TweedieLoss, class_loss
 from obliquerules.rules.columns import Column, Columns, Level, Range
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.documents.encoding import BY_MEMBER, LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
-from obliquerules.rules.documents.fields import Field, ModelFileError, cut
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.factor import Factor
+from obliquerules.rules.files.encoding import BY_MEMBER, LABEL_TYPES, MOST_UNNAMED_COLUMNS, longest_path
+from obliquerules.rules.files.fields import Field, ModelFileError, cut
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import OFFSET_KINDS, Model, Offset, Origin

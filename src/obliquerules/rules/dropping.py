@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.decimals.gaps import Projections
-from obliquerules.rules.decimals.shortening import Shortening
-from obliquerules.rules.decimals.threshold import Cuts
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
+from obliquerules.rules.rounding.gaps import Projections
+from obliquerules.rules.rounding.shortening import Shortening
+from obliquerules.rules.rounding.threshold import Cuts
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]

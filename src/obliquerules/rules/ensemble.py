@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from obliquerules.rules.bands import BandTable, band_tables, in_order
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
-from obliquerules.rules.decimals.coarsening import HasValue
-from obliquerules.rules.decimals.rounding import Rounding, round_ensemble
-from obliquerules.rules.documents.encoding import ensemble_content
-from obliquerules.rules.documents.fields import write_document
+from obliquerules.rules.files.encoding import ensemble_content
+from obliquerules.rules.files.fields import write_document
 from obliquerules.rules.parsing import Reader, in_line, numbered_lines, read_heading
 from obliquerules.rules.proposition import Test
+from obliquerules.rules.rounding.coarsening import HasValue
+from obliquerules.rules.rounding.rounded import Rounding, round_ensemble
 from obliquerules.rules.rule import Rule, Weight, as_weight, read_rule
 from obliquerules.rules.simplify import simplify
 from obliquerules.rules.text import ensemble_html, ensemble_text

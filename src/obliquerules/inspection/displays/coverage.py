@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.reading import read_inputs
 from obliquerules.inspection.displays import drawing
-from obliquerules.rows.reading import read_inputs
 
 Array = NDArray[np.float64]
 

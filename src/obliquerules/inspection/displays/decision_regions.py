@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.offsets import amounts_given
+from obliquerules.data.reading import read_inputs, read_target
 from obliquerules.inspection.displays import class_map, drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
 from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
 from obliquerules.inspection.values import Facts, Value, value_text
 from obliquerules.inspection.variables import Values, column_of, with_values
-from obliquerules.rows.given import amounts_given
-from obliquerules.rows.reading import read_inputs, read_target
 from obliquerules.rules import Block, Column, Model
 from obliquerules.rules.moments import EPOCH
 

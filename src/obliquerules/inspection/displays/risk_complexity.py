@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.offsets import amounts_given
+from obliquerules.data.reading import read_inputs, read_target
 from obliquerules.inspection.displays import drawing
-from obliquerules.rows.given import amounts_given
-from obliquerules.rows.reading import read_inputs, read_target
 from obliquerules.rules import Model, RuleEnsemble
 
 Vector = NDArray[np.float64]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.data.offsets import amounts_given
+from obliquerules.data.reading import read_inputs, read_table
 from obliquerules.inspection.classes import difference, weights_of
 from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain, reasons_without_margins
 from obliquerules.inspection.values import unseen_words
 from obliquerules.losses import LOSSES, Loss
-from obliquerules.rows.given import amounts_given
-from obliquerules.rows.reading import read_inputs, read_table
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN
 

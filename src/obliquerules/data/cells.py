@@ -1,0 +1,170 @@
+"""Cells: the texts in one column of a file as numbers, dates or levels, and the conventions by which files write them."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.data.levels import Filled, column_of_objects, number_in, with_levels
+from obliquerules.rules.columns import Column, Level
+
+# What stands for a missing value, in any case.
+MISSING_WORDS = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
+# A date of ISO 8601, alone or with a time; Python alone would also read 20210301 and 2021-W09-1.
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|[+-]\d\d(?::?\d\d)?))?)?", re.ASCII)
+# A whole number as a code: 01 is another code than 1, but 1.0 is what is left of a 1 beside a missing value.
+WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
+# A column of numbers or dates has mistakes, or words for missing values, if not more than this share of its values, or than
+# this number of different values, is text. Of a column of text, more is.
+FEW_ROWS = 0.1
+FEW_WORDS = 10
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How a file is written, as far as it does not tell by itself.
+
+    Attributes
+    ----------
+    separator : str or None
+        What separates the values of CSV; None means the one that the header has.
+    decimal : {".", ","}
+        The decimal mark of numbers that are written as text.
+    encoding : str or None
+        The encoding of CSV; None means UTF-8.
+    sheet : str or None
+        The name of the sheet of an Excel file; None means the first.
+    missing : frozenset of str
+        What stands for a missing value, besides the usual words; a number stands for all its spellings.
+    levels : mapping from str to type or None
+        The columns that have levels, whatever they look like: text (str), or whole numbers if all are, otherwise text (None).
+    """
+
+    separator: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+    sheet: str | None = None
+    missing: frozenset[str] = frozenset()
+    levels: Mapping[str, type[str] | None] = field(default_factory=dict)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word.strip().lower() for word in self.missing)
+
+    @cached_property
+    def missing_numbers(self) -> tuple[float, ...]:
+        """The numbers that stand for a missing value."""
+        return tuple(number for word in self.missing if (number := self.number(word)) is not None)
+
+    def is_missing(self, cell: str) -> bool:
+        """Say whether a cell stands for a missing value."""
+        return cell.lower() in MISSING_WORDS or self.says_missing(cell)
+
+    def says_missing(self, cell: str) -> bool:
+        """Say whether a cell is one of the words or numbers that were named for missing values."""
+        return cell.lower() in self._words or (bool(self.missing_numbers) and self.number(cell) in self.missing_numbers)
+
+    def number(self, cell: str) -> float | None:
+        """Return the number that a cell is, or None."""
+        if self.decimal == ".":
+            return number_in(cell)
+        # Beside decimal commas, a point separates thousands or is a mistake: 1.234 could be either.
+        return None if "." in cell else number_in(cell.replace(",", "."))
+
+
+def column_of_cells(name: str, cells: Sequence[str], conventions: Conventions) -> Filled:
+    """Return a column of numbers if every value is one, of dates if every value is one, and otherwise of levels."""
+    different = set(cells)
+    present = {cell for cell in different if not conventions.is_missing(cell)}
+    if name in conventions.levels:
+        return column_of_levels(name, [cell if cell in present else None for cell in cells], conventions.levels[name])
+    numbers = _all(conventions.number(cell) for cell in present)
+    if numbers is not None:
+        known = dict.fromkeys(different, np.nan) | dict(zip(present, numbers, strict=True))
+        return Column(name), np.array([known[cell] for cell in cells], dtype=np.float64)
+    moments = _all(moment_in(cell) for cell in present)
+    if moments is not None:
+        found = dict(zip(present, moments, strict=True))
+        return column_of_objects(name, [found.get(cell) for cell in cells])
+    return with_levels(name, [cell if cell in present else None for cell in cells])
+
+
+def _all(values: Iterable[Value | None]) -> list[Value] | None:
+    """Return values if there is none missing among them."""
+    found: list[Value] = []
+    for value in values:
+        if value is None:
+            return None
+        found.append(value)
+    return found
+
+
+def moment_in(text: str) -> datetime.datetime | None:
+    """Return the date, or the time with its date, that a text is in ISO 8601, or None."""
+    if not ISO_DATE.fullmatch(text):
+        return None
+    try:
+        return datetime.datetime.fromisoformat(re.sub(" (?=[Z+-])", "", text))
+    except ValueError:  # such as the thirtieth of February
+        return None
+
+
+def column_of_levels(name: str, values: Sequence[str | None], kind: type[str] | None) -> Filled:
+    """Return texts, None where one is missing, as levels: whole numbers if all are, unless text is asked for."""
+    whole = {value: whole_in(value) for value in set(values) if value is not None}
+    if kind is str or None in whole.values():
+        return with_levels(name, values)
+    return with_levels(name, [None if value is None else whole[value] for value in values])
+
+
+def same_level(level: Level, wanted: type) -> Level | None:
+    """Return a level as text or as a whole number, None if it is none."""
+    if wanted is str:
+        return str(level)
+    return whole_in(level) if isinstance(level, str) else int(level)
+
+
+def whole_in(text: str) -> int | None:
+    """Return the whole number that a text is, or None."""
+    found = WHOLE.fullmatch(text)
+    return None if found is None else int(found[1])
+
+
+def doubtful(column: Column, codes: NDArray[np.float64], conventions: Conventions) -> str | None:
+    """Say what a column of text holds if most of it is numbers or dates; None if it is text, whatever else is in it."""
+    if column.levels is None:
+        return None
+    levels = [str(level) for level in column.levels]
+    kinds = np.array([_kind(level, conventions) for level in levels])
+    present = codes[codes >= 0.0].astype(np.intp)
+    found = {str(kind) for kind in kinds[np.unique(present)]}
+    if found <= {"text"}:
+        return None
+    words = np.flatnonzero(kinds == "text")
+    share = np.isin(present, words).mean()
+    if share > 0.5 or (share > FEW_ROWS and len(words) > FEW_WORDS):
+        return None
+    if "text" not in found:
+        return " and ".join(sorted(found))
+    first = int(present[np.isin(present, words)][0])
+    return f"{' and '.join(sorted(found - {'text'}))} and text ('{levels[first]}')"
+
+
+def has_numbers(column: Column, conventions: Conventions) -> bool:
+    """Say whether a number is among the levels of a column of text."""
+    return any(isinstance(level, str) and conventions.number(level) is not None for level in column.levels or ())
+
+
+def _kind(cell: str, conventions: Conventions) -> str:
+    if conventions.number(cell) is not None:
+        return "numbers"
+    return "text" if moment_in(cell) is None else "dates"

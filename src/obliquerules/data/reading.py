@@ -1,0 +1,293 @@
+"""Reading: the one door for data: a table of any kind as a block of columns, with error messages that name the column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.data.levels import block_of, column_of_objects, recoded
+from obliquerules.data.training_columns import training_columns
+from obliquerules.data.user_warnings import warn_caller
+from obliquerules.rules import Block, Columns, Model
+from obliquerules.rules.columns import is_finite
+from obliquerules.rules.style import column_names
+
+Vector = NDArray[np.float64]
+
+# Weight times the square of a value, added over all rows, is then still a finite double.
+LARGEST_VALUE = 1e75
+# A column whose largest value is below this cannot be weighed against another: the quotient of two columns must be finite too.
+SMALLEST_SIZE = 1e-200
+
+
+def read(
+    X: Any, columns: Columns | None = None, n_columns: int | None = None, *, named: bool = True, reader: str = "The model"
+) -> Block:
+    """Return a table as a block.
+
+    Parameters
+    ----------
+    X : data frame of pandas, polars or pyarrow, array, sparse matrix or array of SciPy, list of rows, or Block
+    columns : Columns, optional
+        The columns that X must have, in this order, and as whose levels it is read. Without them, X says what it holds.
+    n_columns : int, optional
+        How many columns there must be.
+    named : bool, default=True
+        Whether names must be those of ``columns``; columns without names are given these.
+    reader : str
+        The name of the reader in error messages.
+    """
+    block = read_table(X, columns, reader)
+    if n_columns is not None and block.n_columns != n_columns:
+        raise ValueError(f"X has {block.n_columns} features, but {reader} is expecting {n_columns} features as input.")
+    if columns is not None and named and block.names != columns.names:
+        raise ValueError(f"The columns of X must be {', '.join(columns.names)}, as in fit; got {', '.join(block.names)}.")
+    check_not_infinite(block.extremes, block.names)
+    return block if columns is None or block.n_columns != len(columns) else recoded(block, columns)
+
+
+def read_table(
+    X: Any,
+    columns: Columns | None = None,
+    reader: str = "The model",
+    ordered: tuple[str, ...] = (),
+    *,
+    in_doubles: bool = True,
+    rows: NDArray[np.intp] | None = None,
+) -> Block:
+    """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on.
+
+    Unless ``in_doubles``, an array in single precision stays so: it is for those who convert it block by block. With ``rows``,
+    the table has no other rows.
+    """
+    if isinstance(X, Block):
+        return X if rows is None else X.rows(rows)
+    # Here, because they are slow to load, and a block needs none of them.
+    from scipy.sparse import issparse
+    from sklearn.utils import check_array
+
+    from obliquerules.data.frames import block_of_frame, given_names, special_frame
+    from obliquerules.data.sparse import sparse_block
+
+    if issparse(X):
+        return sparse_block(X if rows is None else X.tocsr()[rows], columns, reader)
+    frame = special_frame(X)
+    if frame is not None:
+        check_rows(len(frame), reader)
+        return block_of_frame(frame if rows is None else frame[rows], ordered)
+    array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=reader)
+    given = given_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
+    names = given or column_names(range(array.shape[1]), None)
+    array = array if rows is None else array[rows]
+    if array.dtype.kind in "OUS":
+        return block_of([column_of_objects(*one) for one in zip(names, array.T.tolist(), strict=True)])
+    as_it_is = array.dtype == np.float32 and not in_doubles
+    return Block.of_matrix(array if as_it_is else np.asarray(array, dtype=np.float64), names)
+
+
+def check_rows(n_rows: int, reader: str) -> None:
+    """Raise if there are no rows."""
+    if n_rows == 0:
+        raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {reader}.")
+
+
+def read_training(
+    X: Any, names: Sequence[str] | None, reader: str, ordered: tuple[str, ...] = (), weight: Vector | None = None
+) -> Block:
+    """Return a table as a block to learn from: what its columns hold becomes what the columns of the model hold.
+
+    Rows of weight zero are left out before anything is read of them.
+
+    Parameters
+    ----------
+    X : data frame, array, sparse matrix, list of rows, or Block
+        What the columns of a sparse matrix hold is left to `screened`.
+    names : sequence of str or None
+        Names for columns that have none.
+    reader : str
+        The name of the reader in error messages.
+    ordered : tuple of str
+        The names of columns of categories whose order counts.
+    weight : array of shape (n_rows,), optional
+        How often each row counts.
+    """
+    from obliquerules.data.sparse import SparseBlock
+
+    rows = None if weight is None or weight.all() else np.flatnonzero(weight)
+    block = read_table(X, None, reader, ordered, in_doubles=False, rows=rows)
+    check_not_infinite(block.extremes, block.names)
+    named = block.names if names is None else _feature_names(names, block, X)
+    if isinstance(block, SparseBlock):
+        return block.read_as(Columns.of(named))
+    known = training_columns(block, weight if rows is None or weight is None else weight[rows])
+    if names is None:
+        return known
+    columns = known.columns if known.columns is not None else Columns.of(named)
+    renamed = [replace(column, name=name) for column, name in zip(columns, named, strict=True)] if columns.special else named
+    return Block.of_matrix(known.matrix, renamed)
+
+
+def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...]:
+    """Return given names; raise unless each column gets one of its own, and none contradicts a name that X has."""
+    from obliquerules.data.frames import given_names
+
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"feature_names must be a sequence of text, one for each column of X; got {given!r}.")
+    names = tuple(map(str, given))
+    if len(names) != block.n_columns:
+        raise ValueError(f"feature_names has {len(names)} names, but X has {block.n_columns} columns.")
+    if "" in names or len(set(names)) < len(names):
+        raise ValueError(f"feature_names must give each column a name of its own; got {list(names)}.")
+    own = block.names if isinstance(X, Block) else given_names(X)
+    if own is not None and own != names:
+        raise ValueError("feature_names differs from the names that the columns of X have: rename the columns instead.")
+    return names
+
+
+def read_inputs(model: Model, X: Any, reader: str = "The model", *, warned: bool = True) -> Block:
+    """Return inputs as a block of the model's columns."""
+    columns, named = model.columns, model.expected_names is not None
+    block = read(X, columns, len(columns), named=named, reader=reader)
+    if warned:
+        warn_of_new_values(model, block)
+    return block
+
+
+def warn_of_new_values(model: Model, block: Block) -> None:
+    """Warn of missing values and levels unknown to fit."""
+    # Only columns that rules use matter to a prediction.
+    used = set(model.ensemble.used_columns)
+    missing = [f"'{block.column(index).name}'" for index in sorted(block.incomplete & used) if not model.columns[index].missing]
+    levels = [index for index in model.columns.with_levels if index in used]
+    counts = {index: int(np.count_nonzero(block.matrix[:, index] < 0.0)) for index in levels}
+    unseen = [f"'{block.column(index).name}' ({_rows(count)})" for index, count in counts.items() if count]
+    if missing:
+        warn_caller(
+            f"Values are missing in {', '.join(missing)}, which had none in fit: conditions on a missing value do not hold, "
+            "unless they say so."
+        )
+    if unseen:
+        warn_caller(
+            f"Levels that were not seen in fit occur in {', '.join(unseen)}: conditions on levels do not hold for them, and "
+            "negated conditions do."
+        )
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'' if count == 1 else 's'}"
+
+
+def read_target(model: Model, y: Any, n_rows: int) -> Vector:
+    """Return the targets of rows, of the kind that a model was fitted to, as the numbers that its loss takes."""
+    target = read_numbers(y) if model.labels is None else model.labels.encode(y)
+    if target.shape != (n_rows,):
+        raise ValueError(f"y must have one entry for each of the {n_rows} rows of X; got shape {target.shape}.")
+    return target
+
+
+def read_outcomes(model: Model, y: Any, sample_weight: Any, n_rows: int) -> tuple[Vector, Vector]:
+    """Return targets, as the numbers that the loss of a model takes, and weights; raise if the loss does not take them."""
+    target, weight = read_target(model, y, n_rows), read_weights(sample_weight, n_rows)
+    complaint = model.loss.complaint(target[weight > 0.0])
+    if complaint is not None:
+        raise ValueError(f"y {complaint}.")
+    return target, weight
+
+
+def read_numbers(y: Any) -> Vector:
+    """Return targets that are numbers as doubles."""
+    try:
+        target = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must hold numbers only: {error}") from error
+    check_size(target, "y")
+    return target
+
+
+def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
+    """Raise if X has an infinite value, naming the first such column and row."""
+    if is_finite(X):
+        return
+    infinite = np.isinf(X)
+    if not infinite.any():
+        return
+    column = int(np.flatnonzero(infinite.any(axis=0))[0])
+    row = int(np.flatnonzero(infinite[:, column])[0])
+    raise ValueError(f"Input X has an infinite value (inf) in column '{names[column]}', first in row {row}.")
+
+
+def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
+    """Raise if a value of X is too large to be learned from, or all values of a column are too small to compute with.
+
+    The sentence names the column. In single precision there are no such values.
+    """
+    if X.dtype == np.float32:
+        return
+    largest = _largest(X)
+    for column in np.flatnonzero(largest > LARGEST_VALUE)[:1]:
+        raise ValueError(too_large(f"Column '{names[column]}' of X"))
+    for column in np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))[:1]:
+        raise ValueError(too_small(names[column], largest[column]))
+
+
+def _largest(X: NDArray[np.float64]) -> Vector:
+    """Return the largest absolute value of each column, without a copy of X."""
+    return np.asarray(np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0)))
+
+
+def check_size(values: NDArray[np.float64], what: str) -> None:
+    """Raise if a value is too large to be learned from."""
+    if (np.abs(values) > LARGEST_VALUE).any():
+        raise ValueError(too_large(what))
+
+
+def too_large(what: str) -> str:
+    """Return the sentence that refuses values that are too large to be learned from."""
+    return f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added."
+
+
+def too_small(name: str, largest: float) -> str:
+    """Return the sentence that refuses a column whose values are too small to compute with."""
+    return (
+        f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller unit, "
+        "so that its numbers become larger."
+    )
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Vector:
+    """Return the weights of the rows as doubles; all ones if there are none. Raise if nothing can be learned with them."""
+    weight = read_block_weights(sample_weight, n_rows)
+    check_weights(float(weight.max()))
+    return weight
+
+
+def check_weights(largest: float) -> None:
+    """Raise if nothing can be learned with weights, given the largest."""
+    if largest == 0.0:
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    if largest < SMALLEST_SIZE:
+        raise ValueError(f"sample_weight has no entry beyond {largest:g}, which is too small to compute with.")
+
+
+def read_block_weights(sample_weight: Any, n_rows: int) -> Vector:
+    """Return the weights of some rows as doubles; all ones if there are none."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers only: {error}") from error
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have one entry for each of the {n_rows} rows of X; got shape {weight.shape}.")
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight has missing or infinite entries.")
+    if (weight < 0.0).any():
+        raise ValueError("sample_weight has negative entries.")
+    check_size(weight, "sample_weight")
+    return weight

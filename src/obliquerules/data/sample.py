@@ -1,0 +1,296 @@
+"""Samples: distinct rows in an order of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.data.typical_ranges import EndsOfColumns
+from obliquerules.rules.columns import Block, Range
+from obliquerules.rules.ensemble import RuleEnsemble
+
+# If there are more observations than this, several equal ones are dealt as one.
+MOST_UNITS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups of the distinct rows of a sample.
+
+    Equal rows may belong to several.
+
+    Groups are numbered by their content, so that their labels do not matter.
+
+    Attributes
+    ----------
+    row, group : array of shape (n_entries,)
+        The row and the group of each entry, ordered by group and row.
+    weight : array of shape (n_entries,)
+        The weight that the row has in the group.
+    key, label : array of shape (n_groups,)
+        A hash of the content of each group, in ascending order, and its label.
+    """
+
+    row: NDArray[np.intp]
+    group: NDArray[np.intp]
+    weight: NDArray[np.float64]
+    key: NDArray[np.uint64]
+    label: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, label: NDArray[np.intp], row: NDArray[np.intp], weight: NDArray[np.float64], key: NDArray[np.uint64]) -> Groups:
+        """Return the groups of rows.
+
+        Each row has a label, a distinct row to which it is equal, and a weight; ``key`` hashes distinct rows.
+        """
+        pair, position = np.unique(np.column_stack([label, row]), axis=0, return_inverse=True)
+        labels, group = np.unique(pair[:, 0], return_inverse=True)
+        row, weight = pair[:, 1], sums(position.ravel(), weight, len(pair))
+        # Unsigned sums that overflow begin again at zero, so that the order of the rows of a group does not count.
+        content = np.add.reduceat(mixed(key[row] ^ weight.view(np.uint64)), np.unique(group, return_index=True)[1])
+        # Groups with the same hash have the same rows: which of them comes first makes no difference.
+        by_content = np.argsort(content, kind="stable")
+        place = np.argsort(by_content)[group]
+        order = np.lexsort([row, place])
+        return cls(row[order], place[order], weight[order], content[by_content], labels[by_content])
+
+    def folds(self, n_folds: int, seed: int) -> NDArray[np.intp]:
+        """Return the fold of each label.
+
+        Whole groups are assigned, in random order, to folds of about the same weight.
+        """
+        mass, size = np.bincount(self.group, self.weight), np.zeros(n_folds)
+        fold = np.full(int(self.label.max()) + 1, -1, dtype=np.intp)
+        for group in np.argsort(mixed(self.key ^ np.uint64(seed)), kind="stable").tolist():
+            fold[self.label[group]] = size.argmin()
+            size[fold[self.label[group]]] += mass[group]
+        return fold
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Observations, or groups, to hold out or deal into folds.
+
+    Attributes
+    ----------
+    row, unit : array of shape (n_entries,)
+        The distinct row and the unit of each entry.
+    share : array of shape (n_entries,)
+        The share of the weight of the row.
+    key : array of shape (n_units,)
+        A hash of the content of each unit.
+    """
+
+    row: NDArray[np.intp]
+    unit: NDArray[np.intp]
+    share: NDArray[np.float64]
+    key: NDArray[np.uint64]
+
+    @classmethod
+    def of_frequencies(cls, frequency: NDArray[np.float64], key: NDArray[np.uint64]) -> Units:
+        """Return the observations of rows with these frequencies.
+
+        Each row has units of one and a remainder.
+        """
+        size = max(1.0, float(np.add.reduce(frequency)) / MOST_UNITS)
+        whole = np.floor(frequency / size).astype(np.intp)
+        number = whole + (whole * size < frequency)
+        row = np.repeat(np.arange(len(key), dtype=np.intp), number)
+        copy = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+        amount = np.where(copy < whole[row], size, (frequency - whole * size)[row])
+        # The first unit has the hash of its row: it stays where it is when a copy is added.
+        copies = mixed(key[row] ^ copy.astype(np.uint64))
+        return cls(row, np.arange(len(row), dtype=np.intp), amount / frequency[row], np.where(copy == 0, key[row], copies))
+
+    def strata(self, of_rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the stratum of each unit, given those of rows.
+
+        Units whose rows are of different strata have a stratum of their own.
+        """
+        first, last = np.full(len(self.key), len(of_rows)), np.full(len(self.key), -1)
+        np.minimum.at(first, self.unit, of_rows[self.row])
+        np.maximum.at(last, self.unit, of_rows[self.row])
+        return np.where(first == last, first, int(of_rows.max()) + 1)
+
+    def shuffled(self, strata: NDArray[np.intp], seed: int) -> Iterator[NDArray[np.intp]]:
+        """Yield the units of each stratum, shuffled.
+
+        Their order depends on their content and the seed.
+        """
+        lot = mixed(self.key ^ np.uint64(seed))
+        for stratum in np.unique(strata):
+            members = np.flatnonzero(strata == stratum)
+            yield members[np.argsort(lot[members], kind="stable")]
+
+    def folds(self, strata: NDArray[np.intp], n_folds: int, seed: int) -> NDArray[np.intp]:
+        """Return the fold of each unit, dealt evenly within strata."""
+        fold = np.empty(len(self.key), dtype=np.intp)
+        fold[np.concatenate(list(self.shuffled(strata, seed)))] = np.arange(len(self.key)) % n_folds
+        return fold
+
+    def shares(self, chosen: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
+        """Return the share of each row in chosen units.
+
+        It is exactly 0 for none of its units, and 1 for all.
+        """
+        mine = chosen[self.unit]
+        share = np.bincount(self.row[mine], self.share[mine], n_rows)
+        return np.where(np.bincount(self.row[~mine], minlength=n_rows) > 0, share, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distinct rows with targets, weights and, if there are any, offsets.
+
+    They are ordered by a hash of their content, of the rank of each value in its column.
+
+    What is learned from it is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
+
+    Attributes
+    ----------
+    X : Block
+    y, weight : array of shape (n_rows,)
+    key : array of shape (n_rows,)
+        The hashes, in ascending order.
+    frequency : array of shape (n_rows,)
+        How many observations each row stands for: its weight without what exposures, offsets and classes make of it.
+    offset : array of shape (n_rows,) or (n_rows, n_classes), or None
+    groups : Groups or None
+        Which observations belong together; None if all of them are independent.
+    """
+
+    X: Block
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    key: NDArray[np.uint64]
+    frequency: NDArray[np.float64]
+    offset: NDArray[np.float64] | None = None
+    groups: Groups | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Block,
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64],
+        offset: NDArray[np.float64] | None = None,
+        *,
+        frequency: NDArray[np.float64] | None = None,
+        groups: NDArray[np.intp] | None = None,
+    ) -> Sample:
+        """Leave out rows of weight zero, and add up the weights of equal rows.
+
+        If all weights add up to less than the number of distinct rows, they are scaled so that they add up to that. Without
+        frequencies, they are the weights.
+        """
+        counted = np.flatnonzero(weight > 0.0)
+        matrix, y, weight = X.matrix[counted], y[counted], weight[counted]
+        beside = y if offset is None else np.column_stack([y, offset[counted]])
+        key, first, position = _distinct(matrix, beside)
+        total = sums(position, weight, len(key))
+        unit = _unit(total)
+        often = total if frequency is None else sums(position, frequency[counted], len(key))
+        given = None if offset is None else offset[counted][first]
+        grouped = None if groups is None else Groups.of(groups[counted], position, weight * unit, key)
+        block = Block(X.columns, np.asfortranarray(matrix[first]))
+        return cls(block, y[first], total * unit, key, often * _unit(often), given, grouped)
+
+    @cached_property
+    def units(self) -> Units:
+        """The observations or, if there are groups, the groups."""
+        if self.groups is None:
+            return Units.of_frequencies(self.frequency, self.key)
+        row = self.groups.row
+        return Units(row, self.groups.group, self.groups.weight / self.weight[row], self.groups.key)
+
+    def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
+        """Return the scores of an ensemble, with the offset if there is one."""
+        return ensemble(self.X, self.offset)
+
+    def ranges(self, columns: Iterable[int]) -> tuple[Range, ...]:
+        """Return the range of each column of numbers, but for the least and the greatest values that few rows have.
+
+        Its ends are short decimals between two values, so that they are no value of a row. Too few rows have no ranges.
+        """
+        return EndsOfColumns.of(self.X, self.weight, columns).ranges()
+
+    def hold_out(self, strata: NDArray[np.intp], fraction: float, seed: int) -> tuple[Sample, NDArray[np.bool_]]:
+        """Draw a fraction of the observations, or groups, by stratum.
+
+        Return the sample and which rows are held out. A row of which a part is held out becomes two.
+        """
+        drawn = np.zeros(len(self.units.key), dtype=np.bool_)
+        for members in self.units.shuffled(self.units.strata(strata), seed):
+            drawn[members[: int(fraction * len(members))]] = True
+        share = self.units.shares(drawn, len(self.key))
+        parted = np.flatnonzero((share > 0.0) & (share < 1.0))
+        rows = np.append(np.arange(len(self.key)), parted)
+        kept = np.append(np.where(share == 1.0, 1.0, 1.0 - share), share[parted])
+        held_out = np.append(share == 1.0, np.ones(len(parted), dtype=np.bool_))
+        return (self if len(parted) == 0 else self._divided(rows, kept)), held_out
+
+    def _divided(self, rows: NDArray[np.intp], share: NDArray[np.float64]) -> Sample:
+        """Return some rows with shares of their weights, without groups."""
+        weight, frequency = self.weight[rows] * share, self.frequency[rows] * share
+        offset = None if self.offset is None else self.offset[rows]
+        block = Block(self.X.columns, np.asfortranarray(self.X.matrix[rows]))
+        return Sample(block, self.y[rows], weight, self.key[rows], frequency, offset)
+
+
+def _distinct(
+    X: NDArray[np.float64], beside: NDArray[np.float64]
+) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
+    """Return hashes and first positions of distinct rows.
+
+    The third array is the place of each row among them.
+    """
+    return np.unique(hash_rows(X, beside), return_index=True, return_inverse=True)
+
+
+def sums(place: NDArray[np.intp], weight: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return the sum of weights at each place.
+
+    They are added in ascending order, and in two parts, the larger of which is exact: neither the order of rows counts nor, but
+    for weights of very different sizes, that one is given twice.
+    """
+    order = np.argsort(weight, kind="stable")
+    place, weight = place[order], weight[order]
+    total = float(np.add.reduce(weight))
+    if not 0.0 < total < math.inf:
+        return np.bincount(place, weight, size).astype(np.float64)
+    unit = math.ldexp(1.0, max(math.frexp(total)[1] - 52, -1022))
+    whole = np.rint(weight / unit) * unit
+    return np.asarray(np.bincount(place, whole, size) + np.bincount(place, weight - whole, size))
+
+
+def _unit(total: NDArray[np.float64]) -> float:
+    """Return by what weights of distinct rows are multiplied.
+
+    A distinct row was seen at least once: smaller weights, such as shares that add up to 1, must be relative.
+    """
+    return max(1.0, len(total) / summed) if (summed := float(np.add.reduce(total))) > 0.0 else 1.0
+
+
+def hash_rows(X: NDArray[np.float64], beside: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Hash the ranks of the values of each row, with one or more columns beside them.
+
+    Ranks, so that the held-out rows do not depend on the unit of a column.
+    """
+    key = np.zeros(len(X), dtype=np.uint64)
+    for column in (*X.T, *np.atleast_2d(beside.T)):
+        rank = np.unique(column, return_inverse=True)[1]
+        key = mixed(key ^ rank.astype(np.uint64))
+    return key
+
+
+def mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter 64-bit numbers: one step of the SplitMix64 generator."""
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))

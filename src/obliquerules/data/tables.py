@@ -1,0 +1,231 @@
+"""Tables: rows that are not in memory, such as those of files; they are read block by block, whenever something is asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.data.blocks import Part, Rows, Statistic
+from obliquerules.data.frames import block_of_frame
+from obliquerules.data.levels import recoded
+from obliquerules.data.offsets import Given, Outcomes, read_given
+from obliquerules.data.reading import read_block_weights, read_numbers
+from obliquerules.data.seen_columns import SeenColumns
+from obliquerules.losses import Loss
+from obliquerules.rules.columns import Block, Columns
+from obliquerules.rules.labels import Labels
+from obliquerules.rules.model import Offset
+
+Vector = NDArray[np.float64]
+S = TypeVar("S", bound=Statistic)
+
+
+class Table(ABC):
+    """A table with named columns, whose blocks of rows are data frames."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
+        """Return the sum of a statistic over all blocks, in their order; a block is a data frame of some columns."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The names of the columns of a table that are no inputs, and of those that are.
+
+    Attributes
+    ----------
+    target : str
+    weight, exposure, offset : str or None
+    inputs : tuple of str
+    """
+
+    target: str
+    weight: str | None
+    exposure: str | None
+    offset: str | None
+    inputs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table, target: Any, sample_weight: Any, exposure: Any, offset: Any) -> Roles:
+        """Return the roles of columns; raise if one is not the name of a column of the table, or has two roles."""
+        given = {"y": target, "sample_weight": sample_weight, "exposure": exposure, "offset": offset}
+        named = {role: name for role, name in given.items() if name is not None}
+        for role, name in named.items():
+            if not isinstance(name, str) or name not in table.names:
+                known = ", ".join(table.names)
+                raise ValueError(f"Of a table that is not in memory, {role} is the name of a column: {known}; got {name!r}.")
+        if len(set(named.values())) < len(named):
+            raise ValueError(f"y, sample_weight, exposure and offset must be different columns; got {named}.")
+        inputs = tuple(name for name in table.names if name not in named.values())
+        if target is None:
+            raise ValueError("Of a table that is not in memory, y is the name of the column to predict.")
+        return cls(target, sample_weight, exposure, offset, inputs)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return (*self.inputs, *filter(None, (self.target, self.weight, self.exposure, self.offset)))
+
+    def counted(self, frame: Any) -> Any:
+        """Return the rows of a block that have weight."""
+        weight = self.values(frame, self.weight)
+        if weight is None or (rows := read_block_weights(weight, len(weight)) > 0.0).all():
+            return frame
+        return nw.from_native(frame, eager_only=True)[np.flatnonzero(rows)].to_native()
+
+    def values(self, frame: Any, name: str | None) -> Any:
+        """Return the values of a column that is no input, None if there is none; raise if one is missing."""
+        if name is None:
+            return None
+        column = nw.from_native(frame, eager_only=True).get_column(name)
+        values = column.to_numpy()
+        if column.is_null().any() or (values.dtype.kind == "f" and np.isnan(values).any()):
+            raise ValueError(f"Column '{name}' has missing values, but it is no input.")
+        return values.astype(str) if values.dtype == object and all(isinstance(one, str) for one in values) else values
+
+    def block(self, frame: Any) -> Block:
+        """Return the inputs of a block of rows, in levels of their own."""
+        return block_of_frame(nw.from_native(frame, eager_only=True).select(self.inputs))
+
+
+@dataclass(frozen=True, eq=False)
+class SeenTable:
+    """What one pass over a table tells: its columns, the weights of all classes, and the mean exposure.
+
+    Attributes
+    ----------
+    columns : SeenColumns
+    classes : dict of label to float
+        The weight of each class; empty if the targets are numbers.
+    weight, largest_weight : float
+        The sum of weights, and the largest.
+    exposure : float
+        The sum of weighted exposures.
+    n_counted : int
+        The number of rows that have weight.
+    """
+
+    columns: SeenColumns
+    classes: dict[Any, float]
+    weight: float
+    largest_weight: float
+    exposure: float
+    n_counted: int
+
+    @classmethod
+    def of(cls, frame: Any, roles: Roles, has_classes: bool) -> SeenTable:
+        """Return what a block tells."""
+        frame = roles.counted(frame)
+        block = roles.block(frame)
+        weight = read_block_weights(roles.values(frame, roles.weight), len(block))
+        given = read_given(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
+        exposed = 0.0 if given is None else float(np.add.reduce(weight * given.values))
+        classes: dict[Any, float] = {}
+        if has_classes:
+            labels, place = np.unique(roles.values(frame, roles.target), return_inverse=True)
+            classes = dict(zip(labels.tolist(), np.bincount(place, weight, len(labels)).tolist(), strict=True))
+        total, largest = float(np.add.reduce(weight)), float(weight.max(initial=0.0))
+        return cls(SeenColumns.of(block, weight), classes, total, largest, exposed, len(weight))
+
+    def __add__(self, other: SeenTable) -> SeenTable:
+        classes = {
+            label: self.classes.get(label, 0.0) + other.classes.get(label, 0.0)
+            for label in dict.fromkeys((*self.classes, *other.classes))
+        }
+        return SeenTable(
+            self.columns + other.columns,
+            classes,
+            self.weight + other.weight,
+            max(self.largest_weight, other.largest_weight),
+            self.exposure + other.exposure,
+            self.n_counted + other.n_counted,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How blocks of a table become what a loss takes: all that is needed of them where they are, without the table.
+
+    Attributes
+    ----------
+    roles : Roles
+    columns : Columns
+        The columns of the model.
+    loss : Loss
+    labels : Labels or None
+    offset : Offset or None
+        The exposure or offset, with its unit.
+    class_weights : tuple of float or None
+    unit : float
+        By what weights are multiplied: they count rows, one or more for each.
+    """
+
+    roles: Roles
+    columns: Columns
+    loss: Loss
+    labels: Labels | None
+    offset: Offset | None
+    class_weights: tuple[float, ...] | None
+    unit: float
+
+    def part(self, frame: Any) -> Part:
+        """Return a block of rows with what is known of them."""
+        roles, frame = self.roles, self.roles.counted(frame)
+        block = recoded(roles.block(frame), self.columns)
+        weight = read_block_weights(roles.values(frame, roles.weight), len(block)) * self.unit
+        given = read_given(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
+        if given is not None and self.offset is not None:
+            given = Given(self.offset, given.values)
+        outcomes = Outcomes.of(self.loss, self._target(frame, weight), weight, given, self.class_weights)
+        matrix = Block(block.columns, np.asfortranarray(block.matrix))
+        return Part(matrix, outcomes.y, outcomes.weight, outcomes.offset, outcomes.frequency)
+
+    def _target(self, frame: Any, weight: Vector) -> Vector:
+        values = self.roles.values(frame, self.roles.target)
+        if self.labels is not None:
+            return self.labels.encode(values)
+        target = read_numbers(values)
+        complaint = self.loss.complaint(target[weight > 0.0])
+        if complaint is not None:
+            raise ValueError(f"Column '{self.roles.target}' {complaint} (loss='{self.loss.name}').")
+        return target
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfTable(Rows):
+    """The rows of a table as a loss takes them.
+
+    Attributes
+    ----------
+    table : Table
+    reading : Reading
+    """
+
+    table: Table
+    reading: Reading
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the rows."""
+        return self.reading.columns
+
+    @property
+    def n_offsets(self) -> int:
+        """How many numbers the offset of a row is: it remains one only where it cannot become part of the target."""
+        return int(self.reading.offset is not None and self.reading.labels is not None)
+
+    def fold(self, statistic: Callable[[Part], S]) -> S:
+        """Return the sum of a statistic over all blocks."""
+        part = self.reading.part  # without the table, which is not to be sent to the blocks
+        return self.table.fold(lambda frame: statistic(part(frame)), self.reading.roles.columns)

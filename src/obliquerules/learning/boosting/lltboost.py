@@ -1,0 +1,68 @@
+"""LLTBoost: boosted rules whose conditions are sparse linear combinations of inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from obliquerules.data.sample import Sample
+from obliquerules.learning.boosting.boosting import Boosting, Pair, by_information, by_validation
+from obliquerules.learning.boosting.candidate_pool import PoolProposer
+from obliquerules.learning.boosting.greedy import ONE_FOR_BOTH_SIGNS, ONE_FOR_EACH_SIGN, GreedyLearner
+from obliquerules.learning.boosting.oblique import ObliqueProposer
+from obliquerules.parameters import option, real, whole
+
+# The paper's L1 penalties have no floor; this one, relative to the largest, is for separable signs and supports of all columns.
+HARDLY_ANY_PENALTY = 1e-6
+
+
+def from_pool(method: LLTBoost, sample: Sample) -> GreedyLearner:
+    """Return the learner with a large pool of conditions, for a selection that penalises complexity."""
+    proposer = PoolProposer(sample.X, sample.weight, method.max_variables)
+    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_BOTH_SIGNS)
+
+
+def as_in_the_paper(method: LLTBoost, sample: Sample) -> GreedyLearner:
+    """Return the paper's learner."""
+    proposer = ObliqueProposer(sample.X, sample.weight, method.max_variables, HARDLY_ANY_PENALTY)
+    return GreedyLearner(proposer, method.max_propositions, ONE_FOR_EACH_SIGN, repeats=True)
+
+
+# By the value of ``selection``.
+PAIRS: dict[str, Pair[LLTBoost]] = {
+    "information": Pair(from_pool, by_information),
+    "validation": Pair(as_in_the_paper, by_validation, as_in_the_paper=True),
+}
+SELECTIONS = tuple(PAIRS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LLTBoost(Boosting):
+    """Boosted rules; each condition is found by L1-sparse logistic regression on the signs of the loss gradient."""
+
+    max_rules: int = whole(
+        10, "Largest number of rules, r in the paper. One fit gives every smaller size too: see `path_` and `at`."
+    )
+    max_propositions: int = whole(5, "Largest number of conditions in a rule, k_r in the paper.")
+    max_variables: int = whole(5, "Largest number of variables in a condition, k_s in the paper.")
+    selection: str = option(
+        "information",
+        SELECTIONS,
+        'How variables, conditions and rules are chosen. ``"information"``: from a large pool of conditions, by a criterion on '
+        'all rows that charges for the complexity of the whole model. ``"validation"``: as in the paper, an additional '
+        "variable must lower the risk on held-out rows, and an additional condition must raise the boosting objective.",
+    )
+    validation_tolerance: float = real(
+        -0.02,
+        'For ``"validation"``: relative change of the held-out risk that an additional variable must reach, eps_s in the '
+        "paper.",
+        least=-1.0,
+    )
+    objective_tolerance: float = real(
+        0.1,
+        'For ``"validation"``: relative rise of the objective that an additional condition must exceed, eps_p in the paper.',
+    )
+
+    @property
+    def pair(self) -> Pair[LLTBoost]:
+        """The learner and the selection that the parameters name."""
+        return PAIRS[self.selection]

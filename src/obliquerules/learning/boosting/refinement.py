@@ -1,0 +1,177 @@
+"""Refinement: the conditions of an ensemble made soft, moved jointly with its weights, and made hard again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.kernels.soft_rules import SoftRules
+from obliquerules.learning.boosting.cached import Recent
+from obliquerules.learning.boosting.problem import Candidate, Condition, Problem, Stage
+from obliquerules.learning.boosting.slope import Slope
+from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest
+from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.rules.rounding.threshold import middle_of_gap
+from obliquerules.rules.votes import in_whole_numbers
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+# The conditions of each rule.
+Soft = Sequence[Sequence[SoftTest]]
+# A condition, and the rows on which it holds.
+Placed = tuple[Test, Mask]
+
+# Sharpness of the sigmoids, for sums of standard deviation one.
+SHARPNESS = 16.0
+# Maximum number of refinement steps on all rows after a subsampled search.
+STEPS_ON_ALL_ROWS = 4
+# The curvature of a row counts as at least this share of that at the best constant.
+LEAST_CURVATURE = 4e-3
+# The number of conditions whose rows are kept.
+MOST_KEPT = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Refiner:
+    """Moves all numbers of an ensemble at once: rule weights, and weights and thresholds of conditions; variables stay.
+
+    Each condition ``x.w >= t`` becomes ``sigmoid(sharpness (z.w - t))`` on standardised inputs z, and a rule the product of its
+    conditions. Levels, dates and 0/1 columns by themselves stay as they are. After the descent, thresholds are placed in the
+    middle of gaps again, and the rule weights are fitted to the hard conditions.
+    """
+
+    conditions: SoftConditions
+    problem: Problem
+    _recent: Recent[Candidate] = field(default_factory=lambda: Recent(MOST_KEPT))
+
+    def with_ridge(self, ridge: Any) -> Refiner:
+        """Return the same for weights with another ridge."""
+        return replace(self, problem=replace(self.problem, ridge=ridge))
+
+    def moved_here(self, stage: Stage) -> Stage:
+        """Refit an ensemble on these rows, refined if that lowers its loss."""
+        if not stage.conditions:
+            return Stage.constant(self.problem)
+        terms = [self._recent.get(one, partial(self._term, one)) for one in stage.conditions]
+        here = Stage.constant(self.problem).of_terms(terms, stage.weights)
+        soft = self._soft(here)
+        placed = self._hardened(here, soft, _start(here, soft)) or here
+        refined = self.refined(placed, STEPS_ON_ALL_ROWS)
+        return placed if refined is None or placed.judged_loss < refined.judged_loss else refined
+
+    def refined(self, stage: Stage, n_steps: int) -> Stage | None:
+        """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
+        soft = self._soft(stage)
+        if not any(one.movable for rule in soft for one in rule):
+            return None
+        found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
+        return None if found is None else self._hardened(stage, soft, found)
+
+    def _soft(self, stage: Stage) -> Soft:
+        return [[self.conditions.soft(test) for test in condition] for condition in stage.conditions]
+
+    def _kernel(self, soft: Soft, n_weights: int) -> SoftRules:
+        problem, rows, flat = self.problem, self.conditions.rows, [one for rule in soft for one in rule]
+        place = {key: at for at, key in enumerate(dict.fromkeys(key for one in flat for key in one.keys))}
+        # A ridge in rows is a smaller share of all rows than of some of them.
+        share = float(np.add.reduce(problem.row_weight[rows])) / problem.size
+        return SoftRules(
+            np.array([self._values(*key) for key in place]),
+            problem.y[rows],
+            problem.row_weight[rows],
+            np.zeros(rows.stop) if problem.offset is None else np.ascontiguousarray(problem.offset[rows]),
+            np.array([index for index, rule in enumerate(soft) for _ in rule], dtype=np.intc),
+            np.cumsum([0, *(len(one.weights) for one in flat)]).astype(np.intc),
+            np.array([place[key] for one in flat for key in one.keys], dtype=np.intc),
+            np.array([one.movable for one in flat], dtype=np.uint8),
+            np.array([isinstance(one.test, Proposition) and one.test.missing for one in flat], dtype=np.uint8),
+            np.array([True] * n_weights + [moves for one in flat for moves in one.free], dtype=np.uint8),
+            len(soft),
+            problem.loss.family,
+            share * float(problem.ridge),
+            problem.loss.power,
+            self._least_curvature,
+        )
+
+    def _values(self, key: Any, standardised: bool) -> Vector:
+        """Return the values of a term, or those of a condition that does not move, 0 or 1."""
+        if standardised:
+            return self.conditions.term(key).values
+        return np.asarray(key(self.problem.X.rows(self.conditions.rows)), dtype=np.float64)
+
+    @cached_property
+    def _least_curvature(self) -> float:
+        return LEAST_CURVATURE * float(self.problem.loss.curvature(self.problem.y, self.problem.row_weight))
+
+    def _hardened(self, stage: Stage, soft: Soft, found: Vector) -> Stage | None:
+        """Return the ensemble with the conditions that parameters of soft ones stand for."""
+        at, terms, numbers = len(stage.weights), [], found.tolist()
+        for term, rule in zip(stage.terms, soft, strict=True):
+            tests = []
+            for one in rule:
+                end = at + len(one.weights)
+                tests.append(None if term.is_slope else self._hard(one, numbers[at:end], numbers[end]))
+                at = end + 1
+            hard = term if term.is_slope else _rule_of(tests)
+            if hard is None:
+                return None
+            terms.append(hard)
+        return stage.of_terms(terms, found[: len(stage.weights)])
+
+    def _hard(self, one: SoftTest, weights: Sequence[float], threshold: float) -> Placed | None:
+        """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
+        if not one.movable or not isinstance(one.test, Proposition):
+            alone = Conjunction([one.test])
+            return one.test, self._recent.get(alone, partial(self._term, alone)).covers
+        order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))
+        columns = [one.test.columns[index] for index in order]
+        terms = [self.conditions.term(column) for column in columns]
+        raw = [weights[index] / term.scale for index, term in zip(order, terms, strict=True)]
+        unit = abs(raw[0])
+        if not 0.0 < unit < math.inf:
+            return None
+        moved = (threshold + sum(weight * term.mean for weight, term in zip(raw, terms, strict=True))) / unit
+        relative = [weight / unit for weight in raw]
+        if not (math.isfinite(moved) and all(map(math.isfinite, relative))) or 0.0 in relative:
+            return None
+        return self.placed(Proposition(columns, relative, moved, one.test.missing))
+
+    def _term(self, condition: Condition) -> Candidate:
+        """Return a rule or a slope on the rows of this problem."""
+        X = self.problem.X
+        here = Slope.of(condition.factor, X, self.problem.row_weight) if isinstance(condition, Slope) else condition
+        return Candidate(here, here(X), 0.0)
+
+    def placed(self, test: Proposition) -> Placed | None:
+        """Return a condition with its threshold in the middle of its gap, and its rows; None if there is no gap."""
+        projections = self.conditions.inputs.projections(test)
+        threshold = middle_of_gap(projections, test.threshold)
+        if threshold is None:
+            return None
+        covers = projections.values >= threshold
+        if test.missing:
+            covers |= np.isnan(projections.values)
+        return in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X), covers
+
+
+def _start(stage: Stage, soft: Soft) -> Vector:
+    """Return the parameters of soft conditions: rule weights, then weights and threshold of each condition."""
+    return np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for rule in soft for one in rule)])
+
+
+def _rule_of(tests: Sequence[Placed | None]) -> Candidate | None:
+    """Return the rule with these conditions; None if one of them is missing, or if it fires on all rows or on none."""
+    covers = None
+    for one in tests:
+        if one is None:
+            return None
+        covers = one[1] if covers is None else covers & one[1]
+    if covers is None or not 0 < np.count_nonzero(covers) < len(covers):
+        return None
+    return Candidate(Conjunction([one[0] for one in tests if one is not None]), covers, 0.0)

@@ -1,0 +1,117 @@
+"""TGB: boosted rules whose conditions are thresholds on single inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sklearn.exceptions import ConvergenceWarning
+
+from obliquerules.data.level_sums import levels_of
+from obliquerules.data.sample import Sample
+from obliquerules.data.user_warnings import warn_caller
+from obliquerules.learning.boosting.axis import AxisProposer
+from obliquerules.learning.boosting.boosting import Boosting, Pair, by_information, by_objective, by_validation
+from obliquerules.learning.boosting.exact import ExactLearner
+from obliquerules.learning.boosting.greedy import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
+from obliquerules.learning.boosting.objective import OBJECTIVES
+from obliquerules.learning.boosting.problem import Mask, Problem
+from obliquerules.learning.boosting.record import Record
+from obliquerules.learning.boosting.sorted_columns import SortedColumns
+from obliquerules.learning.method import Task
+from obliquerules.parameters import option, real, whole
+
+
+def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, Sample], GreedyLearner]:
+    """Return a function that creates the learner that adds one threshold at a time, from the ``most`` best columns or all."""
+
+    def learner(method: TGB, sample: Sample) -> GreedyLearner:
+        proposer = AxisProposer(SortedColumns(sample.X), most, levels_of(sample.X, sample.weight))
+        return GreedyLearner(proposer, method.max_propositions, signs)
+
+    return learner
+
+
+def exact(method: TGB, sample: Sample) -> ExactLearner:
+    """Return the learner that finds the best conjunction of each length."""
+    levels = [one for sums in levels_of(sample.X, sample.weight) for one in sums.most_frequent()]
+    return ExactLearner(SortedColumns(sample.X, levels), method.max_propositions, method.max_nodes)
+
+
+# By the values of ``selection`` and ``search``.
+PAIRS: dict[tuple[str, str], Pair[TGB]] = {
+    ("objective", "greedy"): Pair(greedy(ONE_FOR_EACH_SIGN, most=1), by_objective),
+    ("objective", "exact"): Pair(exact, by_objective),
+    ("information", "greedy"): Pair(greedy(ONE_FROM_EACH_SIDE), by_information),
+    ("information", "exact"): Pair(exact, by_information),
+    ("validation", "greedy"): Pair(greedy(ONE_FOR_EACH_SIGN), by_validation, as_in_the_paper=True),
+    ("validation", "exact"): Pair(exact, by_validation, as_in_the_paper=True),
+}
+SELECTIONS, SEARCHES = (tuple(dict.fromkeys(names)) for names in zip(*PAIRS, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TGB(Boosting):
+    """Boosted rules; each is the conjunction of thresholds that follows the loss gradient best."""
+
+    # Files have always had ``max_seconds``.
+    left_out_if_none: ClassVar[frozenset[str]] = frozenset()
+
+    objective: str = option(
+        "orthogonal",
+        OBJECTIVES,
+        'What a rule q maximises, with g the gradient of the loss and h its second derivative. ``"gradient"``: the '
+        'gradient sum ``|g.q|``, the paper\'s. ``"second-order"``: ``|g.q| / sqrt(h.q + ridge)``, as in XGBoost. '
+        '``"orthogonal"``: the same, but only the part of q that is orthogonal to the constant and the rules so far counts as '
+        "size, as in orthogonal gradient boosting.",
+    )
+    search: str = option(
+        "greedy",
+        SEARCHES,
+        '``"greedy"``: conditions are added to a rule one at a time, always the best one. ``"exact"``: the best rule of '
+        "each length is found by branch and bound, and the selection chooses the length.",
+    )
+    selection: str = option(
+        "objective",
+        SELECTIONS,
+        'How conditions and rules are chosen. ``"objective"``: by the objective alone, while it rises, as in the paper. '
+        '``"information"``: by a criterion that charges for the complexity of the whole model; it gives more sizes and takes '
+        'longer. ``"validation"``: columns by the risk on held-out rows, further conditions by the objective.',
+    )
+    validation_tolerance: float = real(
+        -0.02,
+        'For ``"validation"``: relative change of the held-out risk that another column must reach to be taken instead of the '
+        "one with the largest objective.",
+        least=-1.0,
+    )
+    objective_tolerance: float = real(
+        0.3,
+        'For ``"validation"`` and ``"objective"``: relative rise of the objective that an additional condition must exceed. '
+        "Zero is the paper's choice.",
+    )
+    max_nodes: int = whole(
+        10000,
+        'For ``"exact"``: the largest number of conjunctions to extend in the search for one rule. At this limit the best rule '
+        "found so far, which is at least as good as the greedy one, is taken with a ``ConvergenceWarning``.",
+    )
+
+    @property
+    def pair(self) -> Pair[TGB]:
+        """The learner and the selection that the parameters name."""
+        return PAIRS[self.selection, self.search]
+
+    def problem(self, task: Task, sample: Sample, held_out: Mask) -> Problem:
+        """Return the problem to grow rules on, with the objective of the search."""
+        return dataclasses.replace(super().problem(task, sample, held_out), objective=self.objective)
+
+    def notes(self, record: Record) -> Mapping[str, Any]:
+        """Say whether every search was completed, and warn if one was not."""
+        if not record.complete:
+            warn_caller(
+                "The exact search came to the limit of max_nodes or max_seconds before its end: some rules are the best that "
+                "were seen, which need not be the best there are.",
+                ConvergenceWarning,
+            )
+        return {"search_complete_": record.complete}

@@ -1,0 +1,396 @@
+"""Method: a way to learn rules, with its parameters; every estimator has one, which does all the learning."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.data.sample import Sample
+from obliquerules.learning.solvers.multinomial import EXACT
+from obliquerules.learning.solvers.rule_weights import weights_of_patterns
+from obliquerules.losses import Loss
+from obliquerules.parameters import check_declared, jobs, real, seed, verbosity, whole_or_none
+from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
+from obliquerules.rules.columns import Range
+from obliquerules.rules.labels import Labels
+from obliquerules.stopwatch import Stopwatch
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# More rows make the search longer in proportion, and risks at equal complexity lower by a per cent or less on average.
+SEARCH_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """All given rows, as splitters and given splits count them.
+
+    Those of weight zero are included.
+
+    Attributes
+    ----------
+    place : array of shape (n_given,)
+        The place of each row among those of the task, -1 for rows of weight zero.
+    y : array of shape (n_given,)
+    groups : array of shape (n_given,) or None
+    """
+
+    place: NDArray[np.intp]
+    y: NDArray[Any]
+    groups: NDArray[np.intp] | None
+
+    @classmethod
+    def of(cls, y: Any, weight: Vector, groups: NDArray[np.intp] | None) -> GivenRows | None:
+        """Return the given rows, None if none has weight zero."""
+        counted = weight > 0.0
+        if counted.all():
+            return None
+        return cls(np.where(counted, np.cumsum(counted) - 1, -1), np.asarray(y).ravel(), groups)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method learns from.
+
+    Attributes
+    ----------
+    X : Block
+    y, weight : array of shape (n_samples,)
+        Targets, as the numbers that the loss takes, and row weights.
+    loss : Loss
+    labels : Labels or None
+        The classes that the targets 0 and 1 stand for, if they are classes.
+    learner : str
+        The name with which reports of progress begin.
+    offset : array of shape (n_samples,) or (n_samples, n_classes), or None
+        What is added to the scores of each row.
+    groups : array of shape (n_samples,) or None
+        The number of the group of each row; rows of a group are left out, held out and dealt into folds together.
+    frequency : array of shape (n_samples,) or None
+        How many observations each row stands for; None for the weights.
+    stopwatch : Stopwatch
+        Started when the fit began.
+    given : GivenRows or None
+        All rows that were given; None if none of them has weight zero.
+    """
+
+    X: Block
+    y: Vector
+    weight: Vector
+    loss: Loss
+    labels: Labels | None = None
+    learner: str = "fit"
+    offset: NDArray[np.float64] | None = None
+    groups: NDArray[np.intp] | None = None
+    frequency: Vector | None = None
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    given: GivenRows | None = None
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of X."""
+        return Columns.of(self.X.names) if self.X.columns is None else self.X.columns
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The distinct rows."""
+        return Sample.of(self.X, self.y, self.weight, self.offset, frequency=self.frequency, groups=self.groups)
+
+    def merged(self) -> Task:
+        """Return the task with equal rows merged, without groups."""
+        sample = self.sample
+        return dataclasses.replace(
+            self,
+            X=sample.X,
+            y=sample.y,
+            weight=sample.weight,
+            offset=sample.offset,
+            groups=None,
+            frequency=sample.frequency,
+            given=None,
+        )
+
+    def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
+        """Return the scores of an ensemble, with the offset if there is one."""
+        return ensemble(self.X, self.offset)
+
+    def on(self, rows: NDArray[Any], share: Vector | float = 1.0) -> Task:
+        """Return the task of another fit to some rows.
+
+        It begins now, and has a share of the weight of each row.
+        """
+        return dataclasses.replace(
+            self,
+            X=self.X.rows(rows),
+            y=self.y[rows],
+            weight=self.weight[rows] * share,
+            offset=None if self.offset is None else self.offset[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            frequency=None if self.frequency is None else self.frequency[rows] * share,
+            stopwatch=self.stopwatch.restarted(),
+            given=None,
+        )
+
+    def report(self, progress: str) -> None:
+        """Report progress on standard error."""
+        sys.stderr.write(f"[{self.learner}] {progress}\n")
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """What was learned.
+
+    Attributes
+    ----------
+    path : tuple of RuleEnsemble
+        Ensembles of growing complexity, the first of them the constant.
+    n_iter : int
+        The number of steps that learning took.
+    chosen : int
+        The position of the ensemble that predicts; -1 for the last.
+    notes : dict
+        Further fitted attributes of the estimator, by name.
+    parameters : dict
+        The values of parameters for which learning has found one, by name.
+    ranges : tuple of Range
+        The ranges of the columns that the path uses, on all rows.
+    from_some : bool
+        Whether the conditions were learned from some of the rows.
+    ridges : tuple of float
+        The ridge of each member of the path, in rows; empty if it is that of the method.
+    expected : tuple of float
+        The mean loss of each member to expect on new rows; empty if it is not known.
+    standard_errors : tuple of float
+        The standard error of each of them; empty unless they are cross-validated.
+    separated : int or None
+        The least complexity at which a member tells the classes of all training rows; None if none does.
+    """
+
+    path: tuple[RuleEnsemble, ...]
+    n_iter: int
+    chosen: int = -1
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    ranges: tuple[Range, ...] = ()
+    from_some: bool = False
+    ridges: tuple[float, ...] = ()
+    expected: tuple[float, ...] = ()
+    standard_errors: tuple[float, ...] = ()
+    separated: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(ABC):
+    """A way to learn rules.
+
+    A subclass is a frozen dataclass whose fields are its parameters, each declared with a function of
+    `obliquerules.parameters`. Estimators take signature and documentation from there; creating a method checks its values.
+    """
+
+    # Whether it learns more than two classes.
+    many_classes: ClassVar[bool] = False
+    # Whether it learns classes with an offset; numbers with an offset are other numbers without.
+    class_offsets: ClassVar[bool] = False
+    # Whether it leaves rows out, so that it matters which of them belong together.
+    takes_groups: ClassVar[bool] = False
+    # Whether the weights of rules are those of the least loss, and may be fitted to other rows.
+    free_weights: ClassVar[bool] = True
+    # The parameters that files leave out where they are None, so that releases that do not know them read these.
+    left_out_if_none: ClassVar[frozenset[str]] = frozenset()
+
+    ridge: float = real(0.0, "Penalty on squared rule weights, not on the constant, measured in rows.")
+    search_rows: int | None = whole_or_none(
+        SEARCH_ROWS,
+        "Conditions are learned from at most this many different rows, chosen by their content, equally many of each class "
+        "if there are; the weights of all rules are then fitted to all rows. None, or with ``groups`` in `fit`: conditions are "
+        "learned from all rows, too.",
+    )
+    n_jobs: int | None = jobs(
+        "The number of threads that look at blocks of rows, as joblib understands it. The model does not depend on it."
+    )
+    random_state: Any = seed("Seeds everything that is random.")
+    verbose: int = verbosity("If not zero, report progress on standard error.")
+
+    # By what the rows of each class were multiplied; no parameter, because it depends on the rows.
+    class_weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_declared(self)
+        self.check()
+
+    def check(self) -> None:  # noqa: B027  # optional
+        """Raise if valid parameters do not fit together; for subclasses to override."""
+
+    def check_task(self, task: Task) -> None:  # noqa: B027  # optional
+        """Raise, before any work is done, if the parameters do not fit the task; for subclasses to override."""
+
+    def can_learn_from_some(self, task: Task) -> bool:
+        """Say whether some of the rows are as good as all for learning conditions: groups, for example, stay complete."""
+        return task.groups is None and not (task.loss.by_class and task.offset is not None)
+
+    @abstractmethod
+    def grow(self, task: Task) -> Growth:
+        """Learn a path of ensembles."""
+
+    @property
+    def plain(self) -> Method:
+        """The method that only grows a path, for example without cross-validation: by default, this one."""
+        return self
+
+    def reseeded(self, seed: int) -> Self:
+        """Return the same method, silent and with another seed, for fits inside a fit."""
+        return dataclasses.replace(self, random_state=seed, verbose=0)
+
+    def penalty(self, loss: Loss, y: Vector, weight: Vector, ridge: float | None = None) -> Any:
+        """Return a ridge, by default that of growth, in units of the loss; with many classes, one for each.
+
+        A row counts for no less than it did before classes were reweighted: where hardly anything is left of a class, the
+        curvature vanishes, and with it a ridge in proportion to it alone.
+        """
+        curvature = loss.curvature(y, weight)
+        if self.class_weights is not None:
+            before = weight / np.asarray(self.class_weights)[y.astype(np.intp)]
+            curvature = np.maximum(curvature, loss.curvature(y, before))
+        return (self.growth_ridge if ridge is None else ridge) * curvature
+
+    @property
+    def growth_ridge(self) -> float:
+        """The ridge with which rules are learned, in rows."""
+        return float(self.ridge)
+
+    def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:
+        """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
+        ridge = self.penalty(loss, sample.y, sample.weight)
+        return fitted_weights(ensemble, sample, loss, ridge, start, fixed=fixed)
+
+    def penalised_loss(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss) -> float:
+        """Return what `refitted` minimises, the penalised mean loss.
+
+        It is the mean loss plus the ridge on rule weights, spread over the rows.
+        """
+        scale, ridge = factor_scales(ensemble, sample.X, sample.weight), self.penalty(loss, sample.y, sample.weight)
+        table = ensemble.weight_table
+        weights = table if scale is None else table * scale.reshape(-1, *[1] * (table.ndim - 1))
+        with np.errstate(over="ignore", invalid="ignore"):  # weights typed by hand may be of any size
+            penalty = 0.5 * float(np.sum(ridge * np.sum(weights[1:] ** 2, axis=0))) / float(np.add.reduce(sample.weight))
+            return loss.risk(sample.y, sample.scores(ensemble), sample.weight) + penalty
+
+
+def fitted_weights(
+    ensemble: RuleEnsemble, sample: Sample, loss: Loss, ridge: Any, start: Vector, *, fixed: NDArray[np.bool_] | None = None
+) -> Vector:
+    """Return the best constant and rule weights for the conditions and factors of an ensemble; fixed ones keep their start."""
+    design, pattern = firing_patterns(ensemble, sample.X, ensemble.fires(sample.X).T)
+    scale = factor_scales(ensemble, sample.X, sample.weight)
+    targets = (sample.y, sample.weight, loss)
+    return scaled_weights(design, pattern, scale, *targets, ridge, start, fixed=fixed, offset=sample.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEnsemble:
+    """An ensemble on rows: firing patterns, and weights on the scale on which a ridge counts them."""
+
+    design: NDArray[np.float64]
+    pattern: NDArray[np.intp]
+    weights: Vector
+    complexity: int
+
+    @classmethod
+    def of(cls, ensemble: RuleEnsemble, sample: Sample) -> FittedEnsemble:
+        """Return an ensemble on some rows."""
+        design, pattern = firing_patterns(ensemble, sample.X, ensemble.fires(sample.X).T)
+        scale = factor_scales(ensemble, sample.X, sample.weight)
+        if scale is None:
+            return cls(design, pattern, ensemble.weight_table, ensemble.complexity)
+        table = ensemble.weight_table
+        return cls(design / scale, pattern, table * scale.reshape(-1, *[1] * (table.ndim - 1)), ensemble.complexity)
+
+
+def scaled_weights(
+    design: NDArray[np.float64],
+    pattern: NDArray[np.intp],
+    scale: Vector | None,
+    y: Vector,
+    weight: Vector,
+    loss: Loss,
+    ridge: Any,
+    start: Vector,
+    *,
+    fixed: NDArray[np.bool_] | None = None,
+    offset: NDArray[np.float64] | None = None,
+    tolerance: float = EXACT,
+) -> Vector:
+    """Return the best weights for rows with given patterns, as `weights_of_patterns` does, if columns have other scales than 1.
+
+    The ridge counts the weight of a slope in standard deviations of its factor, so that units do not matter.
+    """
+    if scale is None:
+        given = (design, pattern, y, weight, loss, ridge, start)
+        return weights_of_patterns(*given, fixed=fixed, offset=offset, tolerance=tolerance)
+    units = scale.reshape(-1, *[1] * (start.ndim - 1))
+    scaled = (design / scale, pattern, y, weight, loss, ridge, start * units)
+    found = weights_of_patterns(*scaled, fixed=fixed, offset=offset, tolerance=tolerance) / units
+    return np.asarray(found if fixed is None else np.where(fixed.reshape(units.shape), start, found))
+
+
+def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | None:
+    """Return the standard deviation of the factor of each rule where it applies, 1 for the others; None if there is none."""
+    if all(rule.factor is None for rule in ensemble):
+        return None
+    return np.array([1.0, *(factor_scale(rule, X, weight) for rule in ensemble)])
+
+
+def factor_scale(rule: Rule, X: Block, weight: Vector) -> float:
+    """Return the standard deviation of the factor of a rule over the rows on which its condition holds."""
+    if rule.factor is None:
+        return 1.0
+    held = rule.condition(X) & ~np.isnan(X.matrix[:, rule.factor.column])
+    values, counted = rule.factor(X)[held], weight[held]
+    total = float(np.add.reduce(counted))
+    if total == 0.0:
+        return 1.0
+    mean = float(np.add.reduce(counted * values)) / total
+    spread = math.sqrt(float(np.add.reduce(counted * (values - mean) ** 2)) / total)
+    return spread if 0.0 < spread < math.inf else 1.0
+
+
+def firing_patterns(
+    ensemble: RuleEnsemble, X: Block, fires: Sequence[Mask] | Mask
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct patterns in which the rules fire on rows, after a column of ones, and the pattern of each row.
+
+    A rule with a factor has that in the place of a one; then each row has a pattern of its own.
+    """
+    columns = [
+        fired if rule.factor is None else np.where(fired, rule.factor(X), 0.0)
+        for rule, fired in zip(ensemble, fires, strict=True)
+    ]
+    return patterns_of(columns, len(X))
+
+
+def patterns_of(fires: Sequence[Any] | Mask, n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct patterns of rules that fire on these rows, after a column of ones, and the pattern of each row.
+
+    If there are numbers among them, the values of factors, each row has a pattern of its own.
+    """
+    if any(column.dtype != np.bool_ for column in fires):
+        return np.column_stack([np.ones(n_rows), *fires]), np.arange(n_rows, dtype=np.intp)
+    pattern = np.zeros(n_rows, dtype=np.intp)
+    for fired in fires:
+        # Rule by rule, pattern p becomes 2p + 1 where the rule fires and 2p elsewhere; then only those that occur are kept.
+        finer = 2 * pattern + fired
+        pattern = (np.cumsum(np.bincount(finer) > 0) - 1)[finer]
+    # All rows of a pattern are alike: any of them shows it.
+    row = np.zeros(int(pattern.max(initial=-1)) + 1, dtype=np.intp)
+    row[pattern] = np.arange(n_rows)
+    return np.column_stack([np.ones(len(row)), *(fired[row] for fired in fires)]), pattern

@@ -1,0 +1,135 @@
+"""Boxes: an OR of conjunctions on binarised columns, written as intervals of levels, and freed of what is redundant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.learning.nets.binarisation import Binarisation
+from obliquerules.rules import Conjunction, Proposition
+
+Levels = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes, each of which contains the rows with ``lower < level <= upper`` in every column.
+
+    The level of a row in a column is the number of thresholds below its value. A bound beyond all levels does not restrict.
+
+    Attributes
+    ----------
+    lower, upper : arrays of shape (n_boxes, n_columns)
+    highest : array of shape (n_columns,)
+        The highest level of each column.
+    """
+
+    lower: Levels
+    upper: Levels
+    highest: Levels
+
+    @classmethod
+    def of(cls, signs: NDArray[np.int8], binarisation: Binarisation, n_columns: int) -> Boxes:
+        """Merge the conditions on each column, and leave out empty boxes."""
+        columns = binarisation.columns
+        highest = np.bincount(columns, minlength=n_columns)
+        place = np.arange(len(columns)) - np.searchsorted(columns, columns)
+        lower = np.full((len(signs), n_columns), -1)
+        upper = np.tile(highest, (len(signs), 1))
+        for box, row in enumerate(signs):
+            np.maximum.at(lower[box], columns[row < 0], place[row < 0])
+            np.minimum.at(upper[box], columns[row > 0], place[row > 0])
+        possible = (lower < upper).all(axis=1)
+        return cls(lower[possible], upper[possible], highest)
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Which bounds restrict, first the lower and then the upper ones, shape (n_boxes, 2 n_columns)."""
+        return np.hstack([self.lower >= 0, self.upper < self.highest])
+
+    def unmet(self, box: int, levels: Levels) -> NDArray[np.bool_]:
+        """Return which bounds of a box each row violates, shape (n_samples, 2 n_columns)."""
+        return np.hstack([levels <= self.lower[box], levels > self.upper[box]])
+
+    def fires(self, levels: Levels) -> NDArray[np.bool_]:
+        """Return which boxes contain each row, shape (n_samples, n_boxes)."""
+        inside = [~self.unmet(box, levels).any(axis=1) for box in range(len(self))]
+        return np.column_stack(inside) if inside else np.zeros((len(levels), 0), dtype=np.bool_)
+
+    def conjunctions(self, binarisation: Binarisation) -> Iterator[Conjunction]:
+        """Yield each box as a condition in original units."""
+        first = np.searchsorted(binarisation.columns, np.arange(len(self.highest)))
+        for lower, upper in zip(first + self.lower, first + self.upper, strict=True):
+            propositions = []
+            for column, (below, above) in enumerate(zip(lower, upper, strict=True)):
+                if below >= first[column]:
+                    propositions.append(Proposition([column], [1.0], binarisation.thresholds[below]))
+                if above < first[column] + self.highest[column]:
+                    propositions.append(Proposition([column], [-1.0], -binarisation.thresholds[above]))
+            yield Conjunction(propositions)
+
+    def without(self, box: int) -> Boxes:
+        """Return the other boxes."""
+        return Boxes(np.delete(self.lower, box, axis=0), np.delete(self.upper, box, axis=0), self.highest)
+
+    def without_bound(self, box: int, bound: int) -> Boxes:
+        """Return the boxes with one bound fewer, numbered as in `asked`."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        column = bound % len(self.highest)
+        if bound < len(self.highest):
+            lower[box, column] = -1
+        else:
+            upper[box, column] = self.highest[column]
+        return Boxes(lower, upper, self.highest)
+
+
+def levels_of(X: NDArray[np.float64], binarisation: Binarisation) -> Levels:
+    """Return the level of each row in each column."""
+    levels = np.zeros(X.shape, dtype=np.intp)
+    for column, threshold in zip(binarisation.columns, binarisation.thresholds, strict=True):
+        levels[:, column] += X[:, column] > threshold
+    return levels
+
+
+def shortest(boxes: Boxes, levels: Levels) -> Boxes:
+    """Drop redundant boxes and bounds, one at a time: every row stays inside some box or outside all of them.
+
+    Boxes go first, those with the most bounds before others. Then bounds go, each time the one whose removal brings the fewest
+    rows into its box.
+    """
+    while True:
+        shorter = _without_a_box(boxes, levels) or _without_a_bound(boxes, levels)
+        if shorter is None:
+            return boxes
+        boxes = shorter
+
+
+def _without_a_box(boxes: Boxes, levels: Levels) -> Boxes | None:
+    """Leave out a box whose rows are all in other boxes too; return None if there is no such box."""
+    fires = boxes.fires(levels)
+    needed = fires[np.count_nonzero(fires, axis=1) == 1].any(axis=0)
+    if needed.all():
+        return None
+    size = np.where(needed, -1, boxes.asked.sum(axis=1))
+    return boxes.without(int(size.argmax()))
+
+
+def _without_a_bound(boxes: Boxes, levels: Levels) -> Boxes | None:
+    """Leave out a bound whose removal brings no outside row into a box; return None if there is no such bound."""
+    inside = boxes.fires(levels).any(axis=1)
+    never = len(levels) + 1
+    fewest, found = never, None
+    for box, asked in enumerate(boxes.asked):
+        unmet = boxes.unmet(box, levels)
+        by_one_bound = np.count_nonzero(unmet, axis=1) == 1
+        keeps_out = unmet[by_one_bound & ~inside].any(axis=0)
+        gained = np.where(asked & ~keeps_out, np.count_nonzero(unmet[by_one_bound], axis=0), never)
+        if (least := int(gained.min())) < fewest:
+            fewest, found = least, (box, int(gained.argmin()))
+    return None if found is None else boxes.without_bound(*found)

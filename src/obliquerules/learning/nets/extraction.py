@@ -1,0 +1,291 @@
+"""Extraction: trained networks made hard, freed of what is redundant, refitted, and read off as rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.data.scaling import Scaling
+from obliquerules.learning.nets.soft_rules import Units
+from obliquerules.learning.nets.training import NetworkParameters
+from obliquerules.learning.solvers.multinomial import class_weights_of_patterns
+from obliquerules.learning.solvers.rule_weights import weights_of_patterns
+from obliquerules.losses import Loss
+from obliquerules.pareto import pareto
+from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
+from obliquerules.rules.rounding.gaps import Projections, middle_half
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# A proposition belongs to a rule if its membership is at least this.
+MEMBER = 0.5
+# In the paper, weights of a direction below this share of its largest become zero.
+NEGLIGIBLE = 0.1
+# The shares tried by ``"refit"``: each makes another model of a network, and the Pareto front of all is kept.
+NEGLIGIBLE_SHARES = (0.1, 0.25, 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class HardNetwork:
+    """A network whose sigmoids are steps: what it computes is a sum of rules on standardised inputs.
+
+    Attributes
+    ----------
+    directions : array of shape (n_rules, n_propositions, n_features)
+    thresholds : array of shape (n_rules, n_propositions)
+    members : array of shape (n_rules, n_propositions)
+        Which propositions a rule is made of.
+    rule_weights : array of shape (n_rules,) or, with many classes, (n_rules, n_classes)
+    constant : float or array of shape (n_classes,)
+    """
+
+    directions: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    members: Mask
+    rule_weights: Vector
+    constant: Any
+
+    @classmethod
+    def of(cls, parameters: NetworkParameters, index: int, negligible: float = NEGLIGIBLE) -> HardNetwork:
+        """Make one network of a batch hard: round memberships, and set small weights within a direction to zero."""
+        directions = parameters["directions"][index].astype(np.float64)
+        size = np.abs(directions)
+        directions[size < negligible * size.max(axis=-1, keepdims=True)] = 0.0
+        return cls(
+            directions,
+            parameters["thresholds"][index].astype(np.float64),
+            parameters["memberships"][index] >= MEMBER,
+            parameters["rule_weights"][index].astype(np.float64),
+            parameters["constant"][index].astype(np.float64),
+        )
+
+    def holds(self, X: NDArray[np.float64]) -> Mask:
+        """Return where each proposition holds, shape (n_rules, n_propositions, n_samples)."""
+        projections = self.directions.reshape(-1, X.shape[1]) @ X.T
+        return projections.reshape(*self.thresholds.shape, len(X)) >= self.thresholds[..., None]
+
+    def fires(self, X: NDArray[np.float64]) -> Mask:
+        """Return where each rule fires, shape (n_rules, n_samples): where z = -(number of unmet members) is above -1/2."""
+        unmet = self.members[..., None] & ~self.holds(X)
+        fires: Mask = -unmet.sum(axis=1) > -0.5
+        return fires
+
+    def score(self, X: NDArray[np.float64]) -> Vector:
+        """Return the output of the network, in its own units, shape (n_samples,) or (n_samples, n_classes)."""
+        added: Vector = np.einsum("r...,rn->n...", self.rule_weights, self.fires(X).astype(np.float64))
+        return np.asarray(self.constant + added)
+
+    @cached_property
+    def speaks(self) -> Mask:
+        """Which rules have a weight other than zero, shape (n_rules,)."""
+        return np.asarray(np.any(self.rule_weights != 0.0, axis=tuple(range(1, self.rule_weights.ndim))))
+
+    @cached_property
+    def complexities(self) -> NDArray[np.intp]:
+        """The complexity of each proposition, shape (n_rules, n_propositions)."""
+        return 1 + np.asarray(np.count_nonzero(self.directions, axis=-1), dtype=np.intp)
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of all rules with a weight other than zero, counting the members that depend on the inputs."""
+        looks = self.members & self.directions.any(axis=-1)
+        counted = self.speaks & looks.any(axis=-1)
+        return int(np.count_nonzero(self.rule_weights[counted]) + (self.complexities * looks)[counted].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """The training rows, in original units and standardised, with the loss and the ridge by which models are judged on them.
+
+    With many classes, the ridge has a number for each, and ``outputs`` are their names.
+    """
+
+    X: NDArray[np.float64]
+    y: Vector
+    weight: Vector
+    loss: Loss
+    ridge: Any
+    outputs: tuple[str, ...] | None = None
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """The units of the columns."""
+        return Scaling.of(self.X, self.weight)
+
+    @cached_property
+    def standardised(self) -> NDArray[np.float64]:
+        """The columns at mean zero and unit variance."""
+        return self.scaling.transform(self.X)
+
+    @cached_property
+    def inputs(self) -> NDArray[np.float64]:
+        """The standardised columns that a network is trained on: with outliers brought in."""
+        return self.scaling.fenced(self.X)
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """With many classes, the share of each of them in each row, 0 or 1."""
+        return np.asarray(self.y[:, None] == np.arange(self.loss.n_classes), dtype=np.float64)
+
+    def risk(self, score: Vector) -> float:
+        """Return the weighted sum of the losses of scores."""
+        return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
+
+    def refit(self, fires: Mask, spoken: Mask | None = None) -> tuple[Vector, float]:
+        """Return the best constant and weights of rules that fire on these rows, shape (n_rules, n_samples), and their risk.
+
+        With many classes, ``spoken`` of shape (n_rules, n_classes) says which classes each rule has a weight for.
+        """
+        constant = self.loss.best_constant(self.y, self.weight)
+        start = np.zeros((1 + len(fires), *np.shape(constant)))
+        start[0] = constant
+        patterns, pattern = np.unique(fires.T, axis=0, return_inverse=True)
+        design, pattern = np.column_stack([np.ones(len(patterns)), patterns]), pattern.ravel()
+        if spoken is None:
+            weights = weights_of_patterns(design, pattern, self.y, self.weight, self.loss, self.ridge, start)
+        else:
+            free = np.vstack([np.ones(start.shape[1], dtype=np.bool_), spoken])
+            weights = class_weights_of_patterns(design, pattern, self.shares, self.weight, self.ridge, start, free)
+        return weights, self.risk((design @ weights)[pattern])
+
+
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A selection of the rules of a hard network and of their propositions, with weights.
+
+    Attributes
+    ----------
+    bodies : tuple of (int, tuple of int)
+        The index of each rule in the network, and the indices of its propositions.
+    weights : array of shape (1 + n_rules,) or, with many classes, (1 + n_rules, n_classes)
+        The constant and the rule weights.
+    risk : float
+        The loss on the training rows.
+    """
+
+    network: HardNetwork
+    bodies: tuple[tuple[int, tuple[int, ...]], ...]
+    weights: Vector
+    risk: float
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of the ensemble that the draft becomes."""
+        n_weights = int(np.count_nonzero(self.weights[1:])) if self.weights.ndim > 1 else len(self.bodies)
+        return n_weights + sum(self.body_complexities)
+
+    @property
+    def body_complexities(self) -> list[int]:
+        """The complexity of the condition of each rule."""
+        return [int(self.network.complexities[rule, list(kept)].sum()) for rule, kept in self.bodies]
+
+    def fires(self, rows: TrainingRows) -> Mask:
+        """Return where each rule fires, shape (n_rules, n_samples)."""
+        holds = self.network.holds(rows.standardised)
+        fires = [np.logical_and.reduce(holds[rule, list(kept)], axis=0) for rule, kept in self.bodies]
+        return np.array(fires, dtype=np.bool_).reshape(-1, len(rows.y))
+
+    def ensemble(self, rows: TrainingRows, columns: Columns | None) -> RuleEnsemble:
+        """Return the rules in original units."""
+        holds = self.network.holds(rows.standardised)
+        rules = []
+        for weight, (rule, kept) in zip(self.weights[1:], self.bodies, strict=True):
+            condition = Conjunction(self._proposition(rows, rule, index, holds[rule, index]) for index in kept)
+            rules.append(Rule(weight, condition))
+        return RuleEnsemble(rules, self.weights[0], columns, rows.outputs)
+
+    def _proposition(self, rows: TrainingRows, rule: int, index: int, holds: Mask) -> Proposition:
+        """Return a proposition in original units, its threshold moved to the middle of its gap: no row changes side."""
+        restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
+        projections = Projections.of(restored.project(rows.X), restored.terms(rows.X), restored.weights)
+        interval = middle_half(projections, holds)
+        if interval is None:
+            return restored
+        return Proposition(restored.columns, restored.weights, 0.5 * (interval[0] + interval[1]))
+
+
+def as_trained(network: HardNetwork, rows: TrainingRows, units: Units) -> Draft:
+    """Keep all propositions of the rules, and the weights from training.
+
+    A proposition that depends on no input always holds or never does: either it is dropped, or its rule is.
+    """
+    looks = network.directions.any(axis=-1)
+    never = (network.members & ~looks & (network.thresholds > 0.0)).any(axis=-1)
+    members = network.members & looks
+    constant = network.constant + network.rule_weights[~never & ~members.any(axis=-1)].sum(axis=0)
+    counted = np.flatnonzero(network.speaks & ~never & members.any(axis=-1))
+    bodies = tuple((int(rule), tuple(np.flatnonzero(members[rule]).tolist())) for rule in counted)
+    weights = units.size * np.array([constant, *network.rule_weights[counted]])
+    weights[0] += units.offset
+    if rows.loss.by_class:
+        weights[0] -= weights[0].mean()
+    risk = rows.risk(units.offset + units.size * network.score(rows.standardised))
+    return Draft(network, bodies, weights, risk)
+
+
+def without_rules(rows: TrainingRows) -> Draft:
+    """Return the draft of the best constant."""
+    constant = rows.loss.best_constant(rows.y, rows.weight)
+    nothing = HardNetwork(np.zeros((0, 0, rows.X.shape[1])), np.zeros((0, 0)), np.zeros((0, 0), np.bool_), np.zeros(0), 0.0)
+    weights = np.array([constant])
+    return Draft(nothing, (), weights, rows.risk(np.repeat(weights, len(rows.y), axis=0)))
+
+
+def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
+    """Drop what is redundant on the training rows, and refit the weights of what is left.
+
+    A proposition is redundant if the others of its rule imply it. A rule is redundant if its weight is zero, if it fires always
+    or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays speaks
+    for the classes of all of these.
+    """
+    holds = network.holds(rows.standardised)
+    kept: dict[bytes, tuple[int, tuple[int, ...]]] = {}
+    cost: dict[bytes, int] = {}
+    covered: dict[bytes, Mask] = {}
+    spoken: dict[bytes, Mask] = {}
+    for rule in np.flatnonzero(network.speaks):
+        body = needed(holds[rule], np.flatnonzero(network.members[rule]).tolist(), network.complexities[rule])
+        fires = np.logical_and.reduce(holds[rule, body], axis=0)
+        key = np.packbits(fires ^ fires[0]).tobytes()
+        complexity = int(network.complexities[rule, body].sum())
+        if fires.all() or not fires.any():
+            continue
+        spoken[key] = spoken.get(key, False) | (network.rule_weights[rule] != 0.0)
+        if complexity < cost.get(key, complexity + 1):
+            kept[key], cost[key], covered[key] = (int(rule), tuple(body)), complexity, fires
+    weights, risk = rows.refit(
+        _table(covered, len(rows.y)), _table(spoken, rows.loss.n_classes) if rows.loss.by_class else None
+    )
+    return Draft(network, tuple(kept.values()), weights, risk)
+
+
+def _table(rows: Mapping[bytes, Mask], n_columns: int) -> Mask:
+    return np.array(list(rows.values()), dtype=np.bool_).reshape(-1, n_columns)
+
+
+def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) -> list[int]:
+    """Return the members that are not redundant in their conjunction; the most complex are dropped first."""
+    kept = list(members)
+    together = np.logical_and.reduce(holds[kept], axis=0)
+    for index in sorted(kept, key=lambda index: -complexities[index]):
+        others = [other for other in kept if other != index]
+        if np.array_equal(np.logical_and.reduce(holds[others], axis=0), together):
+            kept = others
+    return kept
+
+
+def frontier(drafts: Iterable[Draft]) -> list[Draft]:
+    """Return the Pareto front of drafts by complexity and risk."""
+    return pareto(drafts, lambda draft: (draft.complexity, draft.risk))
+
+
+def one_of_each_size(drafts: Iterable[Draft]) -> list[Draft]:
+    """Return drafts by complexity, the best of each."""
+    ordered = sorted(drafts, key=lambda draft: (draft.complexity, -draft.risk))
+    return list({draft.complexity: draft for draft in ordered}.values())

@@ -1,0 +1,111 @@
+"""Indicators: levels and missing values as columns of numbers for networks, and their rules taken back to levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.data.level_sums import levels_of
+from obliquerules.data.scaling import filled_with_means
+from obliquerules.learning.method import Growth, Method, Task
+from obliquerules.pareto import pareto
+from obliquerules.rules import Block, Column, Conjunction, Membership, Proposition, Rule, RuleEnsemble, Shortening, Test
+from obliquerules.rules.proposition import Term, term_values
+from obliquerules.rules.simplify import strictest
+from obliquerules.rules.votes import in_whole_numbers
+
+# A column of missing values needs this many of them, and as many others.
+FEWEST_ROWS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Indicators:
+    """A task on numbers alone, and what each of its columns stands for in the task that it was made of.
+
+    Attributes
+    ----------
+    task : Task
+        The task as it was given.
+    terms : tuple of int or Membership
+        A column of numbers, or a condition that is 0 or 1.
+    numbers : Task
+        The task with these as columns; a missing number is the mean of its column.
+    """
+
+    task: Task
+    terms: tuple[Term, ...]
+    numbers: Task
+
+    @classmethod
+    def of(cls, task: Task, *, dates: bool) -> Indicators:
+        """Return columns for numbers, levels and missing values; dates and durations are numbers, or are left out."""
+        terms = _terms(task.X, task.weight, dates=dates)
+        matrix = np.column_stack([term_values(term, task.X) for term in terms])
+        columns = [_column(term, task.X) for term in terms]
+        return cls(task, terms, replace(task, X=Block.of_matrix(filled_with_means(matrix, task.weight), columns)))
+
+    def restored(self, ensemble: RuleEnsemble) -> RuleEnsemble:
+        """Return an ensemble on these columns as one on the columns of the task, with the same rule weights."""
+        rules = [Rule(rule.weight, Conjunction(map(self._test, rule.condition))) for rule in ensemble]
+        rules = [Rule(rule.weight, strictest(rule.condition) or rule.condition) for rule in rules]
+        restored = RuleEnsemble(rules, ensemble.intercept, self.task.columns, ensemble.outputs)
+        return restored.with_propositions(self.shortening.with_whole_threshold)
+
+    @cached_property
+    def shortening(self) -> Shortening:
+        """What knows which columns hold whole numbers, such as dates."""
+        return Shortening(self.task.X)
+
+    def _test(self, test: Test) -> Test:
+        if isinstance(test, Membership):
+            raise TypeError("Columns of numbers have no levels.")
+        terms = [self.terms[term] for term in test.columns if isinstance(term, int)]
+        placed = Proposition(terms, test.weights, test.threshold)
+        # The sums of rows with a missing number differ; the condition says of all of them what holds for most.
+        lacking = placed.lacks(self.task.X) if self.task.X.incomplete else np.zeros(0, dtype=np.bool_)
+        if lacking.any():
+            weight = self.task.weight[lacking]
+            placed = placed.with_missing(bool(2.0 * weight[test(self.numbers.X)[lacking]].sum() > weight.sum()))
+        return in_whole_numbers(placed, self.task.X)
+
+
+def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], *, dates: bool) -> Growth:
+    """Let a method that knows numbers alone learn from levels, dates and missing values too."""
+    if not task.X.incomplete and all(column.kind == "flag" for _, column in task.columns.special):
+        return grow(task)
+    task = task.merged()  # the order of rows, and how often equal ones are given, must not change means
+    indicators = Indicators.of(task, dates=dates)
+    growth = grow(indicators.numbers)
+    path = [indicators.restored(ensemble) for ensemble in growth.path]
+    if task.X.incomplete:
+        path = [_refitted(method, ensemble, task) for ensemble in path]
+    judged = [(ensemble, task.loss.risk(task.y, ensemble(task.X), task.weight)) for ensemble in path]
+    return replace(growth, path=tuple(one for one, _ in pareto(judged, lambda pair: (pair[0].complexity, pair[1]))))
+
+
+def _refitted(method: Method, ensemble: RuleEnsemble, task: Task) -> RuleEnsemble:
+    start = ensemble.weight_table
+    weights = method.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=np.bool_))
+    return ensemble.with_weight_table(weights)
+
+
+def _terms(X: Block, weight: NDArray[np.float64], *, dates: bool) -> tuple[Term, ...]:
+    kinds = ("number", "flag", "date", "time", "duration") if dates else ("number", "flag")
+    numbers = [j for j in range(X.n_columns) if X.column(j).levels is None and X.column(j).kind in kinds]
+    levels = [one for sums in levels_of(X, weight) for one in sums.most_frequent()]
+    missing, total = weight @ np.isnan(X.matrix), float(np.add.reduce(weight))
+    lacking = [j for j in sorted(X.incomplete) if FEWEST_ROWS <= missing[j] <= total - FEWEST_ROWS]
+    found: tuple[Term, ...] = (*numbers, *levels, *(Membership(j, (), missing=True) for j in lacking))
+    if not found:
+        raise ValueError("X has no column to learn from: no numbers, and no level with enough rows.")
+    return found
+
+
+def _column(term: Term, X: Block) -> Column:
+    if isinstance(term, int):
+        return Column(X.column(term).name, kind="flag" if X.column(term).kind == "flag" else "number")
+    return Column(term.describe(X.columns), kind="flag")

@@ -1,0 +1,400 @@
+"""Readable conditions: as short as the training rows support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.learning.method import Task, factor_scale, firing_patterns, scaled_weights
+from obliquerules.learning.solvers.multinomial import EXACT as EXACT_WEIGHTS
+from obliquerules.learning.solvers.multinomial import JUDGED
+from obliquerules.parameters import option
+from obliquerules.pareto import pareto
+from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
+from obliquerules.rules.curves import bend, bends, bent_at, only_column
+from obliquerules.rules.dropping import Dropping, Placed, size
+from obliquerules.rules.rounding.coarsening import Targets, coarsened, total
+from obliquerules.rules.simplify import strictest
+from obliquerules.status_line import status_line
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Positions = NDArray[np.intp]
+Patterns = tuple[Matrix, Positions]
+
+# Shorter conditions may raise the mean loss on the training rows by this share of its standard error,
+SHARE_OF_ERROR = 0.1
+# but by no more than this share of itself, and of what the rules gain over a constant: outliers make the standard error large.
+SHARE_OF_LOSS = 0.01
+
+# Parts that cost up to this many budgets with the present weights may be within one once weights are refitted.
+BUDGETS_TRIED = 8.0
+
+EXACT = ("loss", "rows")
+
+# The rows on which a rule fires, or does not, and its factor.
+_Place = tuple[bytes, Factor | None]
+
+
+def exactness(exception: str) -> Any:
+    """Declare how short conditions are.
+
+    ``exception`` says when they stay as they are learned.
+    """
+    return option(
+        "loss",
+        EXACT,
+        'How short conditions are. ``"loss"``: their numbers have as few digits as the training rows support: with them, and '
+        "rule weights fitted anew, the mean training loss of each model of the path is higher by at most a tenth of its "
+        "standard error, and by at most 1 % of itself and of what the rules gain over a constant; thresholds next to each "
+        "other become one. What costs no more than that to leave out goes, one thing after the other: a test, a variable of a "
+        "sum, a level, ``or missing``. So does a step, slope or hinge whose place another on the same variable alone can take; "
+        "and a knot takes the number of a threshold or knot next to it. Other limits of slopes stay: they guard against values "
+        "beyond those of the training rows. "
+        '``"rows"``: as few digits as possible such that no training row changes side, and only what changes the side of no '
+        f"training row goes. {exception}",
+    )
+
+
+def readable_path(
+    path: Sequence[tuple[RuleEnsemble, Any]], task: Task, exact: str, each: Callable[..., Iterable[Any]] = map
+) -> tuple[tuple[RuleEnsemble, ...], list[int]]:
+    """Return the Pareto front of a path in shorter conditions, and the places of its members on the path.
+
+    Each ensemble comes with the penalty on its weights. See `exactness`. Ensembles are independent of each other, but for the
+    digits of numbers: ``each`` is called like `map`.
+    """
+    rows = _Rows(task)
+    short = [(rows.shortening.ensemble(ensemble), penalty) for ensemble, penalty in path]
+    members = list(each(lambda one: rows.tidied(*one), short))
+    if exact == "loss":
+        # The first member of a path is the constant.
+        highest, told = members[0].loss, status_line().counter("shorter conditions", 2 * len(members))
+        needed = list(each(lambda member: told(rows.within_budget(member, highest)), members))
+        coarse = rows.in_fewer_digits(needed, each)
+        members = list(
+            each(
+                lambda member: told(rows.within_budget(rows.tidied(member.ensemble, member.penalty), highest, last=True)),
+                coarse,
+            )
+        )
+    front = pareto(range(len(members)), lambda place: (members[place].ensemble.complexity, members[place].loss))
+    return tuple(members[place].ensemble for place in front), front
+
+
+def shortened_path(path: Sequence[RuleEnsemble], task: Task) -> tuple[RuleEnsemble, ...]:
+    """Return a path in the fewest digits that move no row."""
+    shortening = Shortening(task.sample.X)
+    return tuple(shortening.ensemble(ensemble).with_propositions(shortening.of_presence) for ensemble in path)
+
+
+def without_idle_parts(path: Sequence[RuleEnsemble], task: Task) -> list[RuleEnsemble]:
+    """Return a path without idle parts of conditions; weights stay."""
+    rows = _Rows(task)
+    return [ensemble.with_rules(map(rows.without_idle_parts, ensemble)) for ensemble in path]
+
+
+@dataclass(frozen=True, eq=False)
+class _Member:
+    """An ensemble with the penalty on its weights, its training scores and its mean loss."""
+
+    ensemble: RuleEnsemble
+    penalty: Any
+    score: Vector
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """A change of one rule that makes an ensemble shorter.
+
+    Attributes
+    ----------
+    index : int
+        The place of the rule.
+    rule : Rule
+        The rule as it was.
+    complexity : int
+        By how much its complexity changes.
+    rise : float
+        By how much the mean loss of the ensemble rises if all weights stay, but for those of two rules that become one.
+    after : Placed, Rule or None
+        The shorter condition, and where it holds; the rule at the number of another; None if another takes its place.
+    """
+
+    index: int
+    rule: Rule
+    complexity: int
+    rise: float
+    after: Placed | Rule | None
+
+    def of(self, ensemble: RuleEnsemble) -> RuleEnsemble:
+        """Return the ensemble with this change."""
+        after = replace(self.rule, condition=self.after.condition) if isinstance(self.after, Placed) else self.after
+        rules = ensemble.rules
+        changed = () if after is None else (after,)
+        return ensemble.with_rules((*rules[: self.index], *changed, *rules[self.index + 1 :]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The training rows with their targets, and which of them meet each condition."""
+
+    task: Task
+    met: dict[Conjunction, Mask] = field(default_factory=dict)
+    scales: dict[tuple[Conjunction, Factor | None], float] = field(default_factory=dict)
+
+    @cached_property
+    def targets(self) -> Targets:
+        sample = self.task.sample
+        return Targets(self.task.loss.in_shares(sample.y), sample.weight, self.task.loss, sample.offset)
+
+    @cached_property
+    def shortening(self) -> Shortening:
+        return Shortening(self.task.sample.X)
+
+    @cached_property
+    def dropping(self) -> Dropping:
+        return Dropping(self.shortening)
+
+    # ---- no row changes side
+
+    def tidied(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+        """Return an ensemble without idle parts and redundant rules.
+
+        Weights are refitted where rules merge.
+        """
+        rules = [self.without_idle_parts(rule) for rule in ensemble]
+        shorter = ensemble if rules == list(ensemble) else ensemble.with_rules(rules)
+        merged = without_redundant(shorter, self.fires(shorter))
+        return self.fitted(merged, penalty) if len(merged) < len(shorter) else self.scored(merged, penalty)
+
+    def without_idle_parts(self, rule: Rule) -> Rule:
+        """Return a rule without parts that move no row."""
+        condition = self.dropping.condition(rule.condition)
+        if any(self.shortening.of_presence(test) is not test for test in condition):
+            condition = Conjunction(map(self.shortening.of_presence, condition))
+        return rule if condition == rule.condition else replace(rule, condition=condition)
+
+    # ---- the loss rises within a budget
+
+    def budget(self, member: _Member, highest: float) -> float:
+        """Return by how much the mean loss may rise.
+
+        ``highest`` is that of a constant.
+        """
+        gain = max(highest - member.loss, 0.0)
+        return min(SHARE_OF_ERROR * self.targets.standard_error(member.score), SHARE_OF_LOSS * min(member.loss, gain))
+
+    def in_fewer_digits(self, members: Sequence[_Member], each: Callable[..., Iterable[Any]]) -> list[_Member]:
+        """Return ensembles in fewer digits, if within the budget."""
+        ensembles, scores = [one.ensemble for one in members], [one.score for one in members]
+        budgets = [self.budget(one, members[0].loss) for one in members]
+        coarse = coarsened(ensembles, scores, self.task.sample.X, self.targets, budgets, self.shortening)
+        # A ridge does not minimise the loss itself, which may exceed the budget after all.
+        again = each(lambda one: self.fitted(*one), zip(coarse, [one.penalty for one in members], strict=True))
+        fitted = zip(members, again, budgets, strict=True)
+        return [after if after.loss <= before.loss + budget else before for before, after, budget in fitted]
+
+    def within_budget(self, member: _Member, highest: float, *, last: bool = False) -> _Member:
+        """Return an ensemble without what the budget can spare.
+
+        At last, in few digits, parts of more than a budget are tried with refitted weights, and rules on one variable merge.
+        """
+        while (shorter := self._one_less(member, self.budget(member, highest), last)) is not None:
+            member = shorter
+        return member
+
+    def _one_less(self, member: _Member, budget: float, last: bool) -> _Member | None:
+        """Return an ensemble with one part less, if possible."""
+        indices, tried = range(len(member.ensemble)), BUDGETS_TRIED if last else 1.0
+        ways = [way for index in indices for way in self._ways(member, index)]
+        ways += [way for index in indices if last for way in self._ways_to_merge(member, index)]
+        patterns: Patterns | None = None
+        for way in sorted(ways, key=lambda one: (one.complexity, one.rise, one.index)):
+            if not way.rise <= tried * budget:
+                continue
+            if way.rise > budget and patterns is None:
+                patterns = firing_patterns(member.ensemble, self.task.sample.X, self.fires(member.ensemble))
+            if way.rise <= budget or (patterns and self._refitted_loss(member, way, patterns) <= member.loss + budget):
+                changed = way.of(member.ensemble)
+                if _length(changed) < _length(member.ensemble):
+                    fitted = self.fitted(changed, member.penalty)
+                    # With a ridge, the weight of one rule may do less than those of two.
+                    if isinstance(way.after, Placed) or fitted.loss <= member.loss + budget:
+                        return fitted
+        return None
+
+    def _ways(self, member: _Member, index: int) -> Iterator[_Way]:
+        """Yield a rule with one part less, and its best threshold."""
+        X, rule = self.task.sample.X, member.ensemble[index]
+        fires, candidates = self._met(rule.condition), self.dropping.shorter(rule.condition)
+        if not candidates:
+            return
+        without = member.score - rule.where(fires, X)
+        everywhere = rule.weight if rule.factor is None else rule.where(np.ones_like(fires), X)
+        gain = self.targets.values(without) - self.targets.values(without + everywhere)
+        # In any order the same: where equal rows change places, nothing rises.
+        now = total(gain[fires])
+        for shorter in candidates:
+            placed = shorter.best(gain)
+            if placed is not None:
+                rise = (now - total(gain[placed.holds])) / self.targets.size
+                yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
+
+    def _ways_to_merge(self, member: _Member, index: int) -> Iterator[_Way]:
+        """Yield ways to merge a rule with others on its variable.
+
+        One of them takes its place, or its knot takes the number of a neighbour.
+        """
+        rule = member.ensemble[index]
+        column = only_column(rule)
+        others = [
+            other
+            for place, other in enumerate(member.ensemble)
+            if place != index and column is not None and only_column(other) == column
+        ]
+        if not others:
+            return
+        values = self._values(rule)
+        rises = [self._rise(member, rule, self._as_line(values, self._values(other)) - values) for other in others]
+        yield _Way(index, rule, -rule.complexity, min(rises), None)
+        knot = bend(rule)
+        if knot is None or rule.factor is None:  # thresholds that take the number of another are that threshold
+            return
+        numbers = {number for _, number in bends(others)}
+        below, above = (number for number in numbers if number < knot), (number for number in numbers if number > knot)
+        for number in (*sorted(below)[-1:], *sorted(above)[:1]):
+            moved = replace(rule, factor=bent_at(rule.factor, number))
+            if all(other.factor != moved.factor for other in others):
+                yield _Way(index, rule, 0, self._rise(member, rule, self._values(moved) - values), moved)
+
+    def _rise(self, member: _Member, rule: Rule, change: Vector) -> float:
+        """Return the rise of the mean loss if the values of a rule change."""
+        return self.targets.mean(member.score + np.multiply.outer(change, rule.weight)) - member.loss
+
+    def _as_line(self, values: Vector, others: Vector) -> Vector:
+        """Return the constant and multiple of others closest to values."""
+        weight, size = self.task.sample.weight, self.targets.size
+        with np.errstate(over="ignore", invalid="ignore"):
+            others = others - total(weight * others) / size
+            spread = total(weight * others**2)
+            slope = total(weight * others * values) / spread if spread > 0.0 else 0.0
+            return np.asarray(total(weight * values) / size + slope * others)
+
+    # ---- weights and scores
+
+    def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+        """Return an ensemble without redundant rules and with refitted weights."""
+        tidy = without_redundant(ensemble, self.fires(ensemble))
+        patterns = firing_patterns(tidy, self.task.sample.X, self.fires(tidy))
+        return self.scored(tidy.with_weight_table(self._weights(tidy, penalty, patterns)), penalty)
+
+    def _refitted_loss(self, member: _Member, way: _Way, patterns: Patterns) -> float:
+        """Return the refitted mean loss after a change."""
+        place = 1 + way.index
+        if way.after is None:
+            patterns = np.delete(patterns[0], place, axis=1), patterns[1]
+        else:
+            patterns = _with_column(*patterns, place, self._column(way.rule, way.after))
+        ensemble = member.ensemble if isinstance(way.after, Placed) else way.of(member.ensemble)
+        weights = self._weights(ensemble, member.penalty, patterns, JUDGED)
+        return self.targets.mean((patterns[0] @ weights)[patterns[1]])
+
+    def _column(self, rule: Rule, after: Placed | Rule) -> Vector:
+        """Return the column of a changed rule."""
+        return self._values(rule, after.holds) if isinstance(after, Placed) else self._values(after)
+
+    def _values(self, rule: Rule, holds: Mask | None = None) -> Vector:
+        """Return what the weight of a rule is multiplied by."""
+        holds = self._met(rule.condition) if holds is None else holds
+        return holds.astype(np.float64) if rule.factor is None else np.where(holds, rule.factor(self.task.sample.X), 0.0)
+
+    def _weights(self, ensemble: RuleEnsemble, penalty: Any, patterns: Patterns, tolerance: float = EXACT_WEIGHTS) -> Vector:
+        """Return the best weights of rules for firing patterns."""
+        sample, start = self.task.sample, ensemble.weight_table
+        sloped = any(rule.factor is not None for rule in ensemble)
+        scale = np.array([1.0, *map(self._scale, ensemble)]) if sloped else None
+        fitted = (*patterns, scale, self.targets.y, sample.weight, self.task.loss, penalty, start)
+        return scaled_weights(*fitted, offset=sample.offset, tolerance=tolerance)
+
+    def _scale(self, rule: Rule) -> float:
+        place = rule.condition, rule.factor
+        if place not in self.scales:
+            self.scales[place] = factor_scale(rule, self.task.sample.X, self.task.sample.weight)
+        return self.scales[place]
+
+    def scored(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+        """Return an ensemble with its scores and its loss."""
+        score = np.repeat(np.array([ensemble.intercept]), len(self.task.sample.y), axis=0)
+        for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
+            score += rule.where(fires, self.task.sample.X)
+        return _Member(ensemble, penalty, score, self.targets.mean(score))
+
+    def fires(self, ensemble: RuleEnsemble) -> list[Mask]:
+        """Return the training rows on which each rule fires."""
+        return [self._met(rule.condition) for rule in ensemble]
+
+    def _met(self, condition: Conjunction) -> Mask:
+        if condition not in self.met:
+            self.met[condition] = condition(self.task.sample.X)
+        return self.met[condition]
+
+
+def _length(ensemble: RuleEnsemble) -> tuple[int, int, int]:
+    """Return complexity, variables in conditions, and bends."""
+    return ensemble.complexity, sum(size(rule.condition)[1] for rule in ensemble), len(bends(ensemble))
+
+
+def _with_column(design: Matrix, pattern: Positions, place: int, column: Vector) -> Patterns:
+    """Return firing patterns with one column replaced."""
+    if len(design) == len(pattern):  # each row has a pattern of its own
+        changed = design[pattern]
+        changed[:, place] = column
+        return changed, np.arange(len(pattern), dtype=np.intp)
+    finer = 2 * pattern + (column != 0.0)
+    occurs = np.bincount(finer, minlength=2 * len(design)) > 0
+    changed = np.repeat(design, 2, axis=0)
+    changed[:, place] = np.tile([0.0, 1.0], len(design))
+    return np.ascontiguousarray(changed[occurs]), (np.cumsum(occurs) - 1)[finer]
+
+
+def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:
+    """Return an ensemble without redundant rules, with the same scores.
+
+    These fire on all of the rows, on none, or where another does or does not; of those that fire on the same rows the shortest
+    stays. Within a rule, of conditions in the same direction only the strictest stays. A rule with a factor is redundant only
+    to one with the same factor that fires on the same rows; one that fires on all of them is a slope.
+    """
+    kept = dict[_Place, tuple[Conjunction, bool]]()
+    places: list[tuple[_Place | None, bool]] = []
+    for rule, fired in zip(ensemble, fires, strict=True):
+        condition, everywhere = strictest(rule.condition), bool(fired.all())
+        # The complement of a rule with a factor is no constant less.
+        turned = rule.factor is None and bool(fired[0])
+        if condition is None or not fired.any() or (everywhere and rule.factor is None):
+            places.append((None, turned))
+            continue
+        place = np.packbits(fired ^ turned).tobytes(), rule.factor
+        found = Conjunction() if everywhere else condition
+        if place not in kept or found.complexity < kept[place][0].complexity:
+            kept[place] = found, turned
+        places.append((place, turned))
+    if [condition for condition, _ in kept.values()] == [rule.condition for rule in ensemble]:
+        return ensemble
+    intercept, weights = np.array(ensemble.intercept), dict[_Place, Vector]()
+    for rule, (at, turned) in zip(ensemble, places, strict=True):
+        weight = np.array(rule.weight)
+        opposite = turned if at is None else kept[at][1] != turned
+        # Where the other rule does not fire, w (1 - q) = w - w q.
+        intercept = intercept + weight * opposite
+        if at is not None:
+            weights[at] = weights.get(at, np.zeros(())) + (-weight if opposite else weight)
+    rules = (Rule(weights[place], condition, place[1]) for place, (condition, _) in kept.items())
+    return ensemble.with_rules(rules, intercept)

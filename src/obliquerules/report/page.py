@@ -1,0 +1,66 @@
+"""Page: a payload, the scripts and the style sheet of ``parts`` as one self-contained HTML file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import importlib.resources
+import json
+import re
+from typing import Any
+
+# In the order in which they stand in the page, as one script.
+SCRIPTS = (
+    "data",
+    "arithmetic",
+    "classes",
+    "measures",
+    "words",
+    "elements",
+    "chart",
+    "calibration",
+    "decision",
+    "confusion",
+    "figures",
+    "bands",
+    "rules",
+    "fields",
+    "given",
+    "case",
+    "chances",
+    "model_file",
+    "page",
+)
+POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
+
+
+def page(payload: dict[str, Any], version: str) -> str:
+    """Return the text of the file."""
+    style = _part("page.css")
+    script = "\n".join(['"use strict";', *(_part(f"{name}.js") for name in SCRIPTS)])
+    values = {
+        "policy": POLICY.format(script=_digest(script), style=_digest(style)),
+        "title": html.escape(payload["title"]),
+        "version": html.escape(version),
+        "style": style,
+        "script": script,
+        "payload": embedded(payload),
+    }
+    # In one pass, so that no value is searched for placeholders.
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], _part("page.html"))
+
+
+def embedded(payload: dict[str, Any]) -> str:
+    """Return JSON that can stand in a script element: without the character that begins a tag."""
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _part(name: str) -> str:
+    return importlib.resources.files("obliquerules.report").joinpath("parts", name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return the hash by which the security policy allows a script or style."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"

@@ -1,0 +1,1 @@
+"""Model files: JSON documents written, read and checked."""

@@ -1,0 +1,216 @@
+"""Encoding: rules, ensembles and models as the plain objects of a JSON document."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliquerules.rules.columns import Column, Columns
+from obliquerules.rules.files.fields import write_document
+from obliquerules.rules.membership import Membership
+
+if TYPE_CHECKING:
+    from obliquerules.rules.edits import EditLog, EditStep
+    from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.factor import Factor
+    from obliquerules.rules.labels import Labels
+    from obliquerules.rules.model import Model, Offset
+    from obliquerules.rules.proposition import Test
+    from obliquerules.rules.rule import Rule
+
+# The versions of documents whose columns are plain numbers or flags, whose columns are anything, with many classes or an
+# offset, and with factors, which a release that reads older versions only would ignore.
+OF_FLAGS, OF_LEVELS, OF_CLASSES, OF_FACTORS = "1.3", "2.0", "2.1", "3.0"
+# Without names, rules may use any column: a short file must not demand rows that fill the memory.
+MOST_UNNAMED_COLUMNS = 10**6
+# Columns without names take no room in a file: a short one must not demand a long path of wide models.
+MOST_UNNAMED_ON_PATH = 10**8
+# What a file may have for each ensemble of the fit.
+BY_MEMBER = ("ridges", "expected", "standard_errors")
+# For each type of label, the Python type of its values in a file and the kinds of array that they may become.
+LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
+
+
+def ensemble_content(ensemble: RuleEnsemble, *, with_offset: bool = False) -> dict[str, Any]:
+    """Return the content of the document of an ensemble by itself, or of one that says what the offset of its model is."""
+    names = None if ensemble.feature_names is None else list(ensemble.feature_names)
+    if names is None and any(rule.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
+        raise ValueError(
+            f"Rules on columns beyond the first {MOST_UNNAMED_COLUMNS} can only be saved if the columns have names."
+        )
+    content = {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
+    outputs = {} if ensemble.outputs is None else {"outputs": list(ensemble.outputs)}
+    return content | outputs | _encode_columns(ensemble.columns) | _version([ensemble], with_offset=with_offset)
+
+
+def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the rules of an ensemble as plain objects; the names are left to the caller."""
+    return {"intercept": _encode_weight(ensemble.intercept), "rules": [encode_rule(rule) for rule in ensemble.rules]}
+
+
+def encode_rule(rule: Rule) -> dict[str, Any]:
+    """Return a rule as plain objects."""
+    factor = {} if rule.factor is None else {"factor": _encode_factor(rule.factor)}
+    return {"weight": _encode_weight(rule.weight)} | factor | {"condition": [_encode_test(test) for test in rule.condition]}
+
+
+def _encode_factor(factor: Factor) -> dict[str, Any]:
+    limits = {"lower": factor.lower, "upper": factor.upper}
+    origin = {} if factor.origin == 0.0 else {"origin": factor.origin}
+    return {"column": factor.column} | origin | {name: limit for name, limit in limits.items() if math.isfinite(limit)}
+
+
+def _encode_weight(weight: float | tuple[float, ...]) -> float | list[float]:
+    return list(weight) if isinstance(weight, tuple) else weight
+
+
+def _encode_test(test: Test) -> dict[str, Any]:
+    if isinstance(test, Membership):
+        return _encode_membership(test)
+    columns = [term if isinstance(term, int) else _encode_membership(term) for term in test.columns]
+    numbers = {"columns": columns, "weights": list(test.weights), "threshold": test.threshold}
+    return numbers | _if_true(missing=test.missing)
+
+
+def _encode_membership(membership: Membership) -> dict[str, Any]:
+    answers = _if_true(negated=membership.negated, missing=membership.missing, ordered=membership.ordered)
+    return {"column": membership.column, "levels": list(membership.levels)} | answers
+
+
+def _if_true(**answers: bool) -> dict[str, Any]:
+    """Return the entries that are true; the others are left out of a file."""
+    return {name: True for name, answer in answers.items() if answer}
+
+
+def _encode_columns(columns: Columns | None) -> dict[str, Any]:
+    """Return what columns hold besides plain numbers, as an entry of the document if there is any."""
+    special = () if columns is None else columns.special
+    return {"columns": [_encode_column(*one) for one in special]} if special else {}
+
+
+def _encode_column(position: int, column: Column) -> dict[str, Any]:
+    answers = _if_true(ordered=column.ordered, missing=column.missing)
+    if column.levels is None:
+        return {"position": position, "kind": column.kind} | answers
+    return {"position": position, "levels": list(column.levels)} | answers
+
+
+def _version(ensembles: Sequence[RuleEnsemble], *, with_offset: bool = False) -> dict[str, Any]:
+    """Return the version of the document if it is not the one for models of plain numbers.
+
+    A release that reads version 1 only would misread levels, dates and conditions on missing values; flags change nothing.
+    """
+    if any(rule.factor is not None for ensemble in ensembles for rule in ensemble):
+        return {"version": OF_FACTORS}
+    if ensembles[0].outputs is not None or with_offset:
+        return {"version": OF_CLASSES}
+    columns = ensembles[0].columns
+    special = () if columns is None else columns.special
+    tests = [test for ensemble in ensembles for rule in ensemble for test in rule.condition]
+    if any(column != Column(column.name, kind="flag") for _, column in special) or any(map(_is_new, tests)):
+        return {"version": OF_LEVELS}
+    return {"version": OF_FLAGS} if special else {}
+
+
+def _is_new(test: Test) -> bool:
+    return isinstance(test, Membership) or test.missing or not all(isinstance(term, int) for term in test.columns)
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file, replacing it in one step."""
+    write_document(path, encode_model(model))
+
+
+def encode_model(model: Model) -> dict[str, Any]:
+    """Return the content of the document of a model.
+
+    An edited ensemble comes last on the path and is the chosen one, so that readers of version 1.0, which know nothing of
+    edits, predict with it, too.
+    """
+    path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
+    edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
+    return encode_origin(model) | _encode_by_member(model) | path | edits
+
+
+def _encode_by_member(model: Model) -> dict[str, Any]:
+    """Return what is known of each member of the path."""
+    lists = {name: list(getattr(model, name)) for name in BY_MEMBER}
+    marks = {name: getattr(model, name) for name in ("selected", "separated")}
+    return {name: values for name, values in lists.items() if values} | {
+        name: mark for name, mark in marks.items() if mark is not None
+    }
+
+
+def encode_origin(model: Model) -> dict[str, Any]:
+    """Return the content of the document of a model, without its ensembles and edits."""
+    origin, names = model.origin, model.feature_names
+    if origin is None:
+        raise ValueError("The model does not say which estimator it comes from; save its ensemble, with ensemble.save().")
+    if not origin.named:
+        _check_unnamed(len(names), len(model.path))
+    content = {
+        "kind": "estimator",
+        "estimator": origin.estimator,
+        "parameters": dict(origin.parameters),
+        "n_features": len(names),
+        "feature_names": list(names) if origin.named else None,
+        "classes": None if model.labels is None else encode_labels(model.labels),
+        "n_iter": origin.n_iter,
+    }
+    given = {"names_by_hand": True} if origin.by_hand else {}
+    ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
+    weights = {} if model.class_weights is None else {"class_weights": list(model.class_weights)}
+    version = _version(model.ensembles, with_offset=model.offset is not None)
+    return content | given | encode_offset(model.offset) | weights | ranges | _encode_columns(model.path[0].columns) | version
+
+
+def _check_unnamed(n_columns: int, n_ensembles: int) -> None:
+    """Raise if a file with this many unnamed columns and ensembles could not be read back."""
+    if n_columns > MOST_UNNAMED_COLUMNS:
+        raise ValueError(f"A model on more than {MOST_UNNAMED_COLUMNS} columns can only be saved if the columns have names.")
+    if n_ensembles >= longest_path(n_columns):  # an edit adds one more
+        raise ValueError(f"{n_ensembles} ensembles on {n_columns} columns can only be saved if the columns have names.")
+
+
+def longest_path(n_features: int) -> int:
+    """Return the largest number of ensembles on ``n_features`` columns without names that a file may hold."""
+    return MOST_UNNAMED_ON_PATH // n_features
+
+
+def encode_edits(edits: EditLog, model: Model) -> dict[str, Any]:
+    """Return the log of edits as a file has it."""
+    return {"start": model.path.index(edits.start), "steps": [_encode_step(step) for step in edits]}
+
+
+def _encode_step(step: EditStep) -> dict[str, Any]:
+    return {
+        "action": step.action,
+        "rule": step.rule,
+        "new": None if step.new is None else encode_rule(step.new),
+        "description": step.description,
+        "complexity": [step.complexity_before, step.complexity_after],
+        "loss": [step.loss_before, step.loss_after],
+        **({"settings": dict(step.settings)} if step.settings else {}),
+    }
+
+
+def encode_offset(offset: Offset | None) -> dict[str, Any]:
+    """Return what predictions are given besides the inputs, as an entry of the document if there is any."""
+    if offset is None:
+        return {}
+    unit = {"unit": offset.unit} if offset.kind == "exposure" else {}
+    return {"offset": {"kind": offset.kind, "columns": list(offset.names)} | unit}
+
+
+def encode_labels(labels: Labels) -> dict[str, Any]:
+    """Return the labels of classes as plain objects."""
+    values = [value.item() if isinstance(value, np.generic) else value for value in labels.values]
+    for name, (kind, _) in LABEL_TYPES.items():
+        if all(type(value) is kind for value in values):
+            return {"type": name, "values": values}
+    raise TypeError(f"Only labels that are all text, whole numbers, numbers or booleans can be saved; got {values}.")

@@ -1,0 +1,405 @@
+"""Coarsening: conditions of several ensembles in shorter decimals than the rows need, as far as the loss of each allows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.rules.columns import Block
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.numbers import rounded_to, significant_digits
+from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.rounding.gaps import Projections, clear_threshold
+from obliquerules.rules.rounding.shortening import Shortening, length
+from obliquerules.rules.votes import is_binary
+
+if TYPE_CHECKING:
+    from obliquerules.rules.conjunction import Conjunction
+    from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.factor import Factor
+
+# Numbers are rounded to the most digits first, all of them, and then to fewer: so no number gets short at the cost of another.
+MOST_DIGITS = 8
+# Thresholds in the same direction are next to each other if they differ by no more than one unit of this digit.
+NEIGHBOUR_DIGITS = 2
+
+# What a boundary without numbers has in their place.
+NO_BOUNDARY = Proposition([0], [1.0], 0.0)
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+
+class HasValue(Protocol):
+    """What rounding needs of a loss."""
+
+    def value(self, y: Vector, score: Vector) -> Vector:
+        """Return the loss of each score."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """What scores, with an offset added to them if there is one, are compared with: targets, row weights and the loss."""
+
+    y: Vector
+    weight: Vector
+    loss: HasValue
+    offset: Vector | None = None
+
+    @cached_property
+    def size(self) -> float:
+        """The sum of the row weights."""
+        return total(self.weight)
+
+    def values(self, score: Vector, rows: Rows | slice = slice(None)) -> Vector:
+        """Return the weighted loss of each of the rows."""
+        return np.asarray(self.weight[rows] * self._loss(score, rows))
+
+    def _loss(self, score: Vector, rows: Rows | slice = slice(None)) -> Vector:
+        return self.loss.value(self.y[rows], score if self.offset is None else score + self.offset[rows])
+
+    def mean(self, score: Vector) -> float:
+        """Return the mean loss."""
+        return total(self.values(score)) / self.size
+
+    def standard_error(self, score: Vector) -> float:
+        """Return the standard error of the mean loss; a row of weight 2 counts as two."""
+        deviation = self._loss(score) - self.mean(score)
+        # Divided by a power of two, which is exact, because squares of losses may be beyond the largest double.
+        exponent = math.frexp(float(np.abs(deviation).max()))[1]
+        return math.ldexp(math.sqrt(total(self.weight * np.ldexp(deviation, -exponent) ** 2)), exponent) / self.size
+
+
+def coarsened(
+    ensembles: Sequence[RuleEnsemble],
+    scores: Sequence[Vector],
+    X: Block,
+    targets: Targets,
+    budgets: Sequence[float],
+    shortening: Shortening,
+) -> list[RuleEnsemble]:
+    """Return the ensembles with conditions in as few digits as the budgets allow; the rule weights stay.
+
+    First each condition is shortened such that no row changes side. Then digits are taken away as long as the mean loss of no
+    ensemble rises by more than its budget, from all that has happened to it: first all numbers get at most eight digits, then
+    seven, and so on. A condition is the same in all ensembles; ``x >= t`` and ``x <= t`` share their number. Thresholds
+    next to each other become one. No threshold comes so close to a row that another engine might see it on the other side.
+    """
+    exact = [shortening.ensemble(ensemble) for ensemble in ensembles]
+    work = _Work(X, targets, shortening)
+    for ensemble, score, budget in zip(exact, scores, budgets, strict=True):
+        work.add(ensemble, score, budget)
+    for digits in range(MOST_DIGITS, 0, -1):
+        if digits >= NEIGHBOUR_DIGITS:
+            work.merge_neighbours(digits)
+        work.round_all(digits)
+    return [ensemble.with_propositions(lambda test: shortening.with_whole_threshold(work.changed(test))) for ensemble in exact]
+
+
+@dataclass(eq=False)
+class _Boundary:
+    """The number and the direction that ``x.w >= t`` and ``x.w <= t`` share, and the rows on either side.
+
+    Rows with a missing value are on neither. What has no number to be rounded, such as a condition on levels, has one side.
+    """
+
+    proposition: Proposition
+    above: Mask
+    below: Mask
+    missing: Mask | None = None
+    fixed: Test | None = None
+
+    @classmethod
+    def of(cls, proposition: Proposition, projections: Vector) -> _Boundary:
+        missing = np.isnan(projections)
+        above, below = projections >= proposition.threshold, projections <= proposition.threshold
+        return cls(proposition, above, below, missing if missing.any() else None)
+
+    @classmethod
+    def of_fixed(cls, test: Test, block: Block) -> _Boundary:
+        holds = test(block)
+        return cls(NO_BOUNDARY, holds, ~holds, fixed=test)
+
+    def moved_rows(self, other: _Boundary) -> Rows:
+        """Return the rows that are on another side of the other boundary."""
+        return np.flatnonzero((self.above != other.above) | (self.below != other.below))
+
+    @property
+    def direction(self) -> tuple[tuple[Term, ...], tuple[float, ...]]:
+        return self.proposition.columns, self.proposition.weights
+
+
+@dataclass(frozen=True)
+class _Half:
+    """One side of a boundary, given by the index of the boundary: what a proposition is."""
+
+    boundary: int
+    is_above: bool
+    missing: bool = False
+
+
+@dataclass(eq=False)
+class _Member:
+    """An ensemble with its scores, and by how much its total loss has risen and may rise.
+
+    What a row gains where a condition begins to hold: the weight of the condition, and for each slope of the condition a weight
+    times a factor.
+    """
+
+    weights: dict[int, Vector]
+    slopes: list[tuple[int, Vector, Factor]]
+    score: Vector
+    budget: float
+    rise: float = 0.0
+
+    def risen(self, targets: Targets, rows: Rows, change: Vector) -> float:
+        """Return the rise of the total loss once the scores of some rows change."""
+        before = self.score[rows]
+        return self.rise + total(targets.values(before + change, rows) - targets.values(before, rows))
+
+
+@dataclass(eq=False)
+class _Work:
+    """The boundaries as they are now, the conditions made of them, and the ensembles made of those."""
+
+    X: Block
+    targets: Targets
+    shortening: Shortening
+    boundaries: list[_Boundary] = field(default_factory=list)
+    conditions: list[tuple[_Half, ...]] = field(default_factory=list)
+    members: list[_Member] = field(default_factory=list)
+    halves: dict[Test, _Half] = field(default_factory=dict)
+    known: dict[Test, int] = field(default_factory=dict)
+    numbers: dict[Conjunction, int] = field(default_factory=dict)
+    factors: dict[Factor, Vector] = field(default_factory=dict)
+
+    def add(self, ensemble: RuleEnsemble, score: Vector, budget: float) -> None:
+        """Add an ensemble with its scores and by how much its mean loss may rise."""
+        weights: dict[int, Vector] = {}
+        slopes: list[tuple[int, Vector, Factor]] = []
+        for rule in ensemble:
+            number = self._number(rule.condition)
+            if rule.factor is None:
+                weights[number] = weights.get(number, 0.0) + np.array(rule.weight)
+            else:
+                slopes.append((number, np.array(rule.weight), rule.factor))
+        self.members.append(_Member(weights, slopes, score.copy(), budget * self.targets.size))
+
+    def _number(self, condition: Conjunction) -> int:
+        if condition not in self.numbers:
+            self.numbers[condition] = len(self.conditions)
+            self.conditions.append(tuple(self._half(proposition) for proposition in condition))
+        return self.numbers[condition]
+
+    def _half(self, test: Test) -> _Half:
+        if isinstance(test, Membership) or self._is_fixed(test):
+            return self.halves.setdefault(test, _Half(self._known(test, lambda: _Boundary.of_fixed(test, self.X)), True))
+        upright = (test if test.is_upright else test.opposite()).with_missing(False)
+        boundary = self._known(upright, lambda: _Boundary.of(upright, upright.project(self.X)))
+        return self.halves.setdefault(test, _Half(boundary, test.is_upright, test.missing))
+
+    def _is_fixed(self, proposition: Proposition) -> bool:
+        """Say whether a proposition has no number to be rounded: one on 0/1 inputs, or on a date or time."""
+        dated = any(isinstance(term, int) and self.X.column(term).kind in ("date", "time") for term in proposition.columns)
+        return dated or all(is_binary(term, self.X) for term in proposition.columns)
+
+    def _known(self, test: Test, make: Callable[[], _Boundary]) -> int:
+        if test not in self.known:
+            self.known[test] = len(self.boundaries)
+            self.boundaries.append(make())
+        return self.known[test]
+
+    @cached_property
+    def users(self) -> list[list[int]]:
+        """The conditions that use each boundary."""
+        using: list[list[int]] = [[] for _ in self.boundaries]
+        for index, condition in enumerate(self.conditions):
+            for boundary in dict.fromkeys(half.boundary for half in condition):
+                using[boundary].append(index)
+        return using
+
+    def changed(self, test: Test) -> Test:
+        """Return what a proposition of the ensembles has become."""
+        half = self.halves[test]
+        boundary = self.boundaries[half.boundary]
+        if boundary.fixed is not None:
+            return boundary.fixed
+        return (boundary.proposition if half.is_above else boundary.proposition.opposite()).with_missing(half.missing)
+
+    # ---- moves
+
+    def merge_neighbours(self, digits: int) -> None:
+        """Let thresholds in the same direction that are next to each other, at this many digits, become one number."""
+        for lower, upper in self._neighbours():
+            one, other = self.boundaries[lower].proposition, self.boundaries[upper].proposition
+            larger = max(one.threshold, other.threshold, key=abs)
+            if 0.0 < other.threshold - one.threshold <= _unit(larger, digits):
+                # The shorter of the two numbers is tried first.
+                pairs = [(lower, other), (upper, one)]
+                any(self._moves(index, to) for index, to in sorted(pairs, key=lambda pair: length(pair[1])))
+
+    def _neighbours(self) -> list[tuple[int, int]]:
+        """Return pairs of boundaries in the same direction with no other between them, in order of first occurrence."""
+        together: dict[object, list[int]] = defaultdict(list)
+        for index, boundary in enumerate(self.boundaries):
+            if boundary.fixed is None:
+                together[boundary.direction].append(index)
+        pairs: list[tuple[int, int]] = []
+        for indices in together.values():
+            ordered = sorted(indices, key=lambda index: self.boundaries[index].proposition.threshold)
+            pairs.extend(itertools.pairwise(ordered))
+        return pairs
+
+    def round_all(self, digits: int) -> None:
+        """Round the numbers of each boundary to this many digits: all at once or, if that costs too much, each by itself."""
+        for boundary in range(len(self.boundaries)):
+            if self.boundaries[boundary].fixed is not None or self._merged(boundary)[0] < boundary:
+                continue  # there is nothing to round, or it was rounded with the first of them
+            n_columns = len(self.boundaries[boundary].proposition.columns)
+            if not self._rounds(boundary, digits, None) and n_columns > 1:
+                for number in range(n_columns + 1):
+                    self._rounds(boundary, digits, number)
+
+    def _rounds(self, boundary: int, digits: int, number: int | None) -> bool:
+        """Round one number of a boundary, the threshold being the last, or all of them; say whether that was allowed."""
+        now = self.boundaries[boundary].proposition
+        weights = tuple(_rounded(weight, digits, number in (None, place)) for place, weight in enumerate(now.weights))
+        most = digits if number in (None, len(weights)) else max(digits, significant_digits(now.threshold))
+        if weights == now.weights and significant_digits(now.threshold) <= most:
+            return number is None  # there was nothing to do
+        coarser = self._placed(boundary, weights, most)
+        return coarser is not None and length(coarser) < length(now) and self._moves(boundary, coarser)
+
+    def _placed(self, boundary: int, weights: tuple[float, ...], digits: int) -> Proposition | None:
+        """Return the boundary with other weights, its threshold rounded but clear of all rows; None if there is no such one."""
+        now, above = self.boundaries[boundary].proposition, self.boundaries[boundary].above
+        if not all(map(math.isfinite, weights)):
+            return None
+        projections = now.with_numbers(weights, now.threshold).project(self.X)
+        threshold = now.threshold if weights == now.weights else _dividing(projections, above)
+        if threshold is None:
+            return None
+        sums = Projections.of(projections, now.terms(self.X), weights, self._largest(now.columns))
+        placed = clear_threshold(sums, _nearest(threshold, digits))
+        return None if placed is None else now.with_numbers(weights, placed)
+
+    def _largest(self, terms: Sequence[Term]) -> list[float]:
+        return [float(self._column_sizes[term]) if isinstance(term, int) else 1.0 for term in terms]
+
+    @cached_property
+    def _column_sizes(self) -> Vector:
+        """The largest absolute value of each column."""
+        return np.asarray(np.fmax.reduce(np.abs(self.X.matrix), axis=0, initial=0.0), dtype=np.float64)
+
+    def _merged(self, boundary: int) -> list[int]:
+        """Return the boundaries that have become one with this one, itself included."""
+        proposition = self.boundaries[boundary].proposition
+        return [index for index, other in enumerate(self.boundaries) if other.proposition == proposition]
+
+    def _moves(self, boundary: int, to: Proposition) -> bool:
+        """Replace a boundary, and those merged with it, if the loss of every ensemble allows it; say whether it does."""
+        old, new = self.boundaries[boundary], _Boundary.of(to, to.project(self.X))
+        if not 0 < np.count_nonzero(new.above) < len(new.above):
+            return False
+        rows, moved = old.moved_rows(new), self._merged(boundary)
+        users = sorted({user for index in moved for user in self.users[index]})
+        risen = self._risen(rows, {user: self._change(self.conditions[user], moved, new, rows) for user in users})
+        if risen is None:
+            return False
+        for member, change, rise in risen:
+            member.score[rows] += change
+            member.rise = rise
+        for index in moved:
+            self.boundaries[index] = new
+        return True
+
+    def _change(self, condition: tuple[_Half, ...], moved: Sequence[int], new: _Boundary, rows: Rows) -> Vector:
+        """Return for each row 1 if the condition begins to hold, -1 if it ceases to, and else 0."""
+        before, after = np.ones(len(rows), dtype=np.bool_), np.ones(len(rows), dtype=np.bool_)
+        for half in condition:
+            old = self.boundaries[half.boundary]
+            before &= _side(old, half)[rows]
+            after &= _side(new if half.boundary in moved else old, half)[rows]
+        return after.astype(np.float64) - before
+
+    def _risen(self, rows: Rows, changes: dict[int, Vector]) -> list[tuple[_Member, Vector, float]] | None:
+        """Return the ensembles concerned with the changes of scores and their losses; None if one would exceed its budget."""
+        risen: list[tuple[_Member, Vector, float]] = []
+        # The last ensembles of a path have the most conditions to shorten, and refuse first.
+        for member in reversed(self.members):
+            change = self._change_of_score(member, rows, changes)
+            if not change.any():
+                continue
+            rise = member.risen(self.targets, rows, change)
+            if not rise <= member.budget:
+                return None
+            risen.append((member, change, rise))
+        return risen
+
+    def _change_of_score(self, member: _Member, rows: Rows, changes: dict[int, Vector]) -> Vector:
+        used = [index for index in changes if index in member.weights]
+        parts = [np.multiply.outer(changes[index], member.weights[index]) for index in used]
+        for index, weight, factor in member.slopes:
+            if index in changes:
+                parts.append(np.multiply.outer(changes[index] * self._factor(factor)[rows], weight))
+        return np.asarray(sum(parts))
+
+    def _factor(self, factor: Factor) -> Vector:
+        """Return the factor of each row."""
+        if factor not in self.factors:
+            self.factors[factor] = factor(self.X)
+        return self.factors[factor]
+
+
+def _side(boundary: _Boundary, half: _Half) -> Mask:
+    side = boundary.above if half.is_above else boundary.below
+    return side | boundary.missing if half.missing and boundary.missing is not None else side
+
+
+def _rounded(number: float, digits: int, wanted: bool) -> float:
+    return rounded_to(number, digits) if wanted else number
+
+
+def _nearest(number: float, digits: int) -> list[float]:
+    """Return the three nearest numbers of this many digits, the nearest first."""
+    middle = rounded_to(number, digits)
+    unit = _unit(middle, digits)
+    numbers = dict.fromkeys(rounded_to(middle + step * unit, digits) for step in (0, -1, 1))
+    return sorted(filter(math.isfinite, numbers), key=lambda other: abs(other - number))
+
+
+def _dividing(projections: Vector, above: Mask) -> float | None:
+    """Return the threshold that as many projections reach as there are rows above; None if there are none, or only these."""
+    finite = np.isfinite(projections)
+    below = int(np.count_nonzero(finite & ~above))
+    if not 0 < below < np.count_nonzero(finite):
+        return None
+    ordered = np.partition(projections[finite], (below - 1, below))
+    middle = float(ordered[below - 1] + 0.5 * (ordered[below] - ordered[below - 1]))
+    return middle if math.isfinite(middle) else None
+
+
+def _unit(number: float, digits: int) -> float:
+    """Return one unit of the last of this many significant digits."""
+    return 10.0 ** (exponent(number) - digits + 1)
+
+
+def exponent(number: float) -> int:
+    """Return the power of ten of the first digit."""
+    return int(f"{number:e}".partition("e")[2])
+
+
+def total(numbers: Vector) -> float:
+    """Return the sum of numbers, the same to the last bit in whatever order they come."""
+    with np.errstate(over="ignore"):
+        return float(np.sort(numbers).sum())

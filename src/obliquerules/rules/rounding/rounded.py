@@ -1,0 +1,206 @@
+"""Rounding: an ensemble in short decimals, with a certificate of what that changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from obliquerules.rules.columns import Block
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, significant_digits
+from obliquerules.rules.rounding.coarsening import HasValue, Targets, coarsened, exponent
+from obliquerules.rules.rounding.shortening import Shortening, length
+
+if TYPE_CHECKING:
+    from obliquerules.rules.ensemble import RuleEnsemble
+    from obliquerules.rules.proposition import Test
+
+# Rounded rule weights may move a score by this share of the range of scores, and raise the mean loss by this share of it.
+SCORE_TOLERANCE = 5e-3
+LOSS_TOLERANCE = 1e-3
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """An ensemble in short decimals, and the certificate of what rounding has changed on the rows it was made with.
+
+    Attributes
+    ----------
+    ensemble : RuleEnsemble
+        The rounded ensemble. Every number in it is the double nearest to a short decimal.
+    digits : tuple of int
+        The significant digits of each printed number, from the constant to the last threshold.
+    rows_changed : int
+        The number of rows that changed side of some condition: zero, unless a tolerance was given.
+    score_change : float
+        The largest change of a score.
+    loss_before, loss_after : float or None
+        The mean loss of the exact and of the rounded ensemble, where targets and a loss were given.
+    """
+
+    ensemble: RuleEnsemble
+    digits: tuple[int, ...]
+    rows_changed: int
+    score_change: float
+    loss_before: float | None = None
+    loss_after: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Yardstick:
+    """The exact ensemble and the rows on which a rounded one is compared with it."""
+
+    exact: RuleEnsemble
+    X: Block
+    targets: Targets | None
+    tolerance: float
+
+    @cached_property
+    def score(self) -> Vector:
+        """The exact scores."""
+        return self.exact(self.X)
+
+    @cached_property
+    def loss_before(self) -> float | None:
+        """The mean loss of the exact ensemble."""
+        return self.mean_loss(self.exact)
+
+    def mean_loss(self, ensemble: RuleEnsemble) -> float | None:
+        """Return the mean loss; None if there is nothing to measure it with."""
+        return None if self.targets is None else self.targets.mean(ensemble(self.X))
+
+    def rise(self, ensemble: RuleEnsemble) -> float:
+        """Return the rise of the mean loss; infinite if there is nothing to measure it with."""
+        after = self.mean_loss(ensemble)
+        return math.inf if after is None or self.loss_before is None else after - self.loss_before
+
+    def score_change(self, ensemble: RuleEnsemble) -> float:
+        """Return the largest change of a score."""
+        return float(np.abs(ensemble(self.X) - self.score).max(initial=0.0))
+
+    def accepts(self, ensemble: RuleEnsemble) -> bool:
+        """Say whether rule weights are exact enough: by the loss or, without one, by the scores."""
+        if self.loss_before is not None:
+            return self.rise(ensemble) <= max(self.tolerance, LOSS_TOLERANCE * abs(self.loss_before))
+        spread = float(np.ptp(self.score)) if len(self.score) else 0.0
+        # A constant has no range; then its size is the measure.
+        scale = spread or float(np.abs(self.score).max(initial=0.0))
+        return self.score_change(ensemble) <= SCORE_TOLERANCE * scale
+
+    def rows_changed(self, ensemble: RuleEnsemble) -> int:
+        """Return the number of rows on which some condition changes its answer."""
+        changed = np.zeros(len(self.X), dtype=np.bool_)
+        for before, after in zip(_propositions(self.exact), _propositions(ensemble), strict=True):
+            if before != after:
+                changed |= before(self.X) != after(self.X)
+        return int(np.count_nonzero(changed))
+
+    def certify(self, ensemble: RuleEnsemble) -> Rounding:
+        """Return the rounded ensemble with its certificate."""
+        return Rounding(
+            ensemble,
+            tuple(_printed_digits(ensemble)),
+            self.rows_changed(ensemble),
+            self.score_change(ensemble),
+            self.loss_before,
+            self.mean_loss(ensemble),
+        )
+
+
+def round_ensemble(
+    ensemble: RuleEnsemble,
+    X: Block,
+    *,
+    digits: int = 3,
+    y: ArrayLike | None = None,
+    loss: HasValue | None = None,
+    sample_weight: ArrayLike | None = None,
+    tolerance: float = 0.0,
+    integers: bool = False,
+    offset: Vector | None = None,
+) -> Rounding:
+    """Return the ensemble in short decimals; see `RuleEnsemble.rounded`."""
+    if (y is None) != (loss is None):
+        raise ValueError("y and loss must be given together: the one says nothing without the other.")
+    if not 1 <= digits <= ALL_DIGITS:
+        raise ValueError(f"digits must be a whole number from 1 to {ALL_DIGITS}; got {digits!r}.")
+    if not 0.0 <= tolerance < math.inf or (tolerance > 0.0 and loss is None):
+        raise ValueError(f"tolerance must be a number that is not negative, and needs y and loss; got {tolerance!r}.")
+    targets = _targets(_vector(y, "y", len(X)), _vector(sample_weight, "sample_weight", len(X)), loss, offset)
+    yardstick = Yardstick(ensemble, X, targets, tolerance)
+    shortening = Shortening(X, integers=integers)
+    if targets is None or tolerance == 0.0:
+        rounded = shortening.ensemble(ensemble)
+    else:
+        (rounded,) = coarsened([ensemble], [yardstick.score], X, targets, [tolerance], shortening)
+    return yardstick.certify(_with_short_weights(rounded, yardstick, 1 if tolerance > 0.0 else digits))
+
+
+def _with_short_weights(ensemble: RuleEnsemble, yardstick: Yardstick, fewest: int) -> RuleEnsemble:
+    """Round the constant and the rule weights to the fewest digits, from ``fewest`` on, that the yardstick accepts."""
+    for digits in range(fewest, ALL_DIGITS):
+        rounded = _with_rounded_weights(ensemble, digits)
+        if rounded is not None and yardstick.accepts(rounded):
+            return rounded
+    return ensemble
+
+
+def _with_rounded_weights(ensemble: RuleEnsemble, digits: int) -> RuleEnsemble | None:
+    """Round rule weights to ``digits`` digits, and the constant no more coarsely than the largest of them.
+
+    Otherwise a constant that is much larger than the weights, such as a mean price, would be the coarsest number in the sum.
+    None if a number would become infinite.
+    """
+    weights = [[rounded_to(weight, digits) for weight in rule.weights] for rule in ensemble]
+    largest = max((abs(weight) for row in weights for weight in row), default=0.0)
+    constants = []
+    for constant in ensemble.intercepts:
+        more = exponent(constant) - exponent(largest) if largest > 0.0 else 0
+        constants.append(rounded_to(constant, digits + max(0, more)))
+    table = np.array([constants, *weights])
+    if not np.isfinite(table).all():
+        return None
+    return ensemble.with_weight_table(table if ensemble.outputs is not None else table[:, 0])
+
+
+def _propositions(ensemble: RuleEnsemble) -> Iterator[Test]:
+    return (proposition for rule in ensemble for proposition in rule.condition)
+
+
+def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
+    """Yield the significant digits of each number that is printed; weights of +1 and -1 in conditions are not."""
+    yield from map(significant_digits, ensemble.intercepts)
+    for rule in ensemble:
+        yield from (significant_digits(rule.weights[output]) for output in rule.spoken_for)
+        yield from () if rule.factor is None else map(significant_digits, rule.factor.numbers)
+        for proposition in rule.condition:
+            if isinstance(proposition, Membership):
+                continue
+            if len(proposition.columns) == 1:
+                yield length(proposition)
+            else:
+                yield from (significant_digits(weight) for weight in proposition.weights if abs(weight) != 1.0)
+                yield significant_digits(proposition.threshold)
+
+
+def _targets(y: Vector | None, weight: Vector | None, loss: HasValue | None, offset: Vector | None) -> Targets | None:
+    if y is None or loss is None:
+        return None
+    return Targets(y, np.ones(len(y)) if weight is None else weight, loss, offset)
+
+
+def _vector(numbers: Any, name: str, size: int) -> Vector | None:
+    if numbers is None:
+        return None
+    vector = np.asarray(numbers, dtype=np.float64)
+    if vector.shape != (size,):
+        raise ValueError(f"{name} must hold one number for each of the {size} rows of X; got shape {vector.shape}.")
+    return vector
