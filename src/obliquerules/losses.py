@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from obliquerules.arrays import Vector
 from obliquerules.kernels import losses as formulas
-
-Vector = NDArray[np.float64]
 
 # Scores beyond it predict no more, or no less: exp of this is a finite double, with room for sums, as in kernels/losses.h.
 LARGEST_EXPONENT = 600.0

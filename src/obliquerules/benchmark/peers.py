@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -26,10 +25,10 @@ from sklearn.ensemble import (
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from obliquerules.arrays import Vector
 from obliquerules.benchmark import sizes
 from obliquerules.benchmark.contenders import Contender
 
-Vector = NDArray[np.float64]
 Grid = Callable[[str, int], Sequence[Any]]
 
 SECONDS = 10.0  # for a search that can be given a limit

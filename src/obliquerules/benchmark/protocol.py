@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
+from obliquerules.arrays import Vector
 from obliquerules.losses import LOSSES
-
-Vector = NDArray[np.float64]
 
 MOST_TRAINING_ROWS = 500
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.cli.counts import against_counts, n_counted
 from obliquerules.cli.data import Listed
 from obliquerules.cli.roles import numbers, weights
@@ -21,8 +22,6 @@ from obliquerules.losses import LOSSES, REGRESSION_LOSSES
 from obliquerules.rules import Labels
 from obliquerules.rules.columns import Column
 from obliquerules.rules.numbers import readable
-
-Vector = NDArray[np.float64]
 
 CLASSIFICATION, REGRESSION, COUNTS = "classification", "regression", "counts"
 TASKS = (CLASSIFICATION, REGRESSION, COUNTS)

@@ -15,9 +15,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block, Columns
-
-Vector = NDArray[np.float64]
 
 # So many rows make a block: few enough for the arrays of one to fit in a cache, enough to outweigh what each block costs.
 BLOCK_ROWS = 1 << 15

@@ -9,11 +9,9 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Positions, Vector
 from obliquerules.rules import Block, Column, Membership
 from obliquerules.rules.columns import Level
-
-Vector = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # The sizes of the sets of levels that are proposed; each level that a condition lists makes the model more complex.
 SET_SIZES = (1, 2, 3, 4, 6, 8)
@@ -49,7 +47,7 @@ class LevelSums:
 
     column: int
     described: Column
-    codes: Rows
+    codes: Positions
     weight: Vector
 
     @classmethod
@@ -106,20 +104,20 @@ class LevelSums:
         kept = self._enough(FEWEST_LISTED)
         return [one for one, keep in zip(self._in_sums, kept, strict=True) if keep][:most]
 
-    def strength(self, pull: Vector, rows: Rows, fewest: float) -> Vector:
+    def strength(self, pull: Vector, rows: Positions, fewest: float) -> Vector:
         """Return for each of the indicators how strongly it follows the pull on some of the rows."""
         total, size = self._pulls(pull, rows)
         strength = np.abs(self._sums_of_inputs(total)) / np.sqrt(self._sums_of_inputs(size) + 1.0)
         return np.asarray(strength[self._enough(fewest)])
 
-    def _pulls(self, pull: Vector, rows: Rows) -> tuple[Vector, Vector]:
+    def _pulls(self, pull: Vector, rows: Positions) -> tuple[Vector, Vector]:
         """Return the sum of pull and of weights of each level, the last for missing values."""
         codes, n = self.codes[rows], len(self.levels) + 1
         return _sums(codes, pull[rows], n), _sums(codes, self.weight[rows], n)
 
     # ---- sets of levels as conditions
 
-    def best_sets(self, pull: Vector, rows: Rows) -> Iterator[LevelSet]:
+    def best_sets(self, pull: Vector, rows: Positions) -> Iterator[LevelSet]:
         """Yield sets of levels of several sizes that have the largest pull, and sets whose exclusion leaves the largest."""
         total, size = self._pulls(pull, rows)
         yield from (self._cuts if self.described.ordered else self._listings)(total, size)
@@ -139,7 +137,7 @@ class LevelSums:
             if count <= len(downwards):
                 yield self._listed(downwards[:count], total, size, negated=True)
 
-    def _listed(self, codes: Rows, total: Vector, size: Vector, *, negated: bool) -> LevelSet:
+    def _listed(self, codes: Positions, total: Vector, size: Vector, *, negated: bool) -> LevelSet:
         """Return the condition that lists these levels; missing values join if they pull the same way."""
         missing = bool(total[-1] > 0.0)
         inside, rows = float(total[codes].sum()), float(size[codes].sum())
@@ -148,7 +146,7 @@ class LevelSums:
         gain = _gain(inside + missing * total[-1], rows + missing * size[-1], total, size)
         return LevelSet(partial(self._of_codes, codes, negated, missing), gain)
 
-    def _of_codes(self, codes: Rows, negated: bool, missing: bool) -> Membership:
+    def _of_codes(self, codes: Positions, negated: bool, missing: bool) -> Membership:
         return Membership(self.column, [self.levels[code] for code in sorted(codes.tolist())], negated, missing)
 
     def _by_missing(self, total: Vector, size: Vector) -> LevelSet:
@@ -170,7 +168,7 @@ class LevelSums:
         yield from (max(found, key=lambda one: one.gain) for found in (above, below) if found)
 
 
-def _sums(codes: Rows, values: Vector, n: int) -> Vector:
+def _sums(codes: Positions, values: Vector, n: int) -> Vector:
     return np.bincount(codes, values, n).astype(np.float64)
 
 
@@ -183,7 +181,7 @@ def _gain(inside: float, rows: float, total: Vector, size: Vector) -> float:
     return float(pull * pull / (spread + 1.0))
 
 
-def best_level_sets(levels: list[LevelSums], pull: Vector, rows: Rows, most: int = MOST_COLUMNS) -> Iterator[Membership]:
+def best_level_sets(levels: list[LevelSums], pull: Vector, rows: Positions, most: int = MOST_COLUMNS) -> Iterator[Membership]:
     """Yield the sets of levels of the columns that have the best ones."""
     by_column = [list(one.best_sets(pull, rows)) for one in levels]
     found = [sets for sets in by_column if sets]

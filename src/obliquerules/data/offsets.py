@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.reading import check_size
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.losses import Loss
@@ -17,8 +18,6 @@ from obliquerules.rules import Labels, Model
 from obliquerules.rules.columns import is_nothing
 from obliquerules.rules.model import Offset
 from obliquerules.rules.numbers import rounded_to
-
-Vector = NDArray[np.float64]
 
 UNIT_DIGITS = 12
 # Leaves room for two million copies of a row in a double.

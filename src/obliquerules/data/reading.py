@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.levels import block_of, column_of_objects, recoded
 from obliquerules.data.training_columns import training_columns
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.rules import Block, Columns, Model
 from obliquerules.rules.columns import is_finite
 from obliquerules.rules.style import column_names
-
-Vector = NDArray[np.float64]
 
 # Weight times the square of a value, added over all rows, is then still a finite double.
 LARGEST_VALUE = 1e75

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules import Proposition
-
-Vector = NDArray[np.float64]
 
 # A standard deviation below this, relative to the size of the column, is rounding error around a constant.
 CONSTANT_COLUMN = 1e-12

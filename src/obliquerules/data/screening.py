@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from obliquerules.arrays import Matrix, Vector
 from obliquerules.data.offsets import Outcomes
 from obliquerules.data.sparse import MOST_COLUMNS, SparseBlock
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block, Columns
 from obliquerules.rules.model import Model
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

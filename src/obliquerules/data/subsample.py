@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.blocks import Part, Rows
 from obliquerules.data.sample import mixed, sums
 from obliquerules.rules.columns import Block
 from obliquerules.rules.numbers import rounded_to
-
-Vector = NDArray[np.float64]
 
 FACTOR_DIGITS = 12
 

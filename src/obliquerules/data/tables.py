@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.blocks import Part, Rows, Statistic
 from obliquerules.data.frames import block_of_frame
 from obliquerules.data.levels import recoded
@@ -22,7 +22,6 @@ from obliquerules.rules.columns import Block, Columns
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.model import Offset
 
-Vector = NDArray[np.float64]
 S = TypeVar("S", bound=Statistic)
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.levels import Filled, block_of, looked_up
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.rules.columns import UNSEEN, Block, Column, Level
-
-Vector = NDArray[np.float64]
 
 # Text is taken for an identifier if at least this share of its values differ, given at least this many values.
 NEARLY_ALL = 0.9

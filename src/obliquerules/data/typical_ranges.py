@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.numbers import shortest_decimal
-
-Vector = NDArray[np.float64]
 
 # This many rows, by weight, may lie beyond the range of a column at either end; with fewer than this many times as many rows,
 # there is no range.

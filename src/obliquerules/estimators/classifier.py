@@ -13,10 +13,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from obliquerules.arrays import Vector
 from obliquerules.data.reading import LARGEST_VALUE
 from obliquerules.data.sample import sums
 from obliquerules.estimators.lazily import lazily
-from obliquerules.estimators.rule_model import RuleModel, Vector
+from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.parameters import check_declared, declared
 from obliquerules.rules import Labels

@@ -9,9 +9,10 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from obliquerules.arrays import Vector
 from obliquerules.data.reading import read_numbers
 from obliquerules.estimators.lazily import lazily
-from obliquerules.estimators.rule_model import RuleModel, Vector
+from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss, TweedieLoss
 from obliquerules.parameters import check_declared, option, real_between
 from obliquerules.rules import Labels

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import _num_samples, assert_all_finite, check_is_fitted, validate_data
 
+from obliquerules.arrays import Vector
 from obliquerules.data.frames import column_kinds, misplaced_column
 from obliquerules.data.offsets import (
     Given,
@@ -80,7 +81,6 @@ from obliquerules.rules.model import Offset, Origin
 from obliquerules.rules.path_table import PathTable
 from obliquerules.stopwatch import Stopwatch
 
-Vector = NDArray[np.float64]
 Arguments = ParamSpec("Arguments")
 Estimator = TypeVar("Estimator", bound="RuleModel")
 Fit: TypeAlias = Callable[Concatenate[Estimator, Arguments], Estimator]

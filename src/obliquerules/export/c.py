@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
-from obliquerules.export.target import Matrix, Target
+from obliquerules.export.target import Target
 from obliquerules.export.values import level_values, unseen_level
 from obliquerules.export.verification import CannotVerifyError, ExportError
 from obliquerules.rules import Rule

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.language import TextLanguage
 from obliquerules.export.source import Source
 from obliquerules.export.values import TEMPORAL, threshold_moment
@@ -20,8 +21,6 @@ from obliquerules.export.verification import CannotVerifyError
 from obliquerules.rules.columns import Level
 from obliquerules.rules.moments import DAY, EPOCH
 from obliquerules.rules.proposition import Proposition
-
-Matrix = NDArray[np.float64]
 
 # The temporary table that holds the rows on which a query is verified.
 TEMPORARY = "obliquerules_rows"

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.dialect import TEMPORARY, CastingDialect, Dialect, RemoteDialect, fields
 from obliquerules.export.language import TextLanguage
 from obliquerules.export.source import LARGEST, Source
-from obliquerules.export.target import Matrix
 from obliquerules.export.values import TEMPORAL
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT

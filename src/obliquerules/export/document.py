@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.source import Source
-from obliquerules.export.target import Matrix, Target
+from obliquerules.export.target import Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LOSS_OF_LINK, class_loss
 from obliquerules.rules import Model

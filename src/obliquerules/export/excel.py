@@ -14,12 +14,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.data.reading import read
 from obliquerules.export.formulas import EMPTY, FIRST_ROW, compiled, evaluated, moved
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.office import find_office, office_version, recalculated
 from obliquerules.export.source import Source
-from obliquerules.export.target import Export, Matrix, Target
+from obliquerules.export.target import Export, Target
 from obliquerules.export.values import LATEST
 from obliquerules.export.verification import compare
 from obliquerules.export.workbook import (

@@ -15,9 +15,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.language import Language
 from obliquerules.export.source import Source
-from obliquerules.export.target import Matrix, Target
+from obliquerules.export.target import Target
 from obliquerules.export.values import TEMPORAL, moment_arrays, threshold_moment
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.losses import LARGEST_EXPONENT

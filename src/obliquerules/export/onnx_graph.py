@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.document import model_document
 from obliquerules.export.language import Language, known_levels
 from obliquerules.export.source import Source
-from obliquerules.export.target import Matrix, Target
+from obliquerules.export.target import Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.rules.columns import Level
 from obliquerules.rules.membership import Membership

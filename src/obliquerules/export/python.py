@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
-from obliquerules.export.target import Matrix, Target
+from obliquerules.export.target import Target
 from obliquerules.rules import Rule
 from obliquerules.rules.columns import Level
 

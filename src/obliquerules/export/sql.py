@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.dialect import TEMPORARY, Dialect, fields, kind_of_type
 from obliquerules.export.dialects import DIALECTS
 from obliquerules.export.source import Source
-from obliquerules.export.target import Export, Matrix, Target
+from obliquerules.export.target import Export, Target
 from obliquerules.export.verification import ExportError
 
 # An output must not have the name of a column of the table, whose columns are not known here. So the innermost query refers to

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.source import Source
 from obliquerules.export.verification import CannotVerifyError, Verification, telling_rows, verify
 from obliquerules.rules.files.whole_files import write_bytes
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

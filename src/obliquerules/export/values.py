@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.rules.columns import UNSEEN, Column, Level
 from obliquerules.rules.moments import DAY, EPOCH, seconds_in
-
-Matrix = NDArray[np.float64]
 
 # Dates that every library and database has.
 EARLIEST = (datetime.datetime(1700, 1, 1) - EPOCH).total_seconds()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.export.source import LARGEST, Source
 from obliquerules.export.values import shown
 from obliquerules.rules import Factor, Rule
@@ -17,7 +17,6 @@ from obliquerules.rules.columns import UNSEEN
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
 
-Matrix = NDArray[np.float64]
 Run: TypeAlias = Callable[[Source, Matrix], Matrix]
 
 # The tolerance for predictions, as exponentials differ in their last digits; the tiniest products have fewer digits.

@@ -7,11 +7,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.inspection.change_room import Wish
 from obliquerules.inspection.change_slopes import LARGEST_SCORE, Box, ClassSlopes, Fires, Slopes
 from obliquerules.rules import RuleEnsemble
-
-Vector = NDArray[np.float64]
 
 # By how much the probabilities of many classes may be off, as a difference of scores.
 ROUNDING = 1e-12

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-Vector = NDArray[np.float64]
+from obliquerules.arrays import Vector
 
 # As exact as the solver allows.
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.data.offsets import amounts_given
 from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.classes import class_code
 from obliquerules.inspection.values import value_of, value_text
-from obliquerules.inspection.variables import Numbers, Values, Vector, mask_of, with_given, with_values
+from obliquerules.inspection.variables import Numbers, Values, mask_of, with_given, with_values
 from obliquerules.parameters import check_real
 from obliquerules.rules import Block, Column, Columns, Model
 from obliquerules.rules.numbers import readable
@@ -21,8 +22,6 @@ from obliquerules.rules.numbers import readable
 LARGEST_WHOLE = 1e6
 # Columns of these kinds stay whole, whatever their size, if all of their values are: 0 and 1, days and seconds.
 WHOLE_KINDS = ("flag", "date", "time")
-
-Mask = NDArray[np.bool_]
 
 
 def wish_for(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from obliquerules.arrays import Vector
 
 # The words of a wish that leaves open which of many classes is predicted.
 ANOTHER_CLASS = "another class"

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.inspection.change_bounds import bounds_for
 from obliquerules.inspection.change_program import Program
 from obliquerules.inspection.change_room import Room, Wish
 from obliquerules.inspection.change_slopes import Box, Fires, ScoreBound, slopes_of
 from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
 
-Vector = NDArray[np.float64]
 # For each distinct proposition: 1 if it must hold, 0 if it must not, -1 if that is undecided.
 Assignment = tuple[int, ...]
 

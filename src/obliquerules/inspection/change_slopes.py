@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.inspection.change_room import Room, Wish
 from obliquerules.rules import Conjunction, Factor, Proposition, Rule, RuleEnsemble, Test
 
-Vector = NDArray[np.float64]
 # For each rule: whether it fires, None if that is undecided.
 Fires = Sequence[bool | None]
 

@@ -6,14 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from obliquerules.arrays import Vector
 from obliquerules.rules import Model
 from obliquerules.rules.rule import Weight
 from obliquerules.rules.style import PLAIN
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

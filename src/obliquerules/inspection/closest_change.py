@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.offsets import amounts_given
 from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.change_search import Search, same_distance, search_rooms
@@ -22,8 +23,6 @@ from obliquerules.rules.moments import DAY
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.records import Records
 from obliquerules.rules.tables import Table
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.offsets import amounts_given
 from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
 from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
@@ -21,8 +22,6 @@ from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN, votes_needed
 from obliquerules.rules.tables import Shown, Table
-
-Vector = NDArray[np.float64]
 
 # The number of rows that are printed.
 PRINTED_ROWS = 10

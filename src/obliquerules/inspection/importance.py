@@ -9,14 +9,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Positions, Vector
 from obliquerules.rules import Block, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.proposition import Term
 from obliquerules.rules.records import Records
 from obliquerules.rules.tables import Table
-
-Vector = NDArray[np.float64]
-Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

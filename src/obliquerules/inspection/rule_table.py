@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.inspection.classes import by_class, difference, row_amounts, weights_of
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
@@ -16,8 +17,6 @@ from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.style import PLAIN
 from obliquerules.rules.tables import Table
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

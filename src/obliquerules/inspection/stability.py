@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.counted import Counted
 from obliquerules.inspection.classes import by_class, weights_of
 from obliquerules.learning.method import Method, Task, factor_scales, firing_patterns, scaled_weights
@@ -21,7 +22,6 @@ from obliquerules.rules.style import PLAIN
 from obliquerules.rules.tables import Table
 from obliquerules.status_line import opened, status_line
 
-Vector = NDArray[np.float64]
 # The lower and the upper end.
 Interval = tuple[float, float]
 # Returns the weights of the rules, with their conditions fixed, given how often each row was drawn.

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules import Column, Model
 from obliquerules.rules.columns import as_level
 from obliquerules.rules.moments import DAY, seconds_in, seconds_since_1970
 from obliquerules.rules.style import listed_levels
 
-Vector = NDArray[np.float64]
 Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.
 Values = Mapping[str, Any] | Mapping[int, Any] | Mapping[str | int, Any]

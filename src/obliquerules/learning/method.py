@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.data.sample import Sample
 from obliquerules.learning.solvers.multinomial import EXACT
 from obliquerules.learning.solvers.rule_weights import weights_of_patterns
@@ -23,9 +24,6 @@ from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
 from obliquerules.rules.columns import Range
 from obliquerules.rules.labels import Labels
 from obliquerules.stopwatch import Stopwatch
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # More rows make the search longer in proportion, and risks at equal complexity lower by a per cent or less on average.
 SEARCH_ROWS = 20_000

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.learning.method import Task, factor_scale, firing_patterns, scaled_weights
 from obliquerules.learning.solvers.multinomial import EXACT as EXACT_WEIGHTS
 from obliquerules.learning.solvers.multinomial import JUDGED
@@ -22,10 +22,6 @@ from obliquerules.rules.rounding.coarsening import Targets, coarsened, total
 from obliquerules.rules.simplify import strictest
 from obliquerules.status_line import status_line
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Positions = NDArray[np.intp]
 Patterns = tuple[Matrix, Positions]
 
 # Shorter conditions may raise the mean loss on the training rows by this share of its standard error,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix, Vector
 from obliquerules.data.blocks import ON_ONE_PROCESSOR, Part, Rows, RowsInMemory
 from obliquerules.data.subsample import some_rows
 from obliquerules.data.typical_ranges import EndsOfColumns
@@ -24,9 +25,6 @@ from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.status_line import StatusLine, opened
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # Larger ensembles are not fitted to a table of firing patterns: it has two to the power of the number of rules.
 MOST_IN_TABLE = 12

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.losses import ClassLoss, Loss
 from obliquerules.report.groups import Grouping, conditions_of, grouped_rows
 from obliquerules.report.measured_rows import MeasuredRows
@@ -15,8 +16,6 @@ from obliquerules.report.protection import Exchange, Extent, Figure, last_place
 from obliquerules.rules import Block, Conjunction, Model, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.moments import seconds_in
-
-Vector = NDArray[np.float64]
 
 # The finest steps in which probabilities and the coverage of conditions are given, and the digits of medians.
 FINEST_PROBABILITY = 0.0001

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules import Block, Model
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

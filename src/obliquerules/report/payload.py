@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from obliquerules.arrays import Vector
 from obliquerules.losses import TweedieLoss
 from obliquerules.report.figures import figures
 from obliquerules.report.groups import conditions_of, factors_of, spread_sizes
 from obliquerules.report.head import Head
-from obliquerules.report.measured_rows import MeasuredRows, Vector
+from obliquerules.report.measured_rows import MeasuredRows
 from obliquerules.report.pieces import Texts
 from obliquerules.rules import Conjunction, Factor, Model, Rule, RuleEnsemble
 from obliquerules.rules.bands import Cut, interval, only_column

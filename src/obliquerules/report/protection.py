@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from obliquerules.arrays import Vector
 from obliquerules.losses import ClassLoss, Loss, area_under_curve
 from obliquerules.rules.numbers import rounded_to
 
-Vector = NDArray[np.float64]
 # A number, and how far the figure may be from it; zero if it follows from the table of groups.
 Figure = tuple[float, float]
 

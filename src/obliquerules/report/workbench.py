@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from importlib.metadata import version
 
+from obliquerules.arrays import Vector
 from obliquerules.report.head import Head
-from obliquerules.report.measured_rows import MeasuredRows, Vector
+from obliquerules.report.measured_rows import MeasuredRows
 from obliquerules.report.page import page
 from obliquerules.report.payload import payload
 from obliquerules.rules import Model

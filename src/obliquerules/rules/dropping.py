@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rounding.gaps import Projections
 from obliquerules.rules.rounding.shortening import Shortening
 from obliquerules.rules.rounding.threshold import Cuts
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class Dropping:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.losses import Loss
 from obliquerules.parameters import AUTO
 from obliquerules.rules.columns import Block, Columns, Range
@@ -20,8 +21,6 @@ from obliquerules.rules.path_table import PathTable
 from obliquerules.rules.renumbering import renumbered
 from obliquerules.rules.style import column_names
 from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
-
-Vector = NDArray[np.float64]
 
 OFFSET_KINDS = ("exposure", "offset")
 # Of a model whose ensembles are not those of which losses were expected.

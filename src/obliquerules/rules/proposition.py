@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.style import PLAIN, Style
 
 Term = int | Membership
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

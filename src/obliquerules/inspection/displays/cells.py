@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from obliquerules.arrays import Matrix
 
 # In the unit square, a point closer to a line than this lies on it.
 ON_LINE = 1e-12
@@ -16,7 +16,7 @@ STEP = 1e-7
 UNIT_SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 
 
-def cut(lines: Iterable[tuple[float, float, float]]) -> list[Array]:
+def cut(lines: Iterable[tuple[float, float, float]]) -> list[Matrix]:
     """Return the convex polygons into which the lines a x + b y = c cut the unit square.
 
     Each is an array of its corners, counter-clockwise.
@@ -32,7 +32,7 @@ def cut(lines: Iterable[tuple[float, float, float]]) -> list[Array]:
     return polygons
 
 
-def slices(polygon: Array, normal: Array, offsets: Iterable[float]) -> list[Array]:
+def slices(polygon: Matrix, normal: Matrix, offsets: Iterable[float]) -> list[Matrix]:
     """Return the parts of a convex polygon between the parallel lines at which its product with a vector has ascending values.
 
     >>> [part[:, 0].max().tolist() for part in slices(UNIT_SQUARE, np.array([2.0, 0.0]), [0.5, 1.0])]
@@ -45,7 +45,7 @@ def slices(polygon: Array, normal: Array, offsets: Iterable[float]) -> list[Arra
     return [*parts, rest]
 
 
-def _halves(polygon: Array, normal: Array, offset: float) -> list[Array]:
+def _halves(polygon: Matrix, normal: Matrix, offset: float) -> list[Matrix]:
     """Return the parts of a convex polygon on either side of a line, or the polygon if all of it is on one side."""
     side = polygon @ normal - offset
     side[np.abs(side) < ON_LINE] = 0.0
@@ -55,7 +55,7 @@ def _halves(polygon: Array, normal: Array, offset: float) -> list[Array]:
     return [corners[sides >= 0.0], corners[sides <= 0.0]]
 
 
-def _with_crossings(polygon: Array, side: Array) -> tuple[Array, Array]:
+def _with_crossings(polygon: Matrix, side: Matrix) -> tuple[Matrix, Matrix]:
     """Return the corners together with the points at which edges cross the line, in order, and the side of each."""
     following = np.roll(side, -1)
     crossed = np.flatnonzero(side * following < 0.0)
@@ -64,12 +64,12 @@ def _with_crossings(polygon: Array, side: Array) -> tuple[Array, Array]:
     return np.insert(polygon, crossed + 1, points, axis=0), np.insert(side, crossed + 1, 0.0)
 
 
-def middles(polygons: list[Array]) -> Array:
+def middles(polygons: list[Matrix]) -> Matrix:
     """Return a point inside each polygon."""
     return np.array([polygon.mean(axis=0) for polygon in polygons])
 
 
-def edges(polygons: list[Array]) -> tuple[NDArray[np.intp], Array, Array]:
+def edges(polygons: list[Matrix]) -> tuple[NDArray[np.intp], Matrix, Matrix]:
     """Return all edges that have a polygon on their other side.
 
     For each: the polygon it belongs to; its two ends, shape (n_edges, 2, 2); and a point just beyond its middle.

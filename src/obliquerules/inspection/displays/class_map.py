@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.inspection.displays import drawing
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 # In inches: the room for a legend, and for the patch and the gaps beside the name of a class.
@@ -20,7 +20,7 @@ LEGEND_WIDTH, HANDLE = 5.0, 0.55
 LEGEND_LINE = 15.0
 
 
-def region_colours(codes: Codes, probability: Array | None, n_classes: int) -> Array:
+def region_colours(codes: Codes, probability: Matrix | None, n_classes: int) -> Matrix:
     """Return the colour of each region: that of its class, the stronger the more probable it is, if that is shown."""
     colours = [drawing.class_colour(code) for code in codes.tolist()]
     least = 1.0 / n_classes
@@ -39,7 +39,7 @@ def draw_scale(ax: Any, name: str, limits: tuple[float, float]) -> None:
     bar.outline.set_visible(False)
 
 
-def draw_points(ax: Any, points: Array, target: Array, size: float) -> dict[int, Any]:
+def draw_points(ax: Any, points: Matrix, target: Matrix, size: float) -> dict[int, Any]:
     """Draw the rows of each class; return what was drawn for each, by the number of the class."""
     codes = np.unique(target).astype(np.intp).tolist()
     return {code: ax.scatter(*points[target == code].T, s=size, **drawing.class_points(code)) for code in codes}

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.data.reading import read_inputs
 from obliquerules.inspection.displays import drawing
-
-Array = NDArray[np.float64]
 
 LABEL_WIDTH = 2.8  # in inches
 # In lines of text: the gap between two rules, and the thickness of a bar.
@@ -59,9 +58,9 @@ class CoverageDisplay:
     """
 
     rules: tuple[str, ...]
-    weights: Array
-    coverage: Array
-    overlap: Array
+    weights: Matrix
+    coverage: Matrix
+    overlap: Matrix
     ax_: Any = field(init=False, default=None)
     figure_: Any = field(init=False, default=None)
 
@@ -115,12 +114,12 @@ class CoverageDisplay:
             ax.set_ylim(edges[-1], 0.0)
         return self
 
-    def _draw_bars(self, places: Array) -> None:
+    def _draw_bars(self, places: Matrix) -> None:
         for place, share, weight in zip(places, self.coverage, self.weights, strict=True):
             self.ax_.barh(place, share, height=THICKNESS, **drawing.bar_look(weight))
             self.ax_.text(share + 0.02, place, f"{100 * share:.0f} %", va="center")
 
-    def _draw_overlaps(self, edges: Array, columns: Array) -> None:
+    def _draw_overlaps(self, edges: Matrix, columns: Matrix) -> None:
         """Draw the overlaps to the right of the bars, each pair once; with many rules, by colour alone."""
         n = len(self.rules)
         shown = np.where(np.tri(n, n - 1, k=-1) > 0.0, self.overlap[:, :-1], np.nan)
@@ -136,7 +135,7 @@ class CoverageDisplay:
             text = f"{100 * share:.0f}"
             self.ax_.text(middles[column], places[row], text, ha="center", va="center", color=colour)
 
-    def _write_scales(self, columns: Array) -> None:
+    def _write_scales(self, columns: Matrix) -> None:
         """Write the ticks below the bars and the columns, and the headings above."""
         ax, n = self.ax_, len(columns) - 1
         middles = 0.5 * (columns[1:] + columns[:-1])
@@ -150,7 +149,7 @@ class CoverageDisplay:
         ax.spines[["top", "right", "bottom"]].set_visible(False)
 
 
-def _overlaps(fires: NDArray[np.bool_]) -> Array:
+def _overlaps(fires: NDArray[np.bool_]) -> Matrix:
     """Return the Jaccard index of each pair of rules."""
     covers = fires.astype(np.float64)
     both = np.einsum("ni,nj->ij", covers, covers)

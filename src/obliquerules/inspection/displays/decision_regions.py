@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.data.offsets import amounts_given
 from obliquerules.data.reading import read_inputs, read_target
 from obliquerules.inspection.displays import class_map, drawing
@@ -21,7 +22,6 @@ from obliquerules.inspection.variables import Values, column_of, with_values
 from obliquerules.rules import Block, Column, Model
 from obliquerules.rules.moments import EPOCH
 
-Array = NDArray[np.float64]
 # The margin of the map on each side of the data.
 MARGIN = 0.05
 # The largest number of fixed inputs that the title names.
@@ -106,21 +106,21 @@ class DecisionRegionsDisplay:
     'worst radius (mm)'
     """
 
-    regions: list[Array]
-    scores: Array
-    response: Array
+    regions: list[Matrix]
+    scores: Matrix
+    response: Matrix
     response_name: str | None
     limits: tuple[float, float]
-    steps: Array
-    boundary: Array
-    points: Array
-    target: Array | None
+    steps: Matrix
+    boundary: Matrix
+    points: Matrix
+    target: Matrix | None
     labels: tuple[str, ...]
     names: tuple[str, str]
     fixed: dict[str, Value]
-    low: Array
-    high: Array
-    places: Array | None = None
+    low: Matrix
+    high: Matrix
+    places: Matrix | None = None
     axes: tuple[Column, Column] | None = None
     given: str = ""
     ax_: Any = field(init=False, default=None)
@@ -306,7 +306,7 @@ class DecisionRegionsDisplay:
         below, above = bool((self.target < self.limits[0]).any()), bool((self.target > self.limits[1]).any())
         return {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[below, above]
 
-    def _draw_labelled_points(self, target: Array) -> None:
+    def _draw_labelled_points(self, target: Matrix) -> None:
         looks = (
             {"marker": "o", "facecolors": drawing.BLUE, "edgecolors": "white", "linewidths": 0.4},
             {"marker": "x", "c": drawing.VERMILLION, "linewidths": 0.9},
@@ -329,7 +329,7 @@ class DecisionRegionsDisplay:
             look = {"c": self.target[drawn], "edgecolors": "white", **colours}
         self.ax_.scatter(*points.T, s=_size(points), linewidths=0.4, **look)
 
-    def _places(self) -> Array:
+    def _places(self) -> Matrix:
         return self.points if self.places is None else self.places
 
     def _drawn(self) -> slice:
@@ -337,18 +337,18 @@ class DecisionRegionsDisplay:
         return slice(None, None, -(-len(self.points) // MOST_POINTS))
 
 
-def _size(points: Array) -> float:
+def _size(points: Matrix) -> float:
     """Return the size of the points: the more points, the smaller."""
     return float(np.clip(6000 / max(len(points), 1), 10, 24))
 
 
-def _polygons(polygons: list[Array], **look: Any) -> Any:
+def _polygons(polygons: list[Matrix], **look: Any) -> Any:
     from matplotlib.collections import PolyCollection
 
     return PolyCollection(polygons, **look)
 
 
-def _segments(segments: Array, **look: Any) -> Any:
+def _segments(segments: Matrix, **look: Any) -> Any:
     from matplotlib.collections import LineCollection
 
     return LineCollection(list(segments), **look)
@@ -397,7 +397,7 @@ def _plane(model: Model, block: Block, columns: tuple[int, int], fixed: Values) 
     return Plane(model.columns, columns, row, low, high)
 
 
-def _present(block: Block, column: int) -> Array:
+def _present(block: Block, column: int) -> Matrix:
     values = block.matrix[:, column]
     return np.asarray(values[~np.isnan(values)])
 
@@ -429,7 +429,7 @@ def _ends(block: Block, index: int) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _usual_range_of(values: Array) -> tuple[float, float]:
+def _usual_range_of(values: Matrix) -> tuple[float, float]:
     """Return the range of values, except extreme ones, beside which all others would be drawn on one spot."""
     low, high = np.quantile(values, [TAIL, 1.0 - TAIL]).tolist()
     lowest, highest = float(values.min()), float(values.max())
@@ -439,7 +439,7 @@ def _usual_range_of(values: Array) -> tuple[float, float]:
     return max(lowest, low - reach), min(highest, high + reach)
 
 
-def _places(model: Model, plane: Plane, points: Array) -> Array:
+def _places(model: Model, plane: Plane, points: Matrix) -> Matrix:
     """Return where to draw points: whole numbers are jittered, unless that puts a point on the wrong side of a threshold."""
     whole = (np.isnan(points) | (points == np.rint(points))).all(axis=0)
     jitter = np.where(whole, np.random.default_rng(0).uniform(-JITTER, JITTER, points.shape), 0.0)
@@ -450,7 +450,7 @@ def _places(model: Model, plane: Plane, points: Array) -> Array:
     return places
 
 
-def _belongs(model: Model, plane: Plane, points: Array) -> Array:
+def _belongs(model: Model, plane: Plane, points: Matrix) -> Matrix:
     """Return what points of a region have in common: their scores or, with slopes, the rules that fire, and the class."""
     rows = plane.rows_at(points)
     scores = model.scores(rows)
@@ -460,13 +460,13 @@ def _belongs(model: Model, plane: Plane, points: Array) -> Array:
     return np.column_stack([model.ensemble.fires(rows), classes])
 
 
-def _alike(scores: Array, others: Array) -> NDArray[np.bool_]:
+def _alike(scores: Matrix, others: Matrix) -> NDArray[np.bool_]:
     """Say which rows have the same score, or with many classes the same scores."""
     same = scores == others
     return same if same.ndim == 1 else np.asarray(same.all(axis=1))
 
 
-def _comparable(model: Model, target: Array, given: Any) -> Array | None:
+def _comparable(model: Model, target: Matrix, given: Any) -> Matrix | None:
     """Return targets as the map shows them: for an exposure of 1; None if numbers cannot be compared with it."""
     if model.offset is None or model.labels is not None:
         return target
@@ -474,7 +474,9 @@ def _comparable(model: Model, target: Array, given: Any) -> Array | None:
     return None if exposure is None else np.asarray(target / exposure)
 
 
-def _response(model: Model, method: str, scores: Array, target: Array | None) -> tuple[Array, str | None, tuple[float, float]]:
+def _response(
+    model: Model, method: str, scores: Matrix, target: Matrix | None
+) -> tuple[Matrix, str | None, tuple[float, float]]:
     """Return the response at each score, its name, and the ends of its colour scale."""
     classifies, many = model.labels is not None, model.has_many_classes
     methods = (
@@ -496,7 +498,7 @@ def _response(model: Model, method: str, scores: Array, target: Array | None) ->
     return response, model.mean_name, (0.0, 1.0) if classifies else _usual_range(response, target)
 
 
-def _usual_range(response: Array, target: Array | None) -> tuple[float, float]:
+def _usual_range(response: Matrix, target: Matrix | None) -> tuple[float, float]:
     """Return the range of predictions and targets, except extreme targets, beside which all others would look alike."""
     usual = response if target is None else np.quantile(target, [0.02, 0.98])
     low, high = float(min(response.min(), usual.min())), float(max(response.max(), usual.max()))
@@ -522,7 +524,7 @@ def _facets_between(model: Model, plane: Plane, lines: Sequence[tuple[float, flo
     return Facets(polygons, points, model.scores(plane.rows(points)), plane.gradients(model.ensemble, points))
 
 
-def _shaded(model: Model, plane: Plane, facets: Facets, method: str) -> tuple[list[Array], Array]:
+def _shaded(model: Model, plane: Plane, facets: Facets, method: str) -> tuple[list[Matrix], Matrix]:
     """Return the polygons, with slopes cut so that the response is nearly the same in each, and the scores in their middles."""
     classes_alone = model.labels is not None and method == "predict"
     if classes_alone or not plane.is_sloped(model.ensemble):
@@ -544,7 +546,7 @@ def _shaded(model: Model, plane: Plane, facets: Facets, method: str) -> tuple[li
     return polygons, model.scores(plane.rows(middles(polygons)))
 
 
-def _borders(model: Model, plane: Plane, facets: Facets) -> tuple[Array, Array]:
+def _borders(model: Model, plane: Plane, facets: Facets) -> tuple[Matrix, Matrix]:
     """Return the edges at which the score jumps, and those at which the class changes."""
     owner, ends, beyond = edges(facets.polygons)
     here, there = facets.scores[owner], model.scores(plane.rows(beyond))
@@ -563,7 +565,9 @@ def _borders(model: Model, plane: Plane, facets: Facets) -> tuple[Array, Array]:
     return plane.points(ends[lower]), plane.points(ends[turns])
 
 
-def _sloped_jumps(facets: Facets, owner: NDArray[np.intp], ends: Array, beyond: Array, scores: Array, slopes: Array) -> Array:
+def _sloped_jumps(
+    facets: Facets, owner: NDArray[np.intp], ends: Matrix, beyond: Matrix, scores: Matrix, slopes: Matrix
+) -> Matrix:
     """Return by how much scores jump at edges; with many classes, of the first class that does."""
     if scores.ndim == 1:
         return _jumps(facets, owner, ends, beyond, scores, slopes)
@@ -572,7 +576,7 @@ def _sloped_jumps(facets: Facets, owner: NDArray[np.intp], ends: Array, beyond: 
     return _first_difference(jumps, np.zeros_like(jumps))
 
 
-def _jumps(facets: Facets, owner: NDArray[np.intp], ends: Array, beyond: Array, scores: Array, slopes: Array) -> Array:
+def _jumps(facets: Facets, owner: NDArray[np.intp], ends: Matrix, beyond: Matrix, scores: Matrix, slopes: Matrix) -> Matrix:
     """Return by how much scores jump at edges, given scores and slopes beyond them: zero if at neither end of the edge.
 
     On the lower side, that is negative. The ends belong to both sides, so the score there is computed from within each.
@@ -586,11 +590,11 @@ def _jumps(facets: Facets, owner: NDArray[np.intp], ends: Array, beyond: Array, 
     return np.where(total == 0.0, -np.abs(jumps[:, 0]), total)
 
 
-def _dot(vectors: Array, others: Array) -> Array:
+def _dot(vectors: Matrix, others: Matrix) -> Matrix:
     return np.asarray((vectors * others).sum(axis=-1))
 
 
-def _first_difference(scores: Array, others: Array) -> Array:
+def _first_difference(scores: Matrix, others: Matrix) -> Matrix:
     """Return the difference of scores; with many classes, of the first class that has one."""
     if scores.ndim == 1:
         return scores - others

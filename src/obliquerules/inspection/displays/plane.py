@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.inspection.displays.cells import slices
 from obliquerules.rules import Block, Column, Columns, Factor, Proposition, Rule, RuleEnsemble
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,9 @@ class Plane:
 
     inputs: Columns
     columns: tuple[int, int]
-    row: Array
-    low: Array
-    high: Array
+    row: Matrix
+    low: Matrix
+    high: Matrix
 
     @property
     def bands(self) -> tuple[int, int]:
@@ -41,15 +40,15 @@ class Plane:
         first, second = (n_bands(self.inputs[column]) for column in self.columns)
         return first, second
 
-    def points(self, unit: Array) -> Array:
+    def points(self, unit: Matrix) -> Matrix:
         """Return points of the unit square in the units of the data."""
         return np.asarray(self.low + unit * (self.high - self.low), dtype=np.float64)
 
-    def rows(self, unit: Array) -> Block:
+    def rows(self, unit: Matrix) -> Block:
         """Return points of the unit square as rows of inputs."""
         return self.rows_at(self.points(unit))
 
-    def rows_at(self, points: Array) -> Block:
+    def rows_at(self, points: Matrix) -> Block:
         """Return points in the units of the data as rows of inputs; everywhere in a band is the same value."""
         rows = np.tile(self.row, (len(points), 1))
         for axis, (column, n) in enumerate(zip(self.columns, self.bands, strict=True)):
@@ -80,7 +79,7 @@ class Plane:
                 lines[1.0 - axis, 0.0 + axis, (limit - self.low[axis]) / width[axis]] = None
         return list(lines)
 
-    def gradients(self, ensemble: RuleEnsemble, unit: Array) -> Array:
+    def gradients(self, ensemble: RuleEnsemble, unit: Matrix) -> Matrix:
         """Return how fast scores change at points of the unit square, along each axis of it; not along bands."""
         rows, found = self.rows(unit), np.zeros((len(unit), 2, *np.shape(ensemble.intercept)))
         for rule, factor, axis in self._slopes(ensemble):
@@ -132,10 +131,10 @@ class Facets:
         How fast the score changes along each axis.
     """
 
-    polygons: list[Array]
-    middles: Array
-    scores: Array
-    gradients: Array
+    polygons: list[Matrix]
+    middles: Matrix
+    scores: Matrix
+    gradients: Matrix
 
     def of(self, output: int) -> Facets:
         """Return the polygons with the score of one of many classes."""
@@ -147,7 +146,7 @@ class Facets:
         scores = self.scores[every, one] - self.scores[every, other]
         return replace(self, scores=scores, gradients=self.gradients[every, :, one] - self.gradients[every, :, other])
 
-    def heights(self) -> list[Array]:
+    def heights(self) -> list[Matrix]:
         """Return the scores at the corners of each polygon, just inside."""
         parts = zip(self.polygons, self.middles, self.scores, self.gradients, strict=True)
         return [score + (corners - middle) @ gradient for corners, middle, score, gradient in parts]
@@ -161,7 +160,7 @@ class Facets:
                 lines.append((a, b, self._offset(index, level)))
         return lines
 
-    def cut_at(self, levels: Array) -> list[Array]:
+    def cut_at(self, levels: Matrix) -> list[Matrix]:
         """Return the polygons, cut at their level lines, given ascending levels."""
         parts = []
         for index, (polygon, heights) in enumerate(zip(self.polygons, self.heights(), strict=True)):

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.offsets import amounts_given
 from obliquerules.data.reading import read_inputs, read_target
 from obliquerules.inspection.displays import drawing
 from obliquerules.rules import Model, RuleEnsemble
-
-Vector = NDArray[np.float64]
 
 # Inputs, targets, and the exposures or offsets.
 Data = tuple[Any, Any, Any]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.offsets import amounts_given
 from obliquerules.data.reading import read_inputs, read_table
 from obliquerules.inspection.classes import difference, weights_of
@@ -18,8 +18,6 @@ from obliquerules.inspection.values import unseen_words
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN
-
-Vector = NDArray[np.float64]
 
 LABEL_WIDTH = 3.0  # in inches
 # How much less text fits in bold type.

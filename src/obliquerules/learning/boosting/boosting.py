@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from obliquerules.arrays import Mask
 from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.class_stage import first_stage
@@ -20,7 +21,7 @@ from obliquerules.learning.boosting.design_matrix import Inputs
 from obliquerules.learning.boosting.information import InformationSelection
 from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.loop import Search, boost
-from obliquerules.learning.boosting.problem import Candidate, Mask, Problem, Stage
+from obliquerules.learning.boosting.problem import Candidate, Problem, Stage
 from obliquerules.learning.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
 from obliquerules.learning.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.learning.boosting.refinement import Refiner

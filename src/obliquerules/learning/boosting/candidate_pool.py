@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.data.level_sums import best_level_sets
 from obliquerules.learning.boosting.design_matrix import Design
 from obliquerules.learning.boosting.objective import Objective
-from obliquerules.learning.boosting.oblique import Mask, ObliqueProposer, Rows, Vector
+from obliquerules.learning.boosting.oblique import ObliqueProposer
 from obliquerules.learning.boosting.problem import View
 from obliquerules.learning.boosting.sorted_columns import SortedColumns
 from obliquerules.learning.boosting.workers import ALONE, Workers
@@ -38,7 +39,7 @@ class PoolProposer(ObliqueProposer):
         super().__init__(X, row_weight, max_variables, min_alpha_ratio)
         self.columns = SortedColumns(X)
 
-    def propose(self, stage: View, sign: float, rows: Rows) -> Iterator[tuple[Test, Mask]]:
+    def propose(self, stage: View, sign: float, rows: Positions) -> Iterator[tuple[Test, Mask]]:
         """Yield the conditions of the pool, each once."""
         pull = sign * stage.gradient
         pull_here = np.zeros(len(pull))
@@ -58,13 +59,13 @@ class PoolProposer(ObliqueProposer):
                     seen.add((condition.columns, condition.weights, threshold))
                     yield from self.sides(condition, threshold, projections, pull, rows)
 
-    def _placed(self, condition: Proposition, pull: Vector, rows: Rows) -> tuple[Projections, tuple[float | None, ...]]:
+    def _placed(self, condition: Proposition, pull: Vector, rows: Positions) -> tuple[Projections, tuple[float | None, ...]]:
         """Return the projections on a direction, and both thresholds."""
         projections = self.inputs.projections(condition)
         logistic = middle_of_gap(projections, condition.threshold)
         return projections, (logistic, self.objective_threshold(projections, pull, rows))
 
-    def objective_threshold(self, projections: Projections, pull: Vector, rows: Rows) -> float | None:
+    def objective_threshold(self, projections: Projections, pull: Vector, rows: Positions) -> float | None:
         """Return the threshold with the largest sum of pull above it.
 
         It lies in the middle of a gap; the sum is over the given rows.
@@ -73,7 +74,7 @@ class PoolProposer(ObliqueProposer):
         wanted = best_threshold(projections[rows], pull[rows])
         return None if wanted is None else middle_of_gap(projections, wanted)
 
-    def directions(self, pull: Vector, rows: Rows, workers: Workers = ALONE) -> list[Proposition]:
+    def directions(self, pull: Vector, rows: Positions, workers: Workers = ALONE) -> list[Proposition]:
         """Return directions with logistic thresholds: each L1 level and its unpenalised refit."""
         design, labels, weight = self.classification(pull, rows)
         if len(labels) == 0:

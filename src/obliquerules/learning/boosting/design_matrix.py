@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix, Vector
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.scaling import Scaling, filled_with_means
 from obliquerules.kernels.sums import project
@@ -22,9 +23,6 @@ MOST_ROWS = 10_000
 MOST_LEVELS = 25
 # A level with fewer rows, by weight, is no input of a sum.
 FEWEST_ROWS = 5.0
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Matrix, Vector
 from obliquerules.learning.boosting.cached import kept
 
 if TYPE_CHECKING:
     from obliquerules.learning.boosting.problem import Candidate
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

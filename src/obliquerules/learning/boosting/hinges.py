@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix, Vector
 from obliquerules.kernels.sums import sums_by_place
 from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS
@@ -16,9 +17,6 @@ from obliquerules.learning.boosting.problem import Candidate, Stage, View
 from obliquerules.learning.boosting.slope import Slope, quantiles
 from obliquerules.learning.solvers.rule_weights import TINY
 from obliquerules.rules import Block, Factor
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # The number of hinges whose values are kept: the best ones come again.
 MOST_KEPT = 64

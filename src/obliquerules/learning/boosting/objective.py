@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.axis_rules import DirectedObjective
 
 if TYPE_CHECKING:
     from obliquerules.learning.boosting.problem import View
 
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # A rule with less than this share of its size left after projection is redundant: the ensemble has it already.
 NOTHING_LEFT = 1e-6

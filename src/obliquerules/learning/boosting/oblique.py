@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.learning.boosting.design_matrix import Design, Inputs
 from obliquerules.learning.boosting.problem import View
 from obliquerules.learning.solvers.l1_logistic import L1Path, follow_path
@@ -17,10 +18,6 @@ from obliquerules.rules.votes import in_whole_numbers
 
 # With fewer rows, any labels can be fitted.
 FEWEST_ROWS = 4
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 
 
 class ObliqueProposer:
@@ -51,7 +48,7 @@ class ObliqueProposer:
         """Return the classifiers of labels, 0.0 or 1.0, with one variable, with two, and so on."""
         return follow_path(X, labels, weight, self.max_variables, self.min_alpha_ratio)
 
-    def classification(self, pull: Vector, rows: Rows) -> tuple[Design, Vector, Vector]:
+    def classification(self, pull: Vector, rows: Positions) -> tuple[Design, Vector, Vector]:
         """Return inputs, labels and weights of the classification problem that is the surrogate for maximising the pull.
 
         They have no rows if there are too few.
@@ -61,7 +58,7 @@ class ObliqueProposer:
             rows = rows[:0]
         return self.inputs.design(pull, rows), (pull[rows] > 0.0).astype(np.float64), np.abs(pull[rows])
 
-    def propose(self, stage: View, sign: float, rows: Rows) -> Iterator[tuple[Test, Mask]]:
+    def propose(self, stage: View, sign: float, rows: Positions) -> Iterator[tuple[Test, Mask]]:
         """Yield the proposition of each L1 level, with the rows on which it holds."""
         pull = sign * stage.gradient
         design, labels, weight = self.classification(pull, rows)
@@ -74,7 +71,7 @@ class ObliqueProposer:
                     yield from self.sides(proposition, threshold, projections, pull, rows)
 
     def sides(
-        self, proposition: Proposition, threshold: float, projections: Projections, pull: Vector, rows: Rows
+        self, proposition: Proposition, threshold: float, projections: Projections, pull: Vector, rows: Positions
     ) -> Iterator[tuple[Test, Mask]]:
         """Yield the condition with this threshold and, where missing values pull the same way, with those rows too."""
         placed = proposition.with_numbers(proposition.weights, threshold)

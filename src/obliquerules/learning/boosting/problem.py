@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.rule_weights import WeightFinder, term_sums
 from obliquerules.learning.boosting.cached import kept, let_go
 from obliquerules.learning.boosting.firing_patterns import FiringPatterns, Patterns, RowPatterns
@@ -24,8 +25,6 @@ from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
 if TYPE_CHECKING:
     from obliquerules.learning.boosting.smoothed_loss import Blur
 
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 # What has a weight in an ensemble in training: the condition of a rule, or a slope.
 Condition = Conjunction | Slope
 

@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.problem import Candidate, Condition, Problem, Stage
@@ -20,8 +20,6 @@ from obliquerules.rules import Conjunction, Proposition, Test
 from obliquerules.rules.rounding.threshold import middle_of_gap
 from obliquerules.rules.votes import in_whole_numbers
 
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 # The conditions of each rule.
 Soft = Sequence[Sequence[SoftTest]]
 # A condition, and the rows on which it holds.

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.learning.method import factor_scale
 from obliquerules.rules import Block, Factor, Rule
 from obliquerules.rules.numbers import rounded_within, shortest_decimal
-
-Vector = NDArray[np.float64]
 
 # Limits and knots are shortened by at most this share of the range of a factor.
 SHORTENED = 0.005

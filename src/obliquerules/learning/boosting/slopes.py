@@ -9,8 +9,8 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.level_sums import LevelSums
 from obliquerules.learning.boosting.hinges import Hinges
 from obliquerules.learning.boosting.information import InformationSelection
@@ -21,8 +21,6 @@ from obliquerules.learning.boosting.selection import Selection
 from obliquerules.learning.boosting.slope import Slope, quantiles
 from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Test
 from obliquerules.rules.votes import in_whole_numbers
-
-Vector = NDArray[np.float64]
 
 # A column with fewer different values has steps, and no slope.
 FEWEST_VALUES = 3

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix, Vector
 from obliquerules.kernels.rule_weights import loss_of_each
 from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.soft_conditions import SoftConditions
@@ -17,8 +17,6 @@ from obliquerules.learning.boosting.soft_conditions import SoftConditions
 if TYPE_CHECKING:
     from obliquerules.learning.boosting.problem import Candidate, Problem
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # The width of a blurred threshold, in standard deviations of its sum, is this much by the cube root of the number of rows:
 # so fast do estimates of a threshold converge where the truth is a slope and not a step.

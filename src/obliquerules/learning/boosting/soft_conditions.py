@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.kernels.sums import degrees, standard_deviation
 from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
 from obliquerules.rules import Proposition, Test
 from obliquerules.rules.proposition import Term, term_values
 from obliquerules.rules.votes import is_binary
-
-Vector = NDArray[np.float64]
 
 # The number of sums that are kept: one is asked for with several thresholds.
 MOST_KEPT = 32

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.axis_rules import DirectedObjective, best_cuts
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.rules import Block, Membership, Proposition, Test
 from obliquerules.rules.proposition import Term
 from obliquerules.rules.rounding.gaps import real_gaps, slack_of
 
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Keys = NDArray[np.uint64]
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
+from obliquerules.arrays import Mask
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
@@ -17,7 +18,7 @@ from obliquerules.learning.boosting.boosting import Boosting, Pair, by_informati
 from obliquerules.learning.boosting.exact import ExactLearner
 from obliquerules.learning.boosting.greedy import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
 from obliquerules.learning.boosting.objective import OBJECTIVES
-from obliquerules.learning.boosting.problem import Mask, Problem
+from obliquerules.learning.boosting.problem import Problem
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.sorted_columns import SortedColumns
 from obliquerules.learning.method import Task

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.numbers import shortest_decimal
 from obliquerules.rules.rounding.gaps import Projections, middle_half
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

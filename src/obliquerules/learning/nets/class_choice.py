@@ -9,8 +9,9 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask
 from obliquerules.learning.method import patterns_of
-from obliquerules.learning.nets.extraction import Draft, HardNetwork, Mask, TrainingRows, cleaned
+from obliquerules.learning.nets.extraction import Draft, HardNetwork, TrainingRows, cleaned
 
 # The prices of a unit of complexity that are tried, in units of log(n) on the scale of -2 log likelihood: that of the Bayesian
 # information criterion, and multiples of it. Each makes another model of a network, and the Pareto front of all is kept.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.data.scaling import Scaling
 from obliquerules.learning.nets.soft_rules import Units
 from obliquerules.learning.nets.training import NetworkParameters
@@ -19,9 +20,6 @@ from obliquerules.losses import Loss
 from obliquerules.pareto import pareto
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.rounding.gaps import Projections, middle_half
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # A proposition belongs to a rule if its membership is at least this.
 MEMBER = 0.5

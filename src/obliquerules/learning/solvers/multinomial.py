@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.class_weights import ClassWeightFinder
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 EXACT = 1e-13
 # The tolerance of weights that are fitted to judge an ensemble: the loss is then exact to six digits or more.

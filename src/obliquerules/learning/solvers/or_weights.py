@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from obliquerules.arrays import Vector
 from obliquerules.losses import LOSSES
-
-Vector = NDArray[np.float64]
 
 # How far a score stays from zero, so that it keeps its sign when it is added up from printed weights.
 MARGIN = 0.01

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.kernels.rule_weights import WeightFinder, weighted_products
 from obliquerules.learning.solvers.multinomial import EXACT, class_weights_of_patterns
 from obliquerules.losses import Loss
-
-Vector = NDArray[np.float64]
 
 # Relative jitter that makes a Hessian invertible whatever the rules are; a rule with a smaller share of its own is redundant.
 TINY = 1e-9

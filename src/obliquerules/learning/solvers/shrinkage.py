@@ -11,14 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.sample import Groups
 from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.learning.solvers.multinomial import JUDGED
 from obliquerules.learning.solvers.rule_weights import TINY, weights_of_patterns, whitened
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block
-
-Vector = NDArray[np.float64]
 
 # The ridges that are compared, in rows: powers of two from the least up to this share of the rows, but at least 128.
 LEAST_RIDGE, LARGEST_RIDGE = 0.25, 128.0

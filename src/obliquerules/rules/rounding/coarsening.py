@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import rounded_to, significant_digits
@@ -33,10 +33,6 @@ NEIGHBOUR_DIGITS = 2
 
 # What a boundary without numbers has in their place.
 NO_BOUNDARY = Proposition([0], [1.0], 0.0)
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 
 
 class HasValue(Protocol):
@@ -61,11 +57,11 @@ class Targets:
         """The sum of the row weights."""
         return total(self.weight)
 
-    def values(self, score: Vector, rows: Rows | slice = slice(None)) -> Vector:
+    def values(self, score: Vector, rows: Positions | slice = slice(None)) -> Vector:
         """Return the weighted loss of each of the rows."""
         return np.asarray(self.weight[rows] * self._loss(score, rows))
 
-    def _loss(self, score: Vector, rows: Rows | slice = slice(None)) -> Vector:
+    def _loss(self, score: Vector, rows: Positions | slice = slice(None)) -> Vector:
         return self.loss.value(self.y[rows], score if self.offset is None else score + self.offset[rows])
 
     def mean(self, score: Vector) -> float:
@@ -130,7 +126,7 @@ class _Boundary:
         holds = test(block)
         return cls(NO_BOUNDARY, holds, ~holds, fixed=test)
 
-    def moved_rows(self, other: _Boundary) -> Rows:
+    def moved_rows(self, other: _Boundary) -> Positions:
         """Return the rows that are on another side of the other boundary."""
         return np.flatnonzero((self.above != other.above) | (self.below != other.below))
 
@@ -162,7 +158,7 @@ class _Member:
     budget: float
     rise: float = 0.0
 
-    def risen(self, targets: Targets, rows: Rows, change: Vector) -> float:
+    def risen(self, targets: Targets, rows: Positions, change: Vector) -> float:
         """Return the rise of the total loss once the scores of some rows change."""
         before = self.score[rows]
         return self.rise + total(targets.values(before + change, rows) - targets.values(before, rows))
@@ -323,7 +319,7 @@ class _Work:
             self.boundaries[index] = new
         return True
 
-    def _change(self, condition: tuple[_Half, ...], moved: Sequence[int], new: _Boundary, rows: Rows) -> Vector:
+    def _change(self, condition: tuple[_Half, ...], moved: Sequence[int], new: _Boundary, rows: Positions) -> Vector:
         """Return for each row 1 if the condition begins to hold, -1 if it ceases to, and else 0."""
         before, after = np.ones(len(rows), dtype=np.bool_), np.ones(len(rows), dtype=np.bool_)
         for half in condition:
@@ -332,7 +328,7 @@ class _Work:
             after &= _side(new if half.boundary in moved else old, half)[rows]
         return after.astype(np.float64) - before
 
-    def _risen(self, rows: Rows, changes: dict[int, Vector]) -> list[tuple[_Member, Vector, float]] | None:
+    def _risen(self, rows: Positions, changes: dict[int, Vector]) -> list[tuple[_Member, Vector, float]] | None:
         """Return the ensembles concerned with the changes of scores and their losses; None if one would exceed its budget."""
         risen: list[tuple[_Member, Vector, float]] = []
         # The last ensembles of a path have the most conditions to shorten, and refuse first.
@@ -346,7 +342,7 @@ class _Work:
             risen.append((member, change, rise))
         return risen
 
-    def _change_of_score(self, member: _Member, rows: Rows, changes: dict[int, Vector]) -> Vector:
+    def _change_of_score(self, member: _Member, rows: Positions, changes: dict[int, Vector]) -> Vector:
         used = [index for index in changes if index in member.weights]
         parts = [np.multiply.outer(changes[index], member.weights[index]) for index in used]
         for index, weight, factor in member.slopes:

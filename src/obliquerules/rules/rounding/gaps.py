@@ -10,14 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.numbers import shortest_decimal, significant_digits
 
 # By how much, relative to its terms, a projection may differ when another engine adds them in another order.
 SAME_PROJECTION = 1e-9
 # Terms count as at least this share of the lower quartile of all rows: smaller ones may be the rounding of a subtraction.
 LEAST_SIZE = 1e-6
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, significant_digits
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 # Rounded rule weights may move a score by this share of the range of scores, and raise the mean loss by this share of it.
 SCORE_TOLERANCE = 5e-3
 LOSS_TOLERANCE = 1e-3
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

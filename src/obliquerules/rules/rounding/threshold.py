@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.kernels.sums import best_cut, neighbours
 from obliquerules.rules.rounding.gaps import Projections, real_gaps
-
-Vector = NDArray[np.float64]
 
 
 def middle_of_gap(projections: Projections, threshold: float) -> float | None:

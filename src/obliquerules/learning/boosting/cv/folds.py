@@ -10,19 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Positions, Vector
 from obliquerules.data.reading import read_weights
 from obliquerules.learning.method import Task
-
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """The training and test rows of a fold, with their shares."""
 
-    train: Rows
-    test: Rows
+    train: Positions
+    test: Positions
     train_share: Vector | float = 1.0
     test_share: Vector | float = 1.0
 

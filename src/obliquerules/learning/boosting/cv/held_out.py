@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Matrix
 from obliquerules.learning.method import Task
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,9 @@ class FoldLosses:
     """
 
     rows: NDArray[np.intp]
-    share: Array
-    loss: Array
-    risk: Array
+    share: Matrix
+    loss: Matrix
+    risk: Matrix
     stopped: str | None = None
 
 
@@ -52,9 +51,9 @@ class HeldOut:
         The number of the group of each row, counted from zero; the rows of a group are one observation.
     """
 
-    loss: Array
-    share: Array
-    observations: Array
+    loss: Matrix
+    share: Matrix
+    observations: Matrix
     groups: NDArray[np.intp] | None = None
 
     @classmethod
@@ -72,12 +71,12 @@ class HeldOut:
         return cls(total[:, tested] / times[tested], share, np.maximum(frequency, 1.0), groups)
 
     @cached_property
-    def risk(self) -> Array:
+    def risk(self) -> Matrix:
         """The mean loss at each member."""
         return np.asarray(np.sum(self.loss * self.share, axis=1))
 
     @np.errstate(over="ignore")
-    def standard_error(self, less: int | None = None) -> Array:
+    def standard_error(self, less: int | None = None) -> Matrix:
         """Return the standard error of each risk or, paired row by row, of its excess over that of another member.
 
         A row of weight 2 is two observations, and so are two groups.
