@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliquerules import Conjunction, Membership, Proposition, RuleEnsemble
-from obliquerules.rules.proposition import term_values
+from obliquerules.rules.proposition import summand_values
 
 # What the documentation promises: a tenth of a standard error, and 1 % of the loss and of what rules gain over a constant.
 OF_ERROR, OF_LOSS = 0.1, 0.01
@@ -127,7 +127,7 @@ def _shorter_sums(test: Proposition) -> Iterator[Proposition]:
 
 def _placed(test: Proposition, others: Any, fires: Any, cost: Any, block: Any) -> Iterator[Any]:
     """Yield where a sum holds with each of two thresholds: one that moves no row, if there is one, and the best of all."""
-    products = [weight * term_values(term, block) for term, weight in zip(test.columns, test.weights, strict=True)]
+    products = [weight * summand_values(term, block) for term, weight in zip(test.columns, test.weights, strict=True)]
     sums, size = np.sum(products, axis=0), np.max(np.nan_to_num(np.sum(np.abs(products), axis=0)))
     lacks = np.isnan(sums)
     values = np.unique(sums[~lacks])

@@ -627,7 +627,8 @@ def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
     close = np.zeros(len(X), dtype=np.bool_)
     for proposition in source.propositions:
         with np.errstate(all="ignore"):
-            sizes = np.abs(np.column_stack(proposition.terms(block))) @ np.abs(proposition.weights) + abs(proposition.threshold)
+            summands = np.abs(np.column_stack(proposition.summands(block)))
+            sizes = summands @ np.abs(proposition.weights) + abs(proposition.threshold)
             # Where a number is missing, nothing is close.
             close |= np.abs(proposition.project(block) - proposition.threshold) <= OFFICE_TOLERANCE * sizes
     if source.factors:

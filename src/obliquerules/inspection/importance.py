@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Positions, Vector
 from obliquerules.rules import Block, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.proposition import Term
+from obliquerules.rules.proposition import Summand
 from obliquerules.rules.records import Records
 from obliquerules.rules.tables import Table
 
@@ -142,7 +142,7 @@ def _memberships(rules: list[Rule], column: int) -> list[Membership]:
     return list(dict.fromkeys(term for term in terms if isinstance(term, Membership) and term.column == column))
 
 
-def _terms(test: Test) -> tuple[Term, ...]:
+def _terms(test: Test) -> tuple[Summand, ...]:
     return (test,) if isinstance(test, Membership) else test.columns
 
 

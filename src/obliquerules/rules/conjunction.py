@@ -72,18 +72,18 @@ class Conjunction:
     def check(self, columns: Columns) -> None:
         """Raise unless conditions on levels are on columns that have levels, and those on numbers on columns of numbers."""
         for test in self.propositions:
-            for term in (test,) if isinstance(test, Membership) else test.columns:
-                column = columns[term if isinstance(term, int) else term.column]
-                if isinstance(term, int) and column.levels is not None:
+            for summand in (test,) if isinstance(test, Membership) else test.columns:
+                column = columns[summand if isinstance(summand, int) else summand.column]
+                if isinstance(summand, int) and column.levels is not None:
                     raise ValueError(f"Column '{column.name}' has levels, and no numbers for a sum.")
-                if not isinstance(term, int) and term.levels and column.levels is None:
+                if not isinstance(summand, int) and summand.levels and column.levels is None:
                     raise ValueError(f"Column '{column.name}' holds numbers, and has no levels for a condition.")
 
     def check_levels(self, columns: Columns | None) -> None:
         """Raise if a column does not have a listed level."""
-        for term in (term for test in self for term in ((test,) if isinstance(test, Membership) else test.columns)):
-            if isinstance(term, Membership):
-                term.check_levels(column_at(columns, term.column))
+        for summand in (summand for test in self for summand in ((test,) if isinstance(test, Membership) else test.columns)):
+            if isinstance(summand, Membership):
+                summand.check_levels(column_at(columns, summand.column))
 
     def describe(self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN) -> str:
         """Return the condition as text, in the names of the given columns."""

@@ -19,7 +19,7 @@ from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import OFFSET_KINDS, Model, Offset, Origin
 from obliquerules.rules.numbers import ALL_DIGITS
-from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.proposition import Proposition, Summand, Test
 from obliquerules.rules.rule import Rule, Weight
 from obliquerules.rules.style import column_names
 
@@ -83,7 +83,7 @@ def _decode_factor(field: Field, n_columns: int) -> Factor:
 def _decode_test(field: Field, n_columns: int) -> Test:
     if "column" in field.entries():
         return _decode_membership(field, n_columns)
-    columns = [_decode_term(column, n_columns) for column in field.get("columns").items()]
+    columns = [_decode_summand(column, n_columns) for column in field.get("columns").items()]
     weights = [weight.number() for weight in field.get("weights").items()]
     threshold = field.get("threshold").number()
     try:
@@ -92,7 +92,7 @@ def _decode_test(field: Field, n_columns: int) -> Test:
         raise ModelFileError(f"{field.where}: {cut(str(error), 300)}") from error
 
 
-def _decode_term(field: Field, n_columns: int) -> Term:
+def _decode_summand(field: Field, n_columns: int) -> Summand:
     return _decode_membership(field, n_columns) if isinstance(field.value, dict) else field.index(n_columns)
 
 

@@ -158,7 +158,7 @@ class Shorter:
     @cached_property
     def _cuts(self) -> Cuts:
         assert isinstance(self.test, Proposition)
-        projections = Projections.of(self._values, self.test.terms(self.shortening.X), self.test.weights)
+        projections = Projections.of(self._values, self.test.summands(self.shortening.X), self.test.weights)
         return Cuts.of(projections if self._known.all() else projections[self._known])
 
 
@@ -207,13 +207,13 @@ def shorter_tests(test: Test) -> Iterator[Test]:
     if len(test.columns) > 1:
         for place in range(len(test.columns)):
             kept = [index for index in range(len(test.columns)) if index != place]
-            terms, weights = [test.columns[index] for index in kept], [test.weights[index] for index in kept]
-            yield Proposition(terms, weights, test.threshold, test.missing)
-    for place, term in enumerate(test.columns):
-        for narrower in _shorter_memberships(term) if isinstance(term, Membership) else ():
-            terms = [*test.columns[:place], narrower, *test.columns[place + 1 :]]
-            if len(set(terms)) == len(terms):
-                yield Proposition(terms, test.weights, test.threshold, test.missing)
+            summands, weights = [test.columns[index] for index in kept], [test.weights[index] for index in kept]
+            yield Proposition(summands, weights, test.threshold, test.missing)
+    for place, summand in enumerate(test.columns):
+        for narrower in _shorter_memberships(summand) if isinstance(summand, Membership) else ():
+            summands = [*test.columns[:place], narrower, *test.columns[place + 1 :]]
+            if len(set(summands)) == len(summands):
+                yield Proposition(summands, test.weights, test.threshold, test.missing)
     if test.missing:
         yield test.with_missing(False)
 

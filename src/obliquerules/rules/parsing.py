@@ -13,7 +13,7 @@ from obliquerules.rules.columns import Column, Columns, Level
 from obliquerules.rules.factor import Factor
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.moments import seconds_in, seconds_since_1970
-from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.proposition import Proposition, Summand, Test
 from obliquerules.rules.style import column_at
 from obliquerules.rules.tokens import TRUTHS, Token, Tokens
 
@@ -94,8 +94,8 @@ class Reader:
         limited    = column | ("min" | "max") "(" column "," value ")" | column "clipped to" "[" value "," value "]"
         condition  = "True" | test (("&" | "and") test)*
         test       = (literal | votes | sum comparison value) ["or missing"]
-        sum        = [number] term (("+" | "-") [number] term)*
-        term       = column | "(" literal ")"
+        sum        = [number] summand (("+" | "-") [number] summand)*
+        summand       = column | "(" literal ")"
         comparison = ">=" | "<=" | ">" | "<" | "=" | "=="
         votes      = ("any of" | "all of" | "at least" number "of") "{" literal ("," literal)* "}"
         literal    = (["not"] column | column levels) ["or missing"] | "not" "(" literal ")"
@@ -260,9 +260,9 @@ class Reader:
         literals = tokens.listed(self._listed_literal)
         weights = [weight for _, weight in literals]
         wanted = {"any": 1, "all": len(literals)}.get(count) or int(count.removeprefix("at least "))
-        return Proposition([term for term, _ in literals], weights, wanted - sum(weight < 0.0 for weight in weights))
+        return Proposition([summand for summand, _ in literals], weights, wanted - sum(weight < 0.0 for weight in weights))
 
-    def _listed_literal(self, tokens: Tokens) -> tuple[Term, float]:
+    def _listed_literal(self, tokens: Tokens) -> tuple[Summand, float]:
         literal = self._literal(tokens)
         if literal is None:
             raise tokens.refusal()
@@ -270,27 +270,27 @@ class Reader:
 
     def _comparison(self, tokens: Tokens) -> list[Typed]:
         """Read a comparison: one inequality, or two for ``=``."""
-        terms, weights, sign = list[Term](), list[float](), 1.0
+        summands, weights, sign = list[Summand](), list[float](), 1.0
         while True:
             weights.append(sign * (float(tokens.next().text) if tokens.peek().kind == "number" else 1.0))
-            terms.append(self._term(tokens))
+            summands.append(self._summand(tokens))
             if not tokens.follows("+", "-"):
                 break
             sign = -1.0 if tokens.next().text == "-" else 1.0
         comparison = tokens.need(*COMPARISONS)
         if tokens.peek().kind not in ("number", "moment"):
             raise tokens.refusal()
-        single = terms[0] if len(terms) == 1 and weights == [1.0] and isinstance(terms[0], int) else None
+        single = summands[0] if len(summands) == 1 and weights == [1.0] and isinstance(summands[0], int) else None
         number = self._value(tokens, single)
         if comparison in EQUALITIES and number in (0.0, 1.0) and single is not None and self._column(single).kind == "flag":
             return [Typed(_as_test(single, 1.0 if number else -1.0))]
         sides, excluded = COMPARISONS[comparison]
         return [
-            Typed(Proposition(terms, [side * weight for weight in weights], _threshold(side * number, excluded)), comparison)
+            Typed(Proposition(summands, [side * weight for weight in weights], _threshold(side * number, excluded)), comparison)
             for side in sides
         ]
 
-    def _term(self, tokens: Tokens) -> Term:
+    def _summand(self, tokens: Tokens) -> Summand:
         if not tokens.take("("):
             return self._position(tokens)
         literal = self._literal(tokens)
@@ -301,14 +301,14 @@ class Reader:
 
     # ---- literals
 
-    def _literal(self, tokens: Tokens) -> tuple[Term, float] | None:
+    def _literal(self, tokens: Tokens) -> tuple[Summand, float] | None:
         """Read a 0/1 column or a membership, and its weight.
 
         The weight is -1 if it is negated. None if something else follows.
         """
         if tokens.follows("not") and tokens.follows("(", ahead=1):
             tokens.next()
-            return self._term(tokens), -1.0
+            return self._summand(tokens), -1.0
         answer = tokens.take("not") is None
         if answer and tokens.peek().kind not in NAMES:
             return None
@@ -395,11 +395,11 @@ def _output(name: Token, outputs: Sequence[str]) -> int:
     raise ValueError(f"There is no class {name.text!r}; the classes are {_listed(tuple(outputs))}.")
 
 
-def _as_test(term: Term, weight: float) -> Test:
+def _as_test(summand: Summand, weight: float) -> Test:
     """Return a literal as a condition."""
-    if isinstance(term, int):
-        return Proposition([term], [weight], max(weight, 0.0))
-    return term if weight > 0.0 else term.opposite()
+    if isinstance(summand, int):
+        return Proposition([summand], [weight], max(weight, 0.0))
+    return summand if weight > 0.0 else summand.opposite()
 
 
 def _level(tokens: Tokens, column: Column) -> Level:

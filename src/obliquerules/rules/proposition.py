@@ -15,7 +15,7 @@ from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.style import PLAIN, Style
 
-Term = int | Membership
+Summand = int | Membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +53,20 @@ class Proposition:
     age + 12 (smoker = yes) >= 60
     """
 
-    columns: tuple[Term, ...]
+    columns: tuple[Summand, ...]
     weights: tuple[float, ...]
     threshold: float
     missing: bool = False
     used_columns: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
-    def __init__(self, columns: Sequence[Term], weights: Sequence[float], threshold: float, missing: bool = False) -> None:
-        terms = tuple(map(_as_term, columns))
-        object.__setattr__(self, "columns", terms)
-        used = dict.fromkeys(term if isinstance(term, int) else term.column for term in terms)
+    def __init__(self, columns: Sequence[Summand], weights: Sequence[float], threshold: float, missing: bool = False) -> None:
+        summands = tuple(map(_as_summand, columns))
+        object.__setattr__(self, "columns", summands)
+        used = dict.fromkeys(summand if isinstance(summand, int) else summand.column for summand in summands)
         object.__setattr__(self, "used_columns", tuple(used))
         self._set(weights, threshold, missing)
-        if len(set(terms)) != len(terms) or min(used) < 0:
-            raise ValueError(f"The columns of a proposition must be different and not negative; got {list(terms)}.")
+        if len(set(summands)) != len(summands) or min(used) < 0:
+            raise ValueError(f"The columns of a proposition must be different and not negative; got {list(summands)}.")
 
     def _set(self, weights: Iterable[float], threshold: float, missing: bool) -> None:
         object.__setattr__(self, "weights", tuple(map(float, weights)))
@@ -82,7 +82,7 @@ class Proposition:
         if not math.isfinite(self.threshold):
             raise ValueError(f"The threshold of a proposition must be finite; got {self.threshold}.")
 
-    def __reduce__(self) -> tuple[type[Proposition], tuple[tuple[Term, ...], tuple[float, ...], float, bool]]:
+    def __reduce__(self) -> tuple[type[Proposition], tuple[tuple[Summand, ...], tuple[float, ...], float, bool]]:
         return type(self), (self.columns, self.weights, self.threshold, self.missing)
 
     def with_numbers(self, weights: Sequence[float], threshold: float) -> Proposition:
@@ -112,7 +112,7 @@ class Proposition:
     @property
     def complexity(self) -> int:
         """One for the threshold, one for each column, one for each level of a membership and one for ``or missing``."""
-        return 1 + self.missing + sum(1 if isinstance(term, int) else term.listing for term in self.columns)
+        return 1 + self.missing + sum(1 if isinstance(summand, int) else summand.listing for summand in self.columns)
 
     @property
     def only_number(self) -> int | None:
@@ -124,17 +124,17 @@ class Proposition:
         """Whether the first weight is positive."""
         return self.weights[0] > 0.0
 
-    def terms(self, X: ArrayLike | Block) -> list[Vector]:
+    def summands(self, X: ArrayLike | Block) -> list[Vector]:
         """Return the values of each column and membership of the sum."""
         block = as_block(X, 1 + max(self.used_columns))
-        return [term_values(term, block) for term in self.columns]
+        return [summand_values(summand, block) for summand in self.columns]
 
     def project(self, X: ArrayLike | Block) -> Vector:
         """Return x.w for each row, added in the order that defines the model; NaN where a value is missing."""
-        terms = self.terms(X)
+        summands = self.summands(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            total = self.weights[0] * terms[0]
-            for weight, values in zip(self.weights[1:], terms[1:], strict=True):
+            total = self.weights[0] * summands[0]
+            for weight, values in zip(self.weights[1:], summands[1:], strict=True):
                 total = total + weight * values
         return total
 
@@ -146,7 +146,7 @@ class Proposition:
 
     def lacks(self, block: Block) -> NDArray[np.bool_]:
         """Return which rows lack a value that the condition needs."""
-        numbers = [term for term in self.columns if isinstance(term, int)]
+        numbers = [summand for summand in self.columns if isinstance(summand, int)]
         return np.asarray(np.isnan(block.matrix[:, numbers]).any(axis=1))
 
     def opposite(self) -> Proposition:
@@ -169,10 +169,10 @@ Test = Proposition | Membership
 _SLOTS = ("columns", "weights", "threshold", "missing", "used_columns")
 
 
-def term_values(term: Term, block: Block) -> Vector:
+def summand_values(summand: Summand, block: Block) -> Vector:
     """Return the values of a column, or 1 where a membership holds and 0 elsewhere."""
-    return block.matrix[:, term] if isinstance(term, int) else term(block).astype(np.float64)
+    return block.matrix[:, summand] if isinstance(summand, int) else summand(block).astype(np.float64)
 
 
-def _as_term(term: Term) -> Term:
-    return term if isinstance(term, Membership) else operator.index(term)
+def _as_summand(summand: Summand) -> Summand:
+    return summand if isinstance(summand, Membership) else operator.index(summand)

@@ -9,7 +9,7 @@ from obliquerules.rules.columns import Column
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Term, Test
+from obliquerules.rules.proposition import Summand, Test
 from obliquerules.rules.rule import Rule
 
 
@@ -43,8 +43,8 @@ def _rule(rule: Rule, place: Mapping[int, int]) -> Rule:
 def _test(test: Test, place: Mapping[int, int]) -> Test:
     if isinstance(test, Membership):
         return replace(test, column=place[test.column])
-    return replace(test, columns=tuple(_term(term, place) for term in test.columns))
+    return replace(test, columns=tuple(_summand(summand, place) for summand in test.columns))
 
 
-def _term(term: Term, place: Mapping[int, int]) -> Term:
-    return place[term] if isinstance(term, int) else replace(term, column=place[term.column])
+def _summand(summand: Summand, place: Mapping[int, int]) -> Summand:
+    return place[summand] if isinstance(summand, int) else replace(summand, column=place[summand.column])

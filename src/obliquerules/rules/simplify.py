@@ -12,13 +12,13 @@ import numpy as np
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.doubles import least_reaching
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.proposition import Proposition, Summand, Test
 from obliquerules.rules.rule import Rule, as_weight
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
 
-Direction = tuple[tuple[Term, ...], tuple[float, ...], bool]
+Direction = tuple[tuple[Summand, ...], tuple[float, ...], bool]
 
 
 def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.proposition import Proposition, Summand, Test
 
 # Sums of more inputs stay as they are: there are 2^k cases, and 7^k weights to try. Whole weights of at most six are enough for
 # every sum of six inputs or fewer.
@@ -21,9 +21,9 @@ LARGEST_WEIGHT = 6
 Cases = NDArray[np.float64]
 
 
-def is_binary(term: Term, block: Block) -> bool:
+def is_binary(summand: Summand, block: Block) -> bool:
     """Say whether an input of a sum is always 0 or 1."""
-    return term in block.flags if isinstance(term, int) else True
+    return summand in block.flags if isinstance(summand, int) else True
 
 
 def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
@@ -32,19 +32,19 @@ def in_whole_numbers(proposition: Proposition, block: Block) -> Test:
     Inputs that decide nothing are left out. Levels of one column exclude each other, so that not all cases can occur; those
     with the same weight are listed together. A sum of levels of a single column becomes a membership.
     """
-    terms = proposition.columns
-    if len(terms) > MOST_INPUTS or not all(is_binary(term, block) for term in terms):
+    summands = proposition.columns
+    if len(summands) > MOST_INPUTS or not all(is_binary(summand, block) for summand in summands):
         return proposition
-    cases = _cases(terms)
+    cases = _cases(summands)
     holds = _sums(cases, proposition.weights) >= proposition.threshold
     if holds.all() or not holds.any():
         return proposition
     # Where a flag is missing, the sum does not hold: such a flag has to stay.
-    needed = tuple(isinstance(term, int) and term in block.incomplete for term in terms)
+    needed = tuple(isinstance(summand, int) and summand in block.incomplete for summand in summands)
     found = _smallest(tuple(np.sign(proposition.weights).tolist()), needed, cases.tobytes(), holds.tobytes())
     if found is None:
         return proposition
-    made = _made(terms, *found, proposition.missing, block)
+    made = _made(summands, *found, proposition.missing, block)
     return made if isinstance(made, Membership) else _upright(made, block)
 
 
@@ -64,10 +64,10 @@ def _smallest(
     return tuple(weights[fitting[0]].tolist()), float(least[fitting[0]])
 
 
-def _cases(terms: tuple[Term, ...]) -> Cases:
+def _cases(summands: tuple[Summand, ...]) -> Cases:
     """Return the cases that can occur: no column has two levels at once."""
-    cases = np.array(list(itertools.product((0.0, 1.0), repeat=len(terms))))
-    for (i, one), (j, other) in itertools.combinations(enumerate(terms), 2):
+    cases = np.array(list(itertools.product((0.0, 1.0), repeat=len(summands))))
+    for (i, one), (j, other) in itertools.combinations(enumerate(summands), 2):
         if isinstance(one, Membership) and isinstance(other, Membership) and _exclusive(one, other):
             cases = cases[(cases[:, i] == 0.0) | (cases[:, j] == 0.0)]
     return cases
@@ -94,17 +94,17 @@ def _by_size(n: int) -> NDArray[np.float64]:
     return np.array(ordered[1:], dtype=np.float64)
 
 
-def _made(terms: tuple[Term, ...], weights: tuple[float, ...], threshold: float, missing: bool, block: Block) -> Test:
+def _made(summands: tuple[Summand, ...], weights: tuple[float, ...], threshold: float, missing: bool, block: Block) -> Test:
     """Return the sum with whole weights, its levels of one column together where they weigh the same."""
-    kept: dict[Term, float] = {}
-    for term, weight in zip(terms, weights, strict=True):
+    kept: dict[Summand, float] = {}
+    for summand, weight in zip(summands, weights, strict=True):
         if weight == 0.0:
             continue
-        same = next((other for other in kept if kept[other] == weight and _can_join(other, term)), None)
+        same = next((other for other in kept if kept[other] == weight and _can_join(other, summand)), None)
         if same is None:
-            kept[term] = weight
+            kept[summand] = weight
         else:
-            kept = {_joined(same, term, block) if other == same else other: size for other, size in kept.items()}
+            kept = {_joined(same, summand, block) if other == same else other: size for other, size in kept.items()}
     divisor = math.gcd(*(int(weight) for weight in kept.values()))
     whole = [weight / divisor for weight in kept.values()]
     made = Proposition(list(kept), whole, math.ceil(threshold / divisor), missing)
@@ -116,24 +116,24 @@ def _upright(proposition: Proposition, block: Block) -> Proposition:
 
     ``a - (smoker = yes) >= 1`` says the same as ``a + (smoker != yes) >= 2``, and reads better: ``all of {a, smoker != yes}``.
     """
-    terms, weights, threshold = list(proposition.columns), list(proposition.weights), proposition.threshold
-    for place, (term, weight) in enumerate(zip(terms, weights, strict=True)):
-        if isinstance(term, Membership) and weight < 0.0 and term.column not in block.incomplete:
-            turned = term.opposite()
+    summands, weights, threshold = list(proposition.columns), list(proposition.weights), proposition.threshold
+    for place, (summand, weight) in enumerate(zip(summands, weights, strict=True)):
+        if isinstance(summand, Membership) and weight < 0.0 and summand.column not in block.incomplete:
+            turned = summand.opposite()
             turned = turned.with_missing(False) if turned.levels else turned
-            if turned not in terms:
-                terms[place], weights[place] = turned, -weight
+            if turned not in summands:
+                summands[place], weights[place] = turned, -weight
                 threshold -= weight
-    return Proposition(terms, weights, threshold, proposition.missing)
+    return Proposition(summands, weights, threshold, proposition.missing)
 
 
-def _can_join(one: Term, other: Term) -> bool:
+def _can_join(one: Summand, other: Summand) -> bool:
     if not (isinstance(one, Membership) and isinstance(other, Membership)) or one.ordered or other.ordered:
         return False
     return _exclusive(one, other) and bool(one.levels) and bool(other.levels)
 
 
-def _joined(one: Term, other: Term, block: Block) -> Membership:
+def _joined(one: Summand, other: Summand, block: Block) -> Membership:
     """Return both listed together, in the order of the column, in which they are printed too."""
     assert isinstance(one, Membership)
     assert isinstance(other, Membership)
@@ -143,10 +143,10 @@ def _joined(one: Term, other: Term, block: Block) -> Membership:
 
 def as_membership(proposition: Proposition) -> Test:
     """Return a sum of nothing but one membership as that membership or its opposite."""
-    term = proposition.columns[0]
-    if len(proposition.columns) > 1 or not isinstance(term, Membership):
+    summand = proposition.columns[0]
+    if len(proposition.columns) > 1 or not isinstance(summand, Membership):
         return proposition
     weight, threshold = proposition.weights[0], proposition.threshold
     if weight > 0.0 and 0.0 < threshold <= weight:
-        return term
-    return term.opposite() if weight < threshold <= 0.0 else proposition
+        return summand
+    return summand.opposite() if weight < threshold <= 0.0 else proposition

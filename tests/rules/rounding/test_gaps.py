@@ -18,7 +18,7 @@ def gaps_of(*values: float) -> list[bool]:
 
 
 def projected(proposition: Proposition, X: np.ndarray) -> Projections:
-    return Projections.of(proposition.project(X), proposition.terms(X), proposition.weights)
+    return Projections.of(proposition.project(X), proposition.summands(X), proposition.weights)
 
 
 @given(numbers, st.sampled_from([1e9, 1e12, 1e30, 1e75]))

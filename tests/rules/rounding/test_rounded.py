@@ -106,7 +106,7 @@ def test_rows_with_missing_values_have_no_say():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.nan]])
     proposition = Proposition([0, 1], [1.0, 1.0], 0.5123)
     assert Shortening(Block.of_matrix(X)).proposition(proposition) == Proposition([0, 1], [1.0, 1.0], 0.5)
-    projections = Projections.of(proposition.project(X), proposition.terms(X), proposition.weights)
+    projections = Projections.of(proposition.project(X), proposition.summands(X), proposition.weights)
     assert middle_half(projections, proposition(X)) == (0.25, 0.75)
 
 

@@ -14,7 +14,7 @@ from obliquerules.data.scaling import Scaling, filled_with_means
 from obliquerules.kernels.sums import project
 from obliquerules.learning.boosting.cached import Recent
 from obliquerules.rules import Block, Column, Membership, Proposition
-from obliquerules.rules.proposition import Term
+from obliquerules.rules.proposition import Summand
 from obliquerules.rules.rounding.gaps import Projections, largest_of
 
 # Refinement, hinges and smoothed losses use at most this many rows, in random order; more rows change little.
@@ -37,7 +37,7 @@ class Design:
         Each column contiguous in memory.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[Summand, ...]
     scaling: Scaling
     standardised: Matrix
 
@@ -101,9 +101,9 @@ class Inputs:
             values = project(self.matrix, proposition.used_columns, weights)
         else:
             values = proposition.project(self.block)
-        return Projections.of_sum(values, partial(proposition.terms, self.block), weights, self.largest_of(columns))
+        return Projections.of_sum(values, partial(proposition.summands, self.block), weights, self.largest_of(columns))
 
-    def largest_of(self, terms: tuple[Term, ...]) -> list[float]:
+    def largest_of(self, terms: tuple[Summand, ...]) -> list[float]:
         """Return the largest absolute value of each term of a sum."""
         return [self.largest[term] if isinstance(term, int) else 1.0 for term in terms]
 

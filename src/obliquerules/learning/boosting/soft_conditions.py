@@ -12,7 +12,7 @@ from obliquerules.kernels.sums import degrees, standard_deviation
 from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
 from obliquerules.rules import Proposition, Test
-from obliquerules.rules.proposition import Term, term_values
+from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.votes import is_binary
 
 # The number of sums that are kept: one is asked for with several thresholds.
@@ -32,7 +32,7 @@ class SoftTest:
     movable: bool
 
     @property
-    def keys(self) -> tuple[tuple[Term | Test, bool], ...]:
+    def keys(self) -> tuple[tuple[Summand | Test, bool], ...]:
         """The terms of the sum, or the condition itself, and whether they are standardised."""
         if self.movable and isinstance(self.test, Proposition):
             return tuple((term, True) for term in self.test.columns)
@@ -74,7 +74,7 @@ class SoftConditions:
 
     inputs: Inputs
     row_weight: Vector
-    _terms: dict[Term, Standardised] = field(default_factory=dict)
+    _terms: dict[Summand, Standardised] = field(default_factory=dict)
     _recent: Recent[StandardisedSum] = field(default_factory=lambda: Recent(MOST_KEPT))
 
     @cached_property
@@ -87,20 +87,20 @@ class SoftConditions:
         """The place of each column of numbers among the inputs."""
         return {column: place for place, column in enumerate(self.inputs.numbers)}
 
-    def term(self, term: Term) -> Standardised:
+    def term(self, term: Summand) -> Standardised:
         """Return a term of a sum."""
         if term not in self._terms:
             self._terms[term] = self._term(term)
         return self._terms[term]
 
-    def _term(self, term: Term) -> Standardised:
+    def _term(self, term: Summand) -> Standardised:
         block = self.inputs.block
         if isinstance(term, int):
             place, scaling = self.place[term], self.inputs.scaling
             missing = np.isnan(block.matrix[self.rows, term])
             values = np.where(missing, np.nan, self.inputs.standardised[self.rows, place])
             return Standardised(values, float(scaling.mean[place]), float(scaling.scale[place]))
-        values = term_values(term, block)
+        values = summand_values(term, block)
         mean = float(np.average(values, weights=self.row_weight))
         scale = float(np.sqrt(mean * (1.0 - mean))) if 0.0 < mean < 1.0 else 1.0
         return Standardised((values[self.rows] - mean) / scale, mean, scale)
@@ -125,10 +125,10 @@ class SoftConditions:
         total = self._sum(test.columns, test.weights)
         return degrees(total.values, test.threshold - total.mean, sharpness / total.scale, test.missing)
 
-    def _sum(self, columns: tuple[Term, ...], weights: tuple[float, ...]) -> StandardisedSum:
+    def _sum(self, columns: tuple[Summand, ...], weights: tuple[float, ...]) -> StandardisedSum:
         return self._recent.get((columns, weights), lambda: self._made(columns, weights))
 
-    def _made(self, columns: tuple[Term, ...], weights: tuple[float, ...]) -> StandardisedSum:
+    def _made(self, columns: tuple[Summand, ...], weights: tuple[float, ...]) -> StandardisedSum:
         """Return a sum of terms with these weights."""
         terms = [self.term(column) for column in columns]
         scaled = np.array([weight * term.scale for weight, term in zip(weights, terms, strict=True)])

@@ -13,7 +13,7 @@ from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.axis_rules import DirectedObjective, best_cuts
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.rules import Block, Membership, Proposition, Test
-from obliquerules.rules.proposition import Term
+from obliquerules.rules.proposition import Summand
 from obliquerules.rules.rounding.gaps import real_gaps, slack_of
 
 Keys = NDArray[np.uint64]
@@ -33,7 +33,7 @@ class Axis:
         Whether that number is above all others.
     """
 
-    source: Term
+    source: Summand
     missing: float | None = None
     above: bool = False
 

@@ -201,7 +201,7 @@ class Draft:
     def _proposition(self, rows: TrainingRows, rule: int, index: int, holds: Mask) -> Proposition:
         """Return a proposition in original units, its threshold moved to the middle of its gap: no row changes side."""
         restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
-        projections = Projections.of(restored.project(rows.X), restored.terms(rows.X), restored.weights)
+        projections = Projections.of(restored.project(rows.X), restored.summands(rows.X), restored.weights)
         interval = middle_half(projections, holds)
         if interval is None:
             return restored

@@ -14,7 +14,7 @@ from obliquerules.data.scaling import filled_with_means
 from obliquerules.learning.method import Growth, Method, Task
 from obliquerules.pareto import pareto
 from obliquerules.rules import Block, Column, Conjunction, Membership, Proposition, Rule, RuleEnsemble, Shortening, Test
-from obliquerules.rules.proposition import Term, term_values
+from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.simplify import strictest
 from obliquerules.rules.votes import in_whole_numbers
 
@@ -37,14 +37,14 @@ class Indicators:
     """
 
     task: Task
-    terms: tuple[Term, ...]
+    terms: tuple[Summand, ...]
     numbers: Task
 
     @classmethod
     def of(cls, task: Task, *, dates: bool) -> Indicators:
         """Return columns for numbers, levels and missing values; dates and durations are numbers, or are left out."""
         terms = _terms(task.X, task.weight, dates=dates)
-        matrix = np.column_stack([term_values(term, task.X) for term in terms])
+        matrix = np.column_stack([summand_values(term, task.X) for term in terms])
         columns = [_column(term, task.X) for term in terms]
         return cls(task, terms, replace(task, X=Block.of_matrix(filled_with_means(matrix, task.weight), columns)))
 
@@ -93,19 +93,19 @@ def _refitted(method: Method, ensemble: RuleEnsemble, task: Task) -> RuleEnsembl
     return ensemble.with_weight_table(weights)
 
 
-def _terms(X: Block, weight: NDArray[np.float64], *, dates: bool) -> tuple[Term, ...]:
+def _terms(X: Block, weight: NDArray[np.float64], *, dates: bool) -> tuple[Summand, ...]:
     kinds = ("number", "flag", "date", "time", "duration") if dates else ("number", "flag")
     numbers = [j for j in range(X.n_columns) if X.column(j).levels is None and X.column(j).kind in kinds]
     levels = [one for sums in levels_of(X, weight) for one in sums.most_frequent()]
     missing, total = weight @ np.isnan(X.matrix), float(np.add.reduce(weight))
     lacking = [j for j in sorted(X.incomplete) if FEWEST_ROWS <= missing[j] <= total - FEWEST_ROWS]
-    found: tuple[Term, ...] = (*numbers, *levels, *(Membership(j, (), missing=True) for j in lacking))
+    found: tuple[Summand, ...] = (*numbers, *levels, *(Membership(j, (), missing=True) for j in lacking))
     if not found:
         raise ValueError("X has no column to learn from: no numbers, and no level with enough rows.")
     return found
 
 
-def _column(term: Term, X: Block) -> Column:
+def _column(term: Summand, X: Block) -> Column:
     if isinstance(term, int):
         return Column(X.column(term).name, kind="flag" if X.column(term).kind == "flag" else "number")
     return Column(term.describe(X.columns), kind="flag")

@@ -16,7 +16,7 @@ from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import rounded_to, significant_digits
-from obliquerules.rules.proposition import Proposition, Term, Test
+from obliquerules.rules.proposition import Proposition, Summand, Test
 from obliquerules.rules.rounding.gaps import Projections, clear_threshold
 from obliquerules.rules.rounding.shortening import Shortening, length
 from obliquerules.rules.votes import is_binary
@@ -131,7 +131,7 @@ class _Boundary:
         return np.flatnonzero((self.above != other.above) | (self.below != other.below))
 
     @property
-    def direction(self) -> tuple[tuple[Term, ...], tuple[float, ...]]:
+    def direction(self) -> tuple[tuple[Summand, ...], tuple[float, ...]]:
         return self.proposition.columns, self.proposition.weights
 
 
@@ -206,8 +206,10 @@ class _Work:
 
     def _is_fixed(self, proposition: Proposition) -> bool:
         """Say whether a proposition has no number to be rounded: one on 0/1 inputs, or on a date or time."""
-        dated = any(isinstance(term, int) and self.X.column(term).kind in ("date", "time") for term in proposition.columns)
-        return dated or all(is_binary(term, self.X) for term in proposition.columns)
+        dated = any(
+            isinstance(summand, int) and self.X.column(summand).kind in ("date", "time") for summand in proposition.columns
+        )
+        return dated or all(is_binary(summand, self.X) for summand in proposition.columns)
 
     def _known(self, test: Test, make: Callable[[], _Boundary]) -> int:
         if test not in self.known:
@@ -285,12 +287,12 @@ class _Work:
         threshold = now.threshold if weights == now.weights else _dividing(projections, above)
         if threshold is None:
             return None
-        sums = Projections.of(projections, now.terms(self.X), weights, self._largest(now.columns))
+        sums = Projections.of(projections, now.summands(self.X), weights, self._largest(now.columns))
         placed = clear_threshold(sums, _nearest(threshold, digits))
         return None if placed is None else now.with_numbers(weights, placed)
 
-    def _largest(self, terms: Sequence[Term]) -> list[float]:
-        return [float(self._column_sizes[term]) if isinstance(term, int) else 1.0 for term in terms]
+    def _largest(self, summands: Sequence[Summand]) -> list[float]:
+        return [float(self._column_sizes[summand]) if isinstance(summand, int) else 1.0 for summand in summands]
 
     @cached_property
     def _column_sizes(self) -> Vector:

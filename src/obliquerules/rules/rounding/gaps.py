@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Vector
 from obliquerules.rules.numbers import shortest_decimal, significant_digits
 
-# By how much, relative to its terms, a projection may differ when another engine adds them in another order.
+# By how much, relative to its summands, a projection may differ when another engine adds them in another order.
 SAME_PROJECTION = 1e-9
 # Terms count as at least this share of the lower quartile of all rows: smaller ones may be the rounding of a subtraction.
 LEAST_SIZE = 1e-6
@@ -23,7 +23,7 @@ LEAST_SIZE = 1e-6
 class Projections:
     """The sums x.w of rows, and how close a threshold may come to each of them.
 
-    The rounding error of a sum depends on its own terms: outliers in other rows do not make it less exact. Most gaps are far
+    The rounding error of a sum depends on its own summands: outliers in other rows do not make it less exact. Most gaps are far
     wider than any rounding error, so that the slack is computed only where a bound on it does not decide.
 
     Attributes
@@ -43,23 +43,23 @@ class Projections:
     def of(
         cls,
         values: Vector,
-        terms: Sequence[Vector],
+        summands: Sequence[Vector],
         weights: Sequence[float],
         largest: Sequence[float] | None = None,
     ) -> Projections:
-        """Return projections with the slack that the terms of their sums have under these weights.
+        """Return projections with the slack that the summands of their sums have under these weights.
 
-        ``largest`` has the largest absolute value of each of the terms, if that is known already.
+        ``largest`` has the largest absolute value of each of the summands, if that is known already.
         """
-        return cls.of_sum(values, lambda: terms, weights, largest_of(terms) if largest is None else largest)
+        return cls.of_sum(values, lambda: summands, weights, largest_of(summands) if largest is None else largest)
 
     @classmethod
     def of_sum(
-        cls, values: Vector, terms: Callable[[], Sequence[Vector]], weights: Sequence[float], largest: Sequence[float]
+        cls, values: Vector, summands: Callable[[], Sequence[Vector]], weights: Sequence[float], largest: Sequence[float]
     ) -> Projections:
-        """Return projections as `of` does; ``terms`` is called only where the slack of each row is needed."""
+        """Return projections as `of` does; ``summands`` is called only where the slack of each row is needed."""
         bound = sum(abs(weight) * size for weight, size in zip(weights, largest, strict=True))
-        return cls(values, lambda: _slack_of_rows(terms(), weights), 0.5 * SAME_PROJECTION * bound)
+        return cls(values, lambda: _slack_of_rows(summands(), weights), 0.5 * SAME_PROJECTION * bound)
 
     @classmethod
     def of_column(cls, values: Vector) -> Projections:
@@ -82,19 +82,19 @@ class Projections:
         return Projections(self.values[rows], lambda: self.slack[rows], self.most_slack)
 
 
-def largest_of(terms: Sequence[Vector]) -> list[float]:
-    """Return the largest absolute value of each of the terms of a sum."""
-    return [float(np.fmax.reduce(np.abs(values), initial=0.0)) for values in terms]
+def largest_of(summands: Sequence[Vector]) -> list[float]:
+    """Return the largest absolute value of each of the summands of a sum."""
+    return [float(np.fmax.reduce(np.abs(values), initial=0.0)) for values in summands]
 
 
-def _slack_of_rows(terms: Sequence[Vector], weights: Sequence[float]) -> Vector:
+def _slack_of_rows(summands: Sequence[Vector], weights: Sequence[float]) -> Vector:
     with np.errstate(over="ignore"):
-        size = sum(abs(weight) * np.abs(values) for values, weight in zip(terms, weights, strict=True))
+        size = sum(abs(weight) * np.abs(values) for values, weight in zip(summands, weights, strict=True))
     return slack_of(np.asarray(size))
 
 
 def slack_of(size: Vector) -> Vector:
-    """Return how close a threshold may come to rows whose terms have these sizes; rows are the last axis."""
+    """Return how close a threshold may come to rows whose summands have these sizes; rows are the last axis."""
     if size.shape[-1] == 0:
         return size
     place = size.shape[-1] // 4

@@ -97,7 +97,7 @@ class Shortening:
         return self._whole[column]
 
     def _shortened(self, proposition: Proposition) -> Test:
-        if all(is_binary(term, self.X) for term in proposition.columns):
+        if all(is_binary(summand, self.X) for summand in proposition.columns):
             return in_whole_numbers(proposition, self.X)
         placement = _Placement(proposition, self.X)
         if len(proposition.columns) == 1:
@@ -118,8 +118,8 @@ class _Placement:
         self.proposition = proposition
         self.X = X
         self.above = proposition.project(X) >= proposition.threshold
-        self.terms = proposition.terms(X)
-        self.largest = largest_of(self.terms)
+        self.summands = proposition.summands(X)
+        self.largest = largest_of(self.summands)
         self._known: dict[Weights, Proposition | None] = {}
 
     def of(self, weights: Weights) -> Proposition | None:
@@ -136,7 +136,7 @@ class _Placement:
         # Most weights that are tried mix up the sides, which can be seen without computing the slack.
         if not np.fmax.reduce(projections[~self.above], initial=-math.inf) < projections[self.above].min(initial=math.inf):
             return None
-        sums = Projections.of(projections, self.terms, weights, self.largest)
+        sums = Projections.of(projections, self.summands, weights, self.largest)
         interval = middle_half(sums, self.above)
         if interval is None:
             return None
