@@ -99,40 +99,40 @@ check: $(VENV)/installed  ## style, types, direction of imports
 	$(BIN)/lint-imports
 
 bench: $(VENV)/installed  ## speed in one table, and ratios of parts; see benchmarks/README.md
-	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/l1_path.py
-	$(BIN)/python benchmarks/fit.py
-	$(BIN)/python benchmarks/growth.py
-	$(BIN)/python benchmarks/selections.py
-	$(BIN)/python benchmarks/threads.py
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.l1_path
+	$(BIN)/python -m benchmarks.fit
+	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.selections
+	$(BIN)/python -m benchmarks.threads
 
 paper: $(VENV)/compared  ## the paper's protocol, ours and peers beside the paper's (OBLIQUERULES_DATA names the data directory)
-	$(BIN)/python -m obliquerules.benchmark --seed 3 --jobs -1 --time-limit 300 -o build/paper
+	$(BIN)/python -m benchmarks.paper --seed 3 --jobs -1 --time-limit 300 -o build/paper
 
 real: $(VENV)/real  ## twelve real data sets: defaults, chosen sizes and rivals; resumes where it was stopped
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/real.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.real
 
 slopes: $(VENV)/real  ## slopes and rules against rules alone, lines and EBM on 22 data sets (OBLIQUERULES_DATA names the paper's); resumes
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/slopes.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.slopes
 
 scale: $(VENV)/installed  ## a million rows beside histogram gradient boosting: time, memory, threads, and a file larger than memory
-	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python -m benchmarks.scale
 
 mixed: $(VENV)/real  ## raw frames with text and missing values against the usual preparation, and the time that levels take
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/mixed.py --speed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mixed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.mixed --speed
 
 classes: $(VENV)/real  ## shared rules for many classes against one model for each class, and against trees
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/classes.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes
 
 exposure: $(VENV)/counts  ## counts and rates beside Poisson regression
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/exposure.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.exposure
 
 frames: $(VENV)/frames  ## the raw frames of packages on PyPI: settings are chosen on one half of them, figures reported on the other
-	$(BIN)/python benchmarks/frames.py
+	$(BIN)/python -m benchmarks.frames
 
 rivals: $(VENV)/compared $(VENV)/frames  ## the default fit, cross-validation, regression and EBM on twenty raw frames; resumes where it was stopped
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/rivals.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.rivals
 
 test-docs: docs $(VENV)/browser $(AXE)  ## links, width and accessibility of the documentation, in headless Chromium
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m pages tests/browser/test_pages.py

@@ -15,14 +15,14 @@ from unittest import mock
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks.datasets import DATASETS
+from benchmarks.paper.attempt import attempt
+from benchmarks.paper.contenders import Contender
+from benchmarks.paper.measures import MEASURES
+from benchmarks.paper.protocol import loss_within
+from benchmarks.paper.runner import load
+from benchmarks.paper.trials import Trial
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.benchmark.attempt import attempt
-from obliquerules.benchmark.contenders import Contender
-from obliquerules.benchmark.measures import MEASURES
-from obliquerules.benchmark.protocol import loss_within
-from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.trials import Trial
-from obliquerules.datasets import DATASETS
 from obliquerules.learning.boosting import blur, boosting, information, loop, refinement
 from obliquerules.learning.boosting.candidate_pool import HARDLY_ANY_SHRINKAGE, PoolProposer
 from obliquerules.learning.solvers.l1_logistic import follow_path

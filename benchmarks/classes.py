@@ -41,8 +41,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.paper.sizes import figs_size, tree_size
 from obliquerules import LLTBoostClassifier
-from obliquerules.benchmark.sizes import figs_size, tree_size
 
 RULES_PER_CLASS = 8
 LEVELS = 20

@@ -19,10 +19,10 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-import real
-import rivals
-from frames import frames
 from numpy.typing import NDArray
+
+from benchmarks import real, rivals
+from benchmarks.frames import frames
 
 TOLERANCES: tuple[str | float, ...] = ("1se", "paired", 0.01, 0.02, 0.03, 0.05, 0.0)
 

@@ -4,7 +4,7 @@ A problem is drawn by its seed: classes, numbers or counts, 150 to 1,000 rows, a
 few values, so that rows are repeated. For each, ``risk_`` is set against the mean loss of the chosen model on new rows, in
 standard errors. It should be within two of them in 85 of 100 problems.
 
-Usage: ``python benchmarks/cv_risk.py`` takes the development seeds 0 to 39, with ``reporting`` the seeds 1000 to 1099.
+Usage: ``python -m benchmarks.cv_risk`` takes the development seeds 0 to 39, with ``reporting`` the seeds 1000 to 1099.
 """
 
 from __future__ import annotations

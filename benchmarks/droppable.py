@@ -14,16 +14,11 @@ import argparse
 import sys
 import warnings
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from frames import Frame, frames
-
+from benchmarks.frames import Frame, frames
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from droppable import droppable, repeated
+from tests.droppable import droppable, repeated
 
 MOST_ROWS = 3_000
 # The number of frames of each task.

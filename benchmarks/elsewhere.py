@@ -19,10 +19,10 @@ from sklearn.datasets import (
 )
 from sklearn.utils import Bunch
 
-from obliquerules.benchmark.contenders import lltboost, lltboost_with_slopes
-from obliquerules.benchmark.protocol import loss_within, smallest_complexity
-from obliquerules.benchmark.runner import run
-from obliquerules.benchmark.trials import plan
+from benchmarks.paper.contenders import lltboost, lltboost_with_slopes
+from benchmarks.paper.protocol import loss_within, smallest_complexity
+from benchmarks.paper.runner import run
+from benchmarks.paper.trials import plan
 
 SIZE = 20
 SIZES = (4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40)

@@ -11,15 +11,15 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from liblinear import liblinear_path
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from stopwatch import mean_seconds
 
+from benchmarks.datasets import load_breast_cancer, load_friedman, load_housing
+from benchmarks.liblinear import liblinear_path
+from benchmarks.paper.contenders import lltboost
+from benchmarks.paper.protocol import Split, bootstrap_split
+from benchmarks.stopwatch import mean_seconds
 from obliquerules import L1Path
-from obliquerules.benchmark.contenders import lltboost
-from obliquerules.benchmark.protocol import Split, bootstrap_split
-from obliquerules.datasets import load_breast_cancer, load_friedman, load_housing
 from obliquerules.learning.boosting.oblique import ObliqueProposer
 
 LEAST_RATIO = 100.0

@@ -22,7 +22,7 @@ The data are files inside the packages, which need not be importable: ``pip inst
         for train, test in splits(frame, 5):
             model.fit(X.iloc[train], y[train])
 
-``python benchmarks/frames.py`` prints one line for each frame.
+``python -m benchmarks.frames`` prints one line for each frame.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from stopwatch import least_seconds
 
+from benchmarks.stopwatch import least_seconds
 from obliquerules import LLTBoostClassifier, l1_logistic_path
 
 ROWS = [round(10**exponent) for exponent in (4.0, 4.5, 5.0, 5.5, 6.0)]

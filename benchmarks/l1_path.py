@@ -7,10 +7,10 @@ from functools import partial
 from statistics import median
 
 import numpy as np
-from liblinear import liblinear_path
 from numpy.typing import NDArray
-from stopwatch import mean_seconds
 
+from benchmarks.liblinear import liblinear_path
+from benchmarks.stopwatch import mean_seconds
 from obliquerules import L1Path, l1_logistic_path
 
 SIZES = ((500, 4), (500, 10), (500, 30), (20000, 10))

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from stopwatch import mean_seconds
 
+from benchmarks.stopwatch import mean_seconds
 from obliquerules import DRNetClassifier, LTRNetClassifier
 from obliquerules.learning.nets.binarisation import binarise
 from obliquerules.learning.nets.decision_network import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
@@ -25,7 +25,8 @@ from obliquerules.losses import LOSSES
 
 try:
     import torch
-    from torch_drnet import TorchNetwork
+
+    from benchmarks.torch_drnet import TorchNetwork
 except ImportError:
     sys.exit("This comparison needs PyTorch: pip install torch==2.13.0")
 

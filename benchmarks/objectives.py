@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks.datasets import DATASETS
+from benchmarks.paper.protocol import bootstrap_split, mean_losses
+from benchmarks.paper.runner import load
+from benchmarks.paper.trials import SEEDS_APART
 from obliquerules import TGBClassifier, TGBRegressor
-from obliquerules.benchmark.protocol import bootstrap_split, mean_losses
-from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.trials import SEEDS_APART
-from obliquerules.datasets import DATASETS
 from obliquerules.learning.boosting.objective import OBJECTIVES
 
 MOST_COMPLEX = 50

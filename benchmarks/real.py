@@ -36,6 +36,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import obliquerules
+from benchmarks.paper import sizes
 from obliquerules import (
     LLTBoostClassifier,
     LLTBoostClassifierCV,
@@ -46,7 +47,6 @@ from obliquerules import (
     TGBRegressor,
     TGBRegressorCV,
 )
-from obliquerules.benchmark import sizes
 from obliquerules.losses import LOSSES
 
 Matrix = NDArray[np.float64]

@@ -29,8 +29,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import real
-from frames import FRAMES, TEST_SHARE, Frame, Half, frames, splits
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -39,6 +37,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from benchmarks import real
+from benchmarks.frames import FRAMES, TEST_SHARE, Frame, Half, frames, splits
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
 from obliquerules.losses import LOSSES, class_loss
 

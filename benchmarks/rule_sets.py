@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.benchmark.paper import COMPLEXITY_AT_ZERO_ONE_LOSS
-from obliquerules.benchmark.protocol import bootstrap_split, smallest_complexity
-from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.trials import SEEDS_APART
+from benchmarks.paper.protocol import bootstrap_split, smallest_complexity
+from benchmarks.paper.published import COMPLEXITY_AT_ZERO_ONE_LOSS
+from benchmarks.paper.runner import load
+from benchmarks.paper.trials import SEEDS_APART
 from obliquerules.data.sample import Sample
 from obliquerules.learning.nets.binarisation import binarise
 from obliquerules.learning.nets.boxes import Boxes, levels_of

@@ -135,7 +135,7 @@ def from_file(path: str, limit: int) -> dict[str, Any]:
 def elsewhere(*arguments: Any) -> dict[str, Any]:
     """Return what a measurement in a process of its own finds."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-    command = [sys.executable, __file__, "--measure", json.dumps(arguments)]
+    command = [sys.executable, "-m", "benchmarks.scale", "--measure", json.dumps(arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)

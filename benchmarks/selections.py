@@ -6,12 +6,11 @@ import sys
 from functools import partial
 from typing import Any
 
-from stopwatch import mean_seconds
-
-from obliquerules.benchmark.contenders import lltboost
-from obliquerules.benchmark.protocol import Split, bootstrap_split
-from obliquerules.benchmark.runner import load
-from obliquerules.datasets import DATASETS
+from benchmarks.datasets import DATASETS
+from benchmarks.paper.contenders import lltboost
+from benchmarks.paper.protocol import Split, bootstrap_split
+from benchmarks.paper.runner import load
+from benchmarks.stopwatch import mean_seconds
 
 LARGEST_RATIO = 12.0
 SPLITS = 3

@@ -23,14 +23,14 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-import real
 from sklearn.model_selection import PredefinedSplit
 
+from benchmarks import real
+from benchmarks.datasets import DATASETS
+from benchmarks.paper.protocol import Split, bootstrap_split, loss_within
+from benchmarks.paper.runner import load
+from benchmarks.paper.trials import SEEDS_APART
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, LLTBoostRegressorCV
-from obliquerules.benchmark.protocol import Split, bootstrap_split, loss_within
-from obliquerules.benchmark.runner import load
-from obliquerules.benchmark.trials import SEEDS_APART
-from obliquerules.datasets import DATASETS
 from obliquerules.losses import LOSSES
 
 Results = Mapping[tuple[str, str], list[dict[str, Any]]]

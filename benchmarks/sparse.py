@@ -70,7 +70,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as directory:
         write_problem(Path(directory))
-        sys.exit(subprocess.run([sys.executable, __file__, directory], check=False).returncode)
+        sys.exit(subprocess.run([sys.executable, "-m", "benchmarks.sparse", directory], check=False).returncode)
 
 
 if __name__ == "__main__":

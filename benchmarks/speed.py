@@ -4,8 +4,8 @@ Processor time of one thread; each case is a process of its own, and the builds 
 interpreter in which another build is installed, such as that of an older commit; without it, that column is empty.
 The ten data sets of the paper need OBLIQUERULES_DATA.
 
-    python benchmarks/speed.py                      # every case
-    python benchmarks/speed.py paper rows           # some groups of cases
+    python -m benchmarks.speed                      # every case
+    python -m benchmarks.speed paper rows           # some groups of cases
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def mixed(n: int = 3_000) -> tuple[Any, np.ndarray]:
 
 def of_paper(name: str) -> tuple[Any, Any, str]:
     """Return the training rows of the first split of a data set of the paper."""
-    from obliquerules.benchmark.protocol import bootstrap_split
-    from obliquerules.datasets import DATASETS
+    from benchmarks.datasets import DATASETS
+    from benchmarks.paper.protocol import bootstrap_split
 
     data = DATASETS[name]()
     split = bootstrap_split(data, 0)
@@ -112,7 +112,7 @@ def measure(group: str, case: str, rival: bool) -> float:
 
 def elsewhere(python: str, *case: Any) -> float:
     """Return what a measurement by an interpreter, in a process of its own, finds."""
-    command = [python, __file__, "--measure", json.dumps(case)]
+    command = [python, "-m", "benchmarks.speed", "--measure", json.dumps(case)]
     done = subprocess.run(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)

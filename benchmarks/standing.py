@@ -1,17 +1,19 @@
 """Where LLTBoost stands beside TGB and LTRNet on the same splits, each with one setting for all data sets and measures.
 
-Reads the outcomes of ``obliquerules benchmark --methods "LLTBoost (slopes)" "LLTBoost (information)" "TGB (default)" LTRNet -o
-DIRECTORY`` in the directory that it is given. For LLTBoost at its defaults (slopes) and with rules alone, prints for each
-setting of a rival in how many cases it is not worse, by medians; then those in which the best setting of TGB or that of LTRNet
-does better, and whether that is inside the interval of LLTBoost.
+Reads the outcomes in the directory that it is given, as this command keeps them:
+
+    python -m benchmarks.paper --methods "LLTBoost (slopes)" "LLTBoost (information)" "TGB (default)" LTRNet -o DIRECTORY
+
+Prints for each setting of a rival in how many cases LLTBoost, with its defaults (slopes) and with rules alone, is not worse by
+medians; then the cases in which the best setting of TGB or LTRNet does better, and whether that is within LLTBoost's interval.
 """
 
 import sys
 from pathlib import Path
 
-from obliquerules.benchmark.interval import order_interval
-from obliquerules.benchmark.ledger import open_ledger
-from obliquerules.benchmark.measures import MEASURES
+from benchmarks.paper.interval import order_interval
+from benchmarks.paper.ledger import open_ledger
+from benchmarks.paper.measures import MEASURES
 
 OURS = ("LLTBoost (slopes)", "LLTBoost (information)")
 

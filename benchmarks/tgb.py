@@ -20,12 +20,12 @@ import numpy as np
 from imodels import BoostedRulesClassifier, BoostedRulesRegressor, RuleFitClassifier, RuleFitRegressor
 from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from stopwatch import mean_seconds
 
+from benchmarks.datasets import DATASETS
+from benchmarks.paper.protocol import bootstrap_split
+from benchmarks.paper.runner import load
+from benchmarks.stopwatch import mean_seconds
 from obliquerules import TGBClassifier, TGBRegressor
-from obliquerules.benchmark.protocol import bootstrap_split
-from obliquerules.benchmark.runner import load
-from obliquerules.datasets import DATASETS
 
 Maker = Callable[[], Any]
 OURS: dict[str, Maker] = {"regression": TGBRegressor, "classification": TGBClassifier}

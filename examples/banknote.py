@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.datasets import load_banknote
 from obliquerules import LLTBoostClassifier
-from obliquerules.datasets import load_banknote
 from obliquerules.inspection import DecisionRegionsDisplay
 
 PICTURE = Path("docs/_static/banknote.png")

@@ -183,14 +183,6 @@ def test_stability_counts_what_the_library_counts(place):
     assert done.stdout == f"{found}\n"
 
 
-def test_benchmark_prints_the_table_and_writes_it(tmp_path):
-    options = ("--datasets", "diabetes", "--repetitions", "1", "--selection", "validation")
-    done = run("benchmark", *options, "-o", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Diabetes" in done.stdout
-    assert (tmp_path / "run" / "report.md").read_text(encoding="utf-8") == done.stdout
-
-
 def test_demo_prints_rules_and_explains_a_prediction(tmp_path):
     done = run("demo", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -215,7 +215,6 @@ EDIT = ("edit", "model.json", "data.csv", "--target", "state", "-o", "edited.jso
         ([*FIT, "-o", "data.csv/model.json"], "The directory 'data.csv' does not exist"),
         ([*FIT, "-o", "."], "--output must name a file; '.' is a directory"),
         ([*FIT, "-o", "/dev/full", "--force"], "--output must name a file; '/dev/full' is a device"),
-        (["benchmark", "--datasets", "diabetes", "-o", "model.json"], "--output must name a directory; 'model.json' is"),
     ],
 )
 def test_files_that_cannot_be_read_or_must_not_be_written(bad, arguments, sentence):

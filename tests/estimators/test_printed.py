@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine, make_friedman1
 
+from benchmarks.datasets import DATASETS
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, RuleEnsemble
-from obliquerules.datasets import DATASETS
 
 from ..rules.printed import read_ensemble
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 import sqlglot
 
+from benchmarks.datasets import DATASETS
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
-from obliquerules.datasets import DATASETS
 from obliquerules.export.dialects import DIALECTS
 from obliquerules.export.frame import LIBRARIES, installed_libraries, outputs_of
 from obliquerules.export.registry import find_target

@@ -24,7 +24,6 @@ COMMANDS = {
     "round": "write all numbers of a model in fewer digits, and certify what that changes",
     "export": "write a model in another language, once it is known to compute the same",
     "report": "write the workbench of a model, one HTML file",
-    "benchmark": "run the protocol of the paper",
     "demo": "learn a few rules from data that ship with scikit-learn, and explain a prediction",
 }
 
