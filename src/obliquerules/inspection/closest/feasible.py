@@ -1,4 +1,4 @@
-"""Feasible for a change: the wanted prediction, the region in which a row may move, and how far a row has moved."""
+"""Feasible changes: where a row may move, what prediction is the goal, and how far a row has moved."""
 
 from __future__ import annotations
 
