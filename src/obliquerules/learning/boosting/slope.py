@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from obliquerules.arrays import Vector
-from obliquerules.learning.method import factor_scale
+from obliquerules.learning.refit import factor_scale
 from obliquerules.rules import Block, Factor, Rule
 from obliquerules.rules.numbers import rounded_within, shortest_decimal
 
