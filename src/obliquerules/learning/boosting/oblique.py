@@ -15,7 +15,7 @@ from obliquerules.learning.boosting.design_matrix import Design, Inputs
 from obliquerules.learning.boosting.objective import Objective
 from obliquerules.learning.boosting.stage import View
 from obliquerules.learning.boosting.workers import ALONE, Workers
-from obliquerules.learning.solvers.l1_logistic import CentredProblem, L1Level, L1Path, follow_path
+from obliquerules.learning.l1_logistic import CentredProblem, L1Level, L1Path, follow_path
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.rounding.gaps import Projections
 from obliquerules.rules.rounding.threshold import best_threshold, middle_of_gap

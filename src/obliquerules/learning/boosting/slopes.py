@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Matrix, Vector
 from obliquerules.data.level_sums import LevelSums
 from obliquerules.kernels.sums import sums_by_place
-from obliquerules.learning.boosting.cached import RecentCache
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS
 from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import InformationSelection, Selection
 from obliquerules.learning.boosting.stage import Stage, View
 from obliquerules.learning.boosting.terms import Candidate, Slope
-from obliquerules.learning.solvers.rule_weights import TINY
+from obliquerules.learning.cached import RecentCache
+from obliquerules.learning.refit import TINY
 from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Test
 from obliquerules.rules.numbers import rounded_within, shortest_decimal
 from obliquerules.rules.votes import in_whole_numbers

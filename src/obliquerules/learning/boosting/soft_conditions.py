@@ -11,9 +11,9 @@ import numpy as np
 from obliquerules.arrays import Matrix, Vector
 from obliquerules.kernels.rule_weights import loss_of_each
 from obliquerules.kernels.sums import degrees, standard_deviation
-from obliquerules.learning.boosting.cached import RecentCache
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
 from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.cached import RecentCache
 from obliquerules.losses import Loss
 from obliquerules.rules import Proposition, Test
 from obliquerules.rules.proposition import Summand, summand_values
