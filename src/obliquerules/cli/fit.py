@@ -14,7 +14,7 @@ from obliquerules.cli.roles import add_roles
 from obliquerules.cli.speech import add_json, command_parser, remark, say, say_verdict, spoken, write_json, write_result
 from obliquerules.cli.target import add_target
 from obliquerules.cli.training import TrainingData, add_training, training_data
-from obliquerules.rules.text import rule_lines
+from obliquerules.rules.text.formats import rule_lines
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel

@@ -15,7 +15,7 @@ from obliquerules.data.training_columns import training_columns
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.rules import Block, Columns, Model
 from obliquerules.rules.columns import is_finite
-from obliquerules.rules.style import column_names
+from obliquerules.rules.text.style import column_names
 
 # Weight times the square of a value, added over all rows, is then still a finite double.
 LARGEST_VALUE = 1e75

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from obliquerules.rules.columns import Block, Column, Columns
 from obliquerules.rules.model import Model
-from obliquerules.rules.style import column_names
+from obliquerules.rules.text.style import column_names
 
 # Of a sparse table, at most this many columns are learned from: those that say most about the target. That is far more than
 # the columns of any model that people read, and few enough for rows in dense blocks.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble, Shortening, Test
-from obliquerules.rules.parsing import Reader, Typed
 from obliquerules.rules.rule import Weight, as_weight
+from obliquerules.rules.text.parsing import Reader, Typed
 
 # Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from obliquerules.rules.columns import Block, Column, Level
-from obliquerules.rules.moments import DAY, EPOCH, day_or_days, seconds_in
+from obliquerules.rules.columns import DAY, EPOCH, Block, Column, Level, day_or_days, seconds_in
 from obliquerules.rules.numbers import in_full, readable
-from obliquerules.rules.style import PLAIN, plain_level
+from obliquerules.rules.text.style import PLAIN, plain_level
 
 # A number, a level, a date, a time or a duration; None where the value is missing.
 Value = float | Level | datetime.date | datetime.datetime | datetime.timedelta | None

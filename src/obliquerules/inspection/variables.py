@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 from obliquerules.rules import Column, Model
-from obliquerules.rules.columns import as_level
-from obliquerules.rules.moments import DAY, seconds_in, seconds_since_1970
-from obliquerules.rules.style import listed_levels
+from obliquerules.rules.columns import DAY, as_level, seconds_in, seconds_since_1970
+from obliquerules.rules.text.style import listed_levels
 
 Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.

@@ -20,7 +20,7 @@ from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
 from obliquerules.inspection.values import Facts, Value, value_text
 from obliquerules.inspection.variables import Values, column_of, with_values
 from obliquerules.rules import Block, Column, Model
-from obliquerules.rules.moments import EPOCH
+from obliquerules.rules.columns import EPOCH
 
 # The margin of the map on each side of the data.
 MARGIN = 0.05

@@ -17,9 +17,9 @@ from obliquerules.learning.nets.training import NetworkParameters
 from obliquerules.learning.solvers.multinomial import class_weights_of_patterns
 from obliquerules.learning.solvers.rule_weights import weights_of_patterns
 from obliquerules.losses import Loss
-from obliquerules.pareto import pareto
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.rounding.gaps import Projections, middle_half
+from obliquerules.rules.path_table import pareto
+from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 # A proposition belongs to a rule if its membership is at least this.
 MEMBER = 0.5
