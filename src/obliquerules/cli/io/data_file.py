@@ -12,8 +12,8 @@ from typing import IO
 
 import numpy as np
 
-from obliquerules.data.cells import Conventions
-from obliquerules.data.csv_files import read_csv
+from obliquerules.cli.io.csv_files import read_csv
+from obliquerules.cli.io.text_columns import Conventions
 from obliquerules.data.levels import Filled, as_numbers, block_of
 from obliquerules.rules.columns import Block, Column
 
@@ -130,11 +130,11 @@ def _read(
         columns = read_csv(file, source, conventions)
         return columns, {}, [column.name for column, _ in columns]
     if suffix == ".xlsx":
-        from obliquerules.data.excel_files import read_excel  # here, because few files need it
+        from obliquerules.cli.io.excel_files import read_excel  # here, because few files need it
 
         columns = read_excel(file, source, conventions)
         return columns, {}, [column.name for column, _ in columns]
-    from obliquerules.data.arrow_files import read_arrow  # here, because it loads narwhals
+    from obliquerules.cli.io.arrow_files import read_arrow  # here, because it loads narwhals
 
     return read_arrow(file, suffix, source, conventions)
 

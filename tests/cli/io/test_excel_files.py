@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.data import excel_files
-from obliquerules.data.cells import Conventions, doubtful
-from obliquerules.data.files import read_stream
+from obliquerules.cli.io import excel_files
+from obliquerules.cli.io.data_file import read_stream
+from obliquerules.cli.io.text_columns import Conventions, doubtful
 from obliquerules.data.levels import as_labels, kind_of
 
-from .workbooks import BUILT_IN_DATE, CLOCK, DATE, DAYS, ELAPSED, Inline, Styled, write_workbook
+from ..workbooks import BUILT_IN_DATE, CLOCK, DATE, DAYS, ELAPSED, Inline, Styled, write_workbook
 
 
 def opened(file, **conventions):

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.inspection.change_bounds import bounds_for
-from obliquerules.inspection.change_program import Program
-from obliquerules.inspection.change_room import Room, Wish
-from obliquerules.inspection.change_slopes import Box, Fires, ScoreBound, slopes_of
+from obliquerules.inspection.closest.bounds import bounds_for
+from obliquerules.inspection.closest.feasible import Feasible, Goal
+from obliquerules.inspection.closest.program import Program
+from obliquerules.inspection.closest.slopes import Box, Fires, ScoreBound, slopes_of
 from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
 
 # For each distinct proposition: 1 if it must hold, 0 if it must not, -1 if that is undecided.
@@ -47,7 +47,7 @@ def same_distance(distance: float) -> float:
 
 
 class _Part(NamedTuple):
-    """A part of the room: a partial assignment and, if rules have a factor, a box."""
+    """A part of the region: a partial assignment and, if rules have a factor, a box."""
 
     assignment: Assignment
     box: Box | None
@@ -55,7 +55,7 @@ class _Part(NamedTuple):
 
 @dataclass(order=True)
 class _Node:
-    """A part of the room, and the steps to the closest point in it, or at the border of such points."""
+    """A part of the region, and the steps to the closest point in it, or at the border of such points."""
 
     bound: float
     order: int
@@ -80,21 +80,21 @@ class Search:
     the bound is not yet exact, the box is divided.
     """
 
-    def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, max_steps: int, least: float = math.inf) -> None:
-        self.ensemble, self.room, self.wish, self.max_steps = ensemble, room, wish, max_steps
+    def __init__(self, ensemble: RuleEnsemble, region: Feasible, goal: Goal, max_steps: int, least: float = math.inf) -> None:
+        self.ensemble, self.region, self.goal, self.max_steps = ensemble, region, goal, max_steps
         self.propositions: list[Test] = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
         index = {proposition: i for i, proposition in enumerate(self.propositions)}
         self.rules = [[index[p] for p in rule.condition] for rule in ensemble]
-        self.slopes = slopes_of(ensemble, room, wish)
-        self.bounds = bounds_for(wish, ensemble, self.slopes)
-        self.columns = np.array([column for column in ensemble.used_columns if room.free[column]], dtype=np.intp)
-        self.whole = room.whole[self.columns]
+        self.slopes = slopes_of(ensemble, region, goal)
+        self.bounds = bounds_for(goal, ensemble, self.slopes)
+        self.columns = np.array([column for column in ensemble.used_columns if region.free[column]], dtype=np.intp)
+        self.whole = region.whole[self.columns]
         # The unit of a step is one for whole numbers and a standard deviation for other variables.
-        self.step = np.where(self.whole, 1.0, room.unit[self.columns])
-        self.alike = {column: self._representatives(column, codes) for column, codes in room.choices.items()}
+        self.step = np.where(self.whole, 1.0, region.unit[self.columns])
+        self.alike = {column: self._representatives(column, codes) for column, codes in region.choices.items()}
         self.options = self._options()
-        of_levels = room.cost[[option.column for option in self.options]] if self.options else np.empty(0)
-        self.cost = np.concatenate([room.cost[self.columns] * self.step / room.unit[self.columns], of_levels])
+        of_levels = region.cost[[option.column for option in self.options]] if self.options else np.empty(0)
+        self.cost = np.concatenate([region.cost[self.columns] * self.step / region.unit[self.columns], of_levels])
         self.n_steps = 0
         self.sure = True  # until a linear program is left unsolved
         self.heap: list[_Node] = []
@@ -115,7 +115,7 @@ class Search:
 
     def _answers(self, column: int, codes: Sequence[float]) -> NDArray[np.bool_]:
         """Return which memberships in a column hold for each of some codes, shape (n_codes, n_memberships)."""
-        rows = np.tile(self.room.x, (len(codes), 1))
+        rows = np.tile(self.region.x, (len(codes), 1))
         rows[:, column] = codes
         block = self._block(rows)
         asked = [membership(block) for membership in self._memberships if membership.column == column]
@@ -126,7 +126,7 @@ class Search:
 
         That is the level of the row, the most frequent one or, where levels have an order, the nearest to that of the row.
         """
-        now = float(self.room.x[column])
+        now = float(self.region.x[column])
         if now >= 0.0 and self.ensemble.columns is not None and self.ensemble.columns[column].ordered:
             codes = sorted(codes, key=partial(_gap, now))
         first: dict[tuple[bool, ...], float] = {}
@@ -139,7 +139,7 @@ class Search:
             Option(column, code)
             for column, alike in self.alike.items()
             for code in dict.fromkeys(alike.values())
-            if code in self.room.choices[column]
+            if code in self.region.choices[column]
         ]
 
     # Which rules fire under an assignment, as far as it says so.
@@ -174,7 +174,7 @@ class Search:
 
     def _inequality(self, test: Test) -> tuple[Vector, float]:
         """Return the same of one proposition, before it is scaled."""
-        here = self._block(self.room.x[None, :])
+        here = self._block(self.region.x[None, :])
         if isinstance(test, Membership):
             return np.concatenate([np.zeros(len(self.columns)), self._changes_of(test)]), 0.5 - float(test(here)[0])
         if test.lacks(here)[0]:  # whatever else changes, a value is missing
@@ -183,7 +183,7 @@ class Search:
         for term, weight in zip(test.columns, test.weights, strict=True):
             if isinstance(term, Membership):
                 levels += weight * self._changes_of(term)
-        numbers = _number_weights(test, self.room.x.size)[self.columns] * self.step
+        numbers = _number_weights(test, self.region.x.size)[self.columns] * self.step
         return np.concatenate([numbers, levels]), self._threshold(test) - float(test.project(here)[0])
 
     def _threshold(self, proposition: Proposition) -> float:
@@ -203,39 +203,39 @@ class Search:
         used = proposition.used_columns
         moving = [int(column) for column in self.columns if column in proposition.columns]
         levels = list(dict.fromkeys(option.column for option in self.options if option.column in used))
-        if not self.room.whole[moving].all():
+        if not self.region.whole[moving].all():
             return None
-        most = MOST_SUMS / max(1, self.room.x.size)
-        sizes = [self.room.upper[j] - self.room.lower[j] + 1.0 for j in moving]
+        most = MOST_SUMS / max(1, self.region.x.size)
+        sizes = [self.region.upper[j] - self.region.lower[j] + 1.0 for j in moving]
         if math.prod(sizes) * math.prod(len(self.alike[j]) for j in levels) > most:
             return None
-        values = [np.arange(self.room.lower[j], self.room.upper[j] + 1.0) for j in moving]
+        values = [np.arange(self.region.lower[j], self.region.upper[j] + 1.0) for j in moving]
         values += [np.array(list(dict.fromkeys(self.alike[j].values()))) for j in levels]
         cases = np.array(list(itertools.product(*values))).reshape(math.prod(map(len, values)), len(values))
-        rows = np.tile(self.room.x, (len(cases), 1))
+        rows = np.tile(self.region.x, (len(cases), 1))
         rows[:, [*moving, *levels]] = cases
         return np.unique(proposition.project(self._block(rows)))
 
     def _is_whole(self, proposition: Proposition) -> bool:
         """Say whether a sum is a whole number, wherever the row moves."""
         terms = np.array([term for term in proposition.columns if isinstance(term, int)], dtype=np.intp)
-        weights, values = np.array(proposition.weights), self.room.x[terms]
+        weights, values = np.array(proposition.weights), self.region.x[terms]
         exact = (np.abs(weights) < LARGEST_WEIGHT).all() and (np.abs(values) < LARGEST_VALUE).all()
         whole = (weights == np.rint(weights)).all() and (values == np.rint(values)).all()
-        return bool(exact and whole and (self.room.whole | ~self.room.free)[terms].all())
+        return bool(exact and whole and (self.region.whole | ~self.region.free)[terms].all())
 
     def _changes_of(self, membership: Membership) -> Vector:
         """Return by how much each option changes a membership: from 0 to 1, from 1 to 0, or not at all."""
         if not self.options:
             return np.empty(0)
-        rows = np.tile(self.room.x, (len(self.options) + 1, 1))
+        rows = np.tile(self.region.x, (len(self.options) + 1, 1))
         for row, option in enumerate(self.options):
             rows[row, option.column] = option.code
         holds = membership(self._block(rows)).astype(np.float64)
         return np.asarray(holds[:-1] - holds[-1])
 
     def _settled(self, part: _Part, steps: Vector) -> bool:
-        """Say whether the steps lead to a point in a part of the room whose score may be high enough."""
+        """Say whether the steps lead to a point in a part of the region whose score may be high enough."""
         coefficients, needed = self._inequalities
         for p, holds in enumerate(part.assignment):
             excess = coefficients[p] @ steps - needed[p]
@@ -244,7 +244,7 @@ class Search:
         return part.box is None or self._reaches(part, part.box, steps)
 
     def _closest(self, part: _Part, margin: float = 0.0, *, hits: bool = False) -> Vector | None:
-        """Return the smallest steps into a part of the room by a margin; None if there are none.
+        """Return the smallest steps into a part of the region by a margin; None if there are none.
 
         With ``hits``, the margin applies only to propositions that must not hold; the others may hit their thresholds.
         """
@@ -346,7 +346,7 @@ class Search:
 
     def _ends(self, box: Box) -> NDArray[np.float64]:
         """Return the least and the greatest step of each column of numbers in a box, shape (2, n_columns)."""
-        return np.asarray((np.vstack(box) - self.room.x)[:, self.columns] / self.step)
+        return np.asarray((np.vstack(box) - self.region.x)[:, self.columns] / self.step)
 
     def _bounds_in(self, box: Box) -> NDArray[np.float64]:
         """Return the bounds of the variables of a program in a box."""
@@ -359,22 +359,22 @@ class Search:
     @functools.cached_property
     def _bounds(self) -> NDArray[np.float64]:
         """The bounds of the steps: upwards for each variable, then downwards, then to other levels."""
-        room = self.room
-        reach = np.vstack([room.upper - room.x, room.x - room.lower])[:, self.columns] / self.step
+        region = self.region
+        reach = np.vstack([region.upper - region.x, region.x - region.lower])[:, self.columns] / self.step
         most = np.concatenate([reach.ravel(), np.ones(len(self.options))])
         return np.column_stack([np.zeros(most.size), most])
 
     def _row(self, steps: Vector) -> Vector:
-        row = self.room.x.copy()
+        row = self.region.x.copy()
         row[self.columns] += steps[: len(self.columns)] * self.step
         for option, step in zip(self.options, steps[len(self.columns) :], strict=True):
             if step > 0.5:
                 row[option.column] = option.code
-        return np.asarray(self.room.nearest(row[None, :])[0])
+        return np.asarray(self.region.nearest(row[None, :])[0])
 
     def wanted(self, row: Vector) -> bool:
         """Say whether the model gives a row the prediction that is wanted."""
-        return bool(self.wish.met(self.ensemble(self._block(row[None, :])))[0])
+        return bool(self.goal.met(self.ensemble(self._block(row[None, :])))[0])
 
     # The search itself.
 
@@ -411,15 +411,15 @@ class Search:
 
     def _start_from(self, rows: NDArray[np.float64]) -> None:
         """Keep the nearest row that has the wanted prediction, and the closest row on which the same propositions hold."""
-        moved = np.tile(self.room.x, (len(rows), 1))
-        nearest = self.room.nearest(rows)
+        moved = np.tile(self.region.x, (len(rows), 1))
+        nearest = self.region.nearest(rows)
         moved[:, self.columns] = nearest[:, self.columns]
         for column, alike in self.alike.items():
-            moved[:, column] = [alike.get(code, self.room.x[column]) for code in nearest[:, column].tolist()]
-        moved = moved[self.wish.met(self.ensemble(self._block(moved)))]
+            moved[:, column] = [alike.get(code, self.region.x[column]) for code in nearest[:, column].tolist()]
+        moved = moved[self.goal.met(self.ensemble(self._block(moved)))]
         if not len(moved):
             return
-        row = moved[self.room.distances(moved).argmin()]
+        row = moved[self.region.distances(moved).argmin()]
         self._keep(row, math.inf)
         part = _Part(tuple(int(proposition(self._block(row[None, :]))[0]) for proposition in self.propositions), None)
         if self.slopes is not None:
@@ -441,10 +441,10 @@ class Search:
         if steps is None:
             return True
         rows = self._rows_near(steps, node.part)
-        rows = rows[self.wish.met(self.ensemble(self._block(rows)))]
+        rows = rows[self.goal.met(self.ensemble(self._block(rows)))]
         if not len(rows):
             return False
-        moved = rows[:, self.columns] != self.room.x[self.columns]
+        moved = rows[:, self.columns] != self.region.x[self.columns]
         self._keep(rows[np.count_nonzero(moved, axis=1).argmin()], node.bound)
         return True
 
@@ -454,7 +454,7 @@ class Search:
         n = len(self.columns)
         held = (p for p, holds in enumerate(part.assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT)
         tight = [found for p in held if isinstance(found := self.propositions[p], Proposition) and coefficients[p, :n].any()]
-        sides = np.array([_number_weights(p, self.room.x.size) for p in tight]).reshape(len(tight), self.room.x.size)
+        sides = np.array([_number_weights(p, self.region.x.size) for p in tight]).reshape(len(tight), self.region.x.size)
         bounds = [] if part.box is None else self._score_bounds(part, part.box)
         moving = np.isin(self.columns, [column for bound in bounds for column in bound.columns])
         columns = self.columns[~self.whole & (moving | (sides[:, self.columns] != 0.0).any(axis=0))]
@@ -463,7 +463,7 @@ class Search:
         moves = _moves(len(columns)) * size
         rows = np.tile(row, (len(moves), 1))
         rows[:, columns] += moves
-        return self.room.nearest(rows)
+        return self.region.nearest(rows)
 
     def _onto_thresholds(
         self, row: Vector, tight: list[Proposition], weights: NDArray[np.float64], columns: NDArray[np.intp]
@@ -475,7 +475,7 @@ class Search:
         return row
 
     def _keep(self, row: Vector, bound: float) -> None:
-        distance = self.room.distance(row)
+        distance = self.region.distance(row)
         if distance < self.least:
             self.best, self.least = row, distance
         self.closed = min(self.closed, bound)
@@ -498,19 +498,19 @@ class Search:
         return _Part((*assignment[:proposition], holds, *assignment[proposition + 1 :]), box)
 
     def _enter(self, part: _Part, steps: Vector) -> None:
-        """Add a node for a part of the room, if it may hold a solution; the steps are those to a larger part."""
+        """Add a node for a part of the region, if it may hold a solution; the steps are those to a larger part."""
         if self._possible(part):
             closest = steps if self._settled(part, steps) else self._closest(part)
             if closest is not None:
                 self._push(part, closest)
 
     def _push(self, part: _Part, steps: Vector) -> None:
-        bound = self.room.start + float(np.abs(steps) @ self.cost)
+        bound = self.region.start + float(np.abs(steps) @ self.cost)
         if not self._no_closer(bound):
             heapq.heappush(self.heap, _Node(bound, self.n_steps, part, steps))
 
     def _undecided(self, node: _Node) -> int | None:
-        """Return an undecided proposition of the rule that weighs most against the wish at the point of the node, if any."""
+        """Return an undecided proposition of the rule that weighs most against the goal at the point of the node, if any."""
         assignment = node.part.assignment
         row = self._block(self._row(node.steps)[None, :])
         holds = [bool(proposition(row)[0]) for proposition in self.propositions]
@@ -583,13 +583,13 @@ class Outcome:
     n_steps: int
 
 
-def search_rooms(ensemble: RuleEnsemble, room: Room, wish: Wish, rows: NDArray[np.float64], max_steps: int) -> Outcome:
+def search_all(ensemble: RuleEnsemble, region: Feasible, goal: Goal, rows: NDArray[np.float64], max_steps: int) -> Outcome:
     """Search with each choice of missing values that become known, the fewest first."""
     best: Search | None = None
     least, bound, proven, n_steps = math.inf, math.inf, True, 0
     # With slopes, a program can be told to reach one class, but not to leave another.
-    wishes = wish.each if wish.each and any(rule.factor is not None for rule in ensemble) else (wish,)
-    for one, goal in itertools.product(room.rooms(ensemble.used_columns), wishes):
+    goals = goal.each if goal.each and any(rule.factor is not None for rule in ensemble) else (goal,)
+    for one, goal in itertools.product(region.regions(ensemble.used_columns), goals):
         if one.start > 0.0 and one.start + same_distance(one.start) >= least:
             break
         if one.start > 0.0 and n_steps >= max_steps:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.inspection.change_room import Room, Wish
+from obliquerules.inspection.closest.feasible import Feasible, Goal
 from obliquerules.rules import Conjunction, Factor, Proposition, Rule, RuleEnsemble, Test
 
 # For each rule: whether it fires, None if that is undecided.
@@ -26,7 +26,7 @@ SMALLEST_BOX = 1e-7
 
 
 class Box(NamedTuple):
-    """The least and the greatest value of each column in a part of the room."""
+    """The least and the greatest value of each column in a part of the region."""
 
     lower: Vector
     upper: Vector
@@ -44,7 +44,7 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A linear function of a column: its value where the row of the room is, and how much it grows with the column."""
+    """A linear function of a column: its value where the row of the region is, and how much it grows with the column."""
 
     value: float
     growth: float
@@ -69,7 +69,7 @@ class ScoreBound:
 
 
 class Slope(NamedTuple):
-    """A rule with a factor, and by how much it brings a score closer to the wish where its factor grows by one."""
+    """A rule with a factor, and by how much it brings a score closer to the goal where its factor grows by one."""
 
     weight: float
     factor: Factor
@@ -83,7 +83,7 @@ class Slope(NamedTuple):
 
     @property
     def bend(self) -> float:
-        """The limit at which it begins to bring the score closer to the wish, or ceases to take it away."""
+        """The limit at which it begins to bring the score closer to the goal, or ceases to take it away."""
         return self.factor.lower if self.pull > 0.0 else self.factor.upper
 
     def at(self, value: float) -> float:
@@ -92,35 +92,35 @@ class Slope(NamedTuple):
 
 
 class Slopes:
-    """The rules of an ensemble, some of which have a factor, in a room.
+    """The rules of an ensemble, some of which have a factor, in a region.
 
     What a rule adds is monotone in its column, also as the model rounds it, so its extremes in a box are exact. Linear bounds
-    are exact in a box that contains no bend of a rule towards the wish, but for rounding.
+    are exact in a box that contains no bend of a rule towards the goal, but for rounding.
     """
 
-    def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish) -> None:
-        self.room, self.direction, self.constant = room, wish.direction, ensemble.intercepts[0]
+    def __init__(self, ensemble: RuleEnsemble, region: Feasible, goal: Goal) -> None:
+        self.region, self.direction, self.constant = region, goal.direction, ensemble.intercepts[0]
         # For each rule, its weight if it has no factor.
         self.rules: list[float | Slope] = [
             rule.weights[0]
             if rule.factor is None or rule.weights[0] == 0.0
-            else Slope(rule.weights[0], rule.factor, rule.condition, wish.direction * rule.weights[0])
+            else Slope(rule.weights[0], rule.factor, rule.condition, goal.direction * rule.weights[0])
             for rule in ensemble
         ]
-        self.start = Box(np.where(room.free, room.lower, room.x), np.where(room.free, room.upper, room.x))
-        self.needed = wish.direction * self._last_unwanted(wish)
+        self.start = Box(np.where(region.free, region.lower, region.x), np.where(region.free, region.upper, region.x))
+        self.needed = goal.direction * self._last_unwanted(goal)
 
-    def _last_unwanted(self, wish: Wish) -> float:
+    def _last_unwanted(self, goal: Goal) -> float:
         """Return the score next to those that are wanted."""
-        good, bad = (self._farthest(way) for way in (wish.direction, -wish.direction))
+        good, bad = (self._farthest(way) for way in (goal.direction, -goal.direction))
         with np.errstate(over="ignore"):
             while abs(good - bad) > max(SCORE_GAP, math.ulp(1.0) * max(abs(good), abs(bad))):
                 middle = 0.5 * good + 0.5 * bad
-                good, bad = (middle, bad) if wish.by(middle) else (good, middle)
+                good, bad = (middle, bad) if goal.by(middle) else (good, middle)
         return bad
 
     def _farthest(self, way: float) -> float:
-        """Return a score that no row of the room exceeds, but for rounding, upwards or downwards."""
+        """Return a score that no row of the region exceeds, but for rounding, upwards or downwards."""
         score = self.constant + sum(way * max(0.0, way * most) for most in self.extremes(self.start, way))
         return min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
 
@@ -132,7 +132,7 @@ class Slopes:
         Only conditions are looked at that compare the number itself, not a multiple that is rounded.
         """
         column = test.only_number if isinstance(test, Proposition) and abs(test.weights[0]) == 1.0 else None
-        if not isinstance(test, Proposition) or column is None or np.isnan(self.room.x[column]):
+        if not isinstance(test, Proposition) or column is None or np.isnan(self.region.x[column]):
             return box
         end = test.weights[0] * test.threshold
         if holds == test.is_upright:
@@ -140,7 +140,7 @@ class Slopes:
         return self._between(box, column, -math.inf, end if holds else math.nextafter(end, -math.inf))
 
     def _between(self, box: Box, column: int, lower: float, upper: float) -> Box:
-        if self.room.whole[column]:
+        if self.region.whole[column]:
             lower, upper = float(np.ceil(lower)), float(np.floor(upper))
         return box.between(column, lower, upper)
 
@@ -150,7 +150,7 @@ class Slopes:
         bent = [slope for slope in moving if self._has_bend(slope, box)]
         if bent:
             return list(self._sides(max(bent, key=lambda slope: self._excess(slope, box, row)), box))
-        whole = [slope.column for slope in moving if self.room.whole[slope.column]]
+        whole = [slope.column for slope in moving if self.region.whole[slope.column]]
         return self._around(box, whole[0], float(row[whole[0]])) if whole else []
 
     def beside(self, box: Box, row: Vector) -> Box:
@@ -177,14 +177,14 @@ class Slopes:
     def _excess(self, slope: Slope, box: Box, row: Vector) -> float:
         """Return by how much the bound on a rule exceeds what it adds at a row."""
         value = float(row[slope.column])
-        step = value - float(self.room.x[slope.column])
+        step = value - float(self.region.x[slope.column])
         bound = min((line.value + line.growth * step for line in self._lines(slope, box)), default=math.inf)
         return bound - self.direction * slope.at(value)
 
     def _sides(self, slope: Slope, box: Box) -> tuple[Box, Box]:
         """Return the parts of a box below and above the bend of a rule."""
         column, bend = slope.column, slope.bend
-        above = math.floor(bend) + 1.0 if self.room.whole[column] else bend
+        above = math.floor(bend) + 1.0 if self.region.whole[column] else bend
         return self._between(box, column, -math.inf, bend), self._between(box, column, above, math.inf)
 
     @staticmethod
@@ -200,7 +200,7 @@ class Slopes:
         return [self._extreme(rule, box, way) if isinstance(rule, Slope) else rule for rule in self.rules]
 
     def _extreme(self, slope: Slope, box: Box, way: float) -> float:
-        if slope.weight == 0.0 or np.isnan(self.room.x[slope.column]):
+        if slope.weight == 0.0 or np.isnan(self.region.x[slope.column]):
             return 0.0
         for test in slope.condition:
             box = self.holding(box, test, True)
@@ -225,10 +225,10 @@ class Slopes:
     def _lines(self, slope: Slope, box: Box) -> tuple[Line, ...]:
         """Return lines the least of which bounds what a rule adds in a box, as closely as a function without a bend can.
 
-        The factor is turned so that it brings the score the closer to the wish the greater its column is.
+        The factor is turned so that it brings the score the closer to the goal the greater its column is.
         """
         factor, pull = slope.factor, slope.pull
-        here, low, high = (float(values[slope.column]) for values in (self.room.x, *box))
+        here, low, high = (float(values[slope.column]) for values in (self.region.x, *box))
         if pull < 0.0:
             here, low, high = -here, -high, -low
             factor = Factor(slope.column, -factor.origin, -factor.upper, -factor.lower)
@@ -237,34 +237,36 @@ class Slopes:
 
 
 class ClassSlopes:
-    """The leads of one of many classes, that of the wish, over each other class, as slopes of one score.
+    """The leads of one of many classes, that of the goal, over each other class, as slopes of one score.
 
-    A wish for a class needs all leads at once, and other wishes for a higher probability need at least a part of each. Where
+    A goal for a class needs all leads at once, and other goals for a higher probability need at least a part of each. Where
     less is wanted, no single lead is needed, and boxes are halved until bounds decide.
     """
 
-    def __init__(self, ensemble: RuleEnsemble, room: Room, wish: Wish, of: int) -> None:
-        self.room, self.wish = room, wish
+    def __init__(self, ensemble: RuleEnsemble, region: Feasible, goal: Goal, of: int) -> None:
+        self.region, self.goal = region, goal
         n_classes = len(ensemble.intercepts)
         self.others = [output for output in range(n_classes) if output != of]
-        self.leads = [Slopes(_lead(ensemble, of, other), room, self._lead_wish(of, other, n_classes)) for other in self.others]
+        self.leads = [
+            Slopes(_lead(ensemble, of, other), region, self._lead_goal(of, other, n_classes)) for other in self.others
+        ]
         self.start = self.leads[0].start
         self.sizes = np.array([self._size(ensemble.of_output(output)) for output in range(n_classes)])
 
-    def _lead_wish(self, of: int, other: int, n_classes: int) -> Wish:
-        """Return the wish for one lead where all others are as large, or as small, as can be."""
-        wish = self.wish
+    def _lead_goal(self, of: int, other: int, n_classes: int) -> Goal:
+        """Return the goal for one lead where all others are as large, or as small, as can be."""
+        goal = self.goal
 
         def met(leads: Vector) -> NDArray[np.bool_]:
-            scores = np.full((len(leads), n_classes), -wish.direction * LARGEST_SCORE)
+            scores = np.full((len(leads), n_classes), -goal.direction * LARGEST_SCORE)
             scores[:, of], scores[:, other] = 0.0, -leads
-            return wish.met(scores)
+            return goal.met(scores)
 
-        return Wish(met, wish.direction, wish.words)
+        return Goal(met, goal.direction, goal.words)
 
     def _size(self, ensemble: RuleEnsemble) -> float:
         """Return how large the sizes of what is added to a score can be in all."""
-        slopes = Slopes(ensemble, self.room, Wish(lambda scores: scores > 0.0, 1.0, ""))
+        slopes = Slopes(ensemble, self.region, Goal(lambda scores: scores > 0.0, 1.0, ""))
         ends = (np.abs(slopes.extremes(self.start, way)) for way in (1.0, -1.0))
         return abs(slopes.constant) + float(np.maximum(*ends).sum())
 
@@ -277,13 +279,13 @@ class ClassSlopes:
         for lead in self.leads:
             if parts := lead.parts(fires, box, row):
                 return parts
-        return [] if self.wish.is_class else self._halves(box)
+        return [] if self.goal.is_class else self._halves(box)
 
     def _halves(self, box: Box) -> list[Box]:
         """Return the halves of a box in its widest column; none if it is too small to be told from a point."""
         columns = sorted({slope.column for lead in self.leads for slope in lead.rules if isinstance(slope, Slope)})
-        widths = (box.upper - box.lower)[columns] / self.room.unit[columns]
-        widths = np.where(self.room.free[columns] & ~self.room.whole[columns], widths, 0.0)
+        widths = (box.upper - box.lower)[columns] / self.region.unit[columns]
+        widths = np.where(self.region.free[columns] & ~self.region.whole[columns], widths, 0.0)
         column = columns[int(np.argmax(widths))]
         middle = 0.5 * (box.lower[column] + box.upper[column])
         if not SMALLEST_BOX < widths.max() < math.inf:
@@ -298,7 +300,7 @@ class ClassSlopes:
 
     def bounds(self, fires: Fires, box: Box) -> list[ScoreBound]:
         """Return bounds on the leads in a box."""
-        return [bound for lead in self.leads for bound in lead.bounds(fires, box)] if self.wish.direction > 0.0 else []
+        return [bound for lead in self.leads for bound in lead.bounds(fires, box)] if self.goal.direction > 0.0 else []
 
     def farthest(self, fires: Fires, box: Box, way: float) -> Vector:
         """Return leads that no row in a box exceeds, upwards or downwards, but for rounding."""
@@ -309,11 +311,11 @@ class ClassSlopes:
         return np.array(found)
 
 
-def slopes_of(ensemble: RuleEnsemble, room: Room, wish: Wish) -> Slopes | ClassSlopes | None:
-    """Return the rules in a room; None if none of them has a factor."""
+def slopes_of(ensemble: RuleEnsemble, region: Feasible, goal: Goal) -> Slopes | ClassSlopes | None:
+    """Return the rules in a region; None if none of them has a factor."""
     if all(rule.factor is None for rule in ensemble):
         return None
-    return Slopes(ensemble, room, wish) if wish.of is None else ClassSlopes(ensemble, room, wish, wish.of)
+    return Slopes(ensemble, region, goal) if goal.of is None else ClassSlopes(ensemble, region, goal, goal.of)
 
 
 def _lead(ensemble: RuleEnsemble, of: int, other: int) -> RuleEnsemble:

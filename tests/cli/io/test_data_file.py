@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.data.cells import MISSING_WORDS, Conventions, doubtful
-from obliquerules.data.files import read_file, read_stream
+from obliquerules.cli.io.data_file import read_file, read_stream
+from obliquerules.cli.io.text_columns import MISSING_WORDS, Conventions, doubtful
 from obliquerules.data.levels import as_labels, as_numbers, kind_of
 from obliquerules.data.reading import read
 from obliquerules.rules.columns import Column

@@ -1,4 +1,4 @@
-"""Room for a change: the wanted prediction, the region in which a row may move, and how far a row has moved."""
+"""Feasible changes: where a row may move, what prediction is the goal, and how far a row has moved."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 
-# The words of a wish that leaves open which of many classes is predicted.
+# The words of a goal that leaves open which of many classes is predicted.
 ANOTHER_CLASS = "another class"
 
 
 @dataclass(frozen=True)
-class Wish:
+class Goal:
     """The prediction that is wanted.
 
     Attributes
@@ -31,8 +31,8 @@ class Wish:
         The wanted prediction in words.
     of : int, optional
         With many classes, the one whose score is compared with those of the others.
-    each : tuple of Wish
-        If any of some classes is wanted, the wish for each of them.
+    each : tuple of Goal
+        If any of some classes is wanted, the goal for each of them.
     is_class : bool
         Whether one of many classes is wanted, which leads wherever none of its leads is negative.
     """
@@ -41,7 +41,7 @@ class Wish:
     direction: float
     words: str
     of: int | None = None
-    each: tuple[Wish, ...] = ()
+    each: tuple[Goal, ...] = ()
     is_class: bool = False
 
     def by(self, score: float) -> bool:
@@ -50,7 +50,7 @@ class Wish:
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
+class Feasible:
     """The region in which a row may move.
 
     Attributes
@@ -113,19 +113,19 @@ class Room:
             found[:, column] = np.where(np.isin(rows[:, column], codes), rows[:, column], self.x[column])
         return found
 
-    def with_known(self, columns: Iterable[int]) -> Room:
-        """Return the room in which the missing values of some columns have become known, and those of no others can."""
+    def with_known(self, columns: Iterable[int]) -> Feasible:
+        """Return the region in which the missing values of some columns have become known, and those of no others can."""
         x, start = self.x.copy(), self.start
         for column in columns:
             x[column] = self.unknown[column]
             start += float(self.cost[column])
         return replace(self, x=x, unknown={}, start=start)
 
-    def rooms(self, used: Iterable[int]) -> list[Room]:
-        """Return the rooms with each choice of missing values that become known among the used columns, the closest first."""
+    def regions(self, used: Iterable[int]) -> list[Feasible]:
+        """Return the regions with each choice of missing values that become known among the used columns, the closest first."""
         unknown = sorted(set(self.unknown) & set(used))
         choices = itertools.chain.from_iterable(itertools.combinations(unknown, size) for size in range(len(unknown) + 1))
-        return sorted((self.with_known(columns) for columns in choices), key=lambda room: room.start)
+        return sorted((self.with_known(columns) for columns in choices), key=lambda region: region.start)
 
 
 def _same(values: Vector, others: Vector | float) -> NDArray[np.bool_]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 from obliquerules.data.offsets import amounts_given
-from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
-from obliquerules.inspection.change_search import Search, same_distance, search_rooms
-from obliquerules.inspection.values import Facts, Value, days_text, value_text
+from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal
+from obliquerules.inspection.closest.search import Search, same_distance, search_all
+from obliquerules.inspection.variables import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import DAY, Level
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
@@ -184,8 +184,8 @@ def _floor(bound: float) -> str:
 
 def closest_change(
     model: Model,
-    room: Room,
-    wish: Wish,
+    region: Feasible,
+    goal: Goal,
     rows: NDArray[np.float64] | Block,
     *,
     tolerance: float,
@@ -198,8 +198,8 @@ def closest_change(
     Parameters
     ----------
     model : Model
-    room : Room
-    wish : Wish
+    region : Feasible
+    goal : Goal
     rows : Block, or array of shape (n_samples, n_features)
         Where the search may start.
     tolerance, max_steps
@@ -216,22 +216,22 @@ def closest_change(
         return model.predict(Block(columns, row[None, :]), given).tolist()[0]
 
     matrix = rows.matrix if isinstance(rows, Block) else rows
-    outcome = search_rooms(_at_offset(model, given), room, wish, matrix, max_steps)
+    outcome = search_all(_at_offset(model, given), region, goal, matrix, max_steps)
     limited = outcome.n_steps >= max_steps and not outcome.proven
-    found = ClosestChange((), None, math.inf, outcome.bound, outcome.proven, predict(room.x), None, wish.words, limited)
+    found = ClosestChange((), None, math.inf, outcome.bound, outcome.proven, predict(region.x), None, goal.words, limited)
     if outcome.search is None:
         return found
     row = _shortened(outcome.search, tolerance)
-    facts = Facts(Block(columns, np.vstack([room.x, row])), {(i, j): word for j, word in words.items() for i in (0, 1)})
-    distance, after = outcome.search.room.distance(row), predict(row)
+    facts = Facts(Block(columns, np.vstack([region.x, row])), {(i, j): word for j, word in words.items() for i in (0, 1)})
+    distance, after = outcome.search.region.distance(row), predict(row)
     return replace(
         found,
-        changes=tuple(_changes(facts, room, outcome.search.room)),
+        changes=tuple(_changes(facts, region, outcome.search.region)),
         row=tuple(facts.value(1, column) for column in range(len(row))),
         distance=distance,
         bound=min(outcome.bound, distance),
         after=after,
-        wanted=f"{ANOTHER_CLASS} ({_prediction_text(after)})" if wish.words == ANOTHER_CLASS else wish.words,
+        wanted=f"{ANOTHER_CLASS} ({_prediction_text(after)})" if goal.words == ANOTHER_CLASS else goal.words,
     )
 
 
@@ -243,14 +243,14 @@ def _at_offset(model: Model, given: Vector | None) -> RuleEnsemble:
     return ensemble.with_rules(ensemble.rules, np.asarray(ensemble.intercept) + given[0])
 
 
-def _changes(facts: Facts, room: Room, known: Room) -> list[VariableChange]:
-    """Return the changes from the first row to the second, the largest first; in the known room nothing more is missing."""
+def _changes(facts: Facts, region: Feasible, known: Feasible) -> list[VariableChange]:
+    """Return the changes from the first row to the second, the largest first; in the known region nothing more is missing."""
     row = facts.block.matrix[1]
     changes = []
-    for column in room.moved(row):
-        distance = room.cost[column] if column in (*room.choices, *room.unknown) else 0.0
-        if column not in room.choices:
-            distance += abs(row[column] - known.x[column]) / room.unit[column] * room.cost[column]
+    for column in region.moved(row):
+        distance = region.cost[column] if column in (*region.choices, *region.unknown) else 0.0
+        if column not in region.choices:
+            distance += abs(row[column] - known.x[column]) / region.unit[column] * region.cost[column]
         name, before, after = facts.column(column).name, facts.value(0, column), facts.value(1, column)
         changes.append(VariableChange(name, before, after, float(distance)))
     return sorted(changes, key=lambda change: -change.distance)
@@ -258,14 +258,14 @@ def _changes(facts: Facts, room: Room, known: Room) -> list[VariableChange]:
 
 def _shortened(search: Search, tolerance: float) -> Vector:
     """Return the best row in short decimals, as far as the tolerance on the distance allows."""
-    room, row = search.room, np.array(search.best)
-    moved = np.flatnonzero((row != room.x) & ~room.whole & room.free)
+    region, row = search.region, np.array(search.best)
+    moved = np.flatnonzero((row != region.x) & ~region.whole & region.free)
     allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
     for j in moved:
-        for value in _short_values(float(row[j]), float(allowed / room.cost[j] * room.unit[j]), float(room.x[j])):
+        for value in _short_values(float(row[j]), float(allowed / region.cost[j] * region.unit[j]), float(region.x[j])):
             shorter = row.copy()
             shorter[j] = value
-            if room.lower[j] <= value <= room.upper[j] and search.wanted(shorter):
+            if region.lower[j] <= value <= region.upper[j] and search.wanted(shorter):
                 row = shorter
                 break
     return row

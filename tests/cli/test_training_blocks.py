@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from obliquerules.cli.large import memory_size
+from obliquerules.cli.training_blocks import memory_size
 from obliquerules.data import blocks
 
 from .executable import refused, run

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.data.offsets import amounts_given
-from obliquerules.inspection.change_room import ANOTHER_CLASS, Room, Wish
 from obliquerules.inspection.classes import class_code
-from obliquerules.inspection.values import value_of, value_text
-from obliquerules.inspection.variables import Numbers, Values, mask_of, with_given, with_values
+from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal
+from obliquerules.inspection.variables import Numbers, Values, mask_of, value_of, value_text, with_given, with_values
 from obliquerules.parameters import check_real
 from obliquerules.rules import Block, Column, Columns, Model
 from obliquerules.rules.numbers import readable
@@ -24,14 +23,14 @@ LARGEST_WHOLE = 1e6
 WHOLE_KINDS = ("flag", "date", "time")
 
 
-def wish_for(
+def goal_for(
     model: Model,
     row: NDArray[np.float64] | Block,
     above: float | None,
     below: float | None,
     to: Any = None,
     given: Vector | None = None,
-) -> Wish:
+) -> Goal:
     """Return the wanted prediction: one above or below a given value or, for a classifier without a value, another class.
 
     Parameters
@@ -56,43 +55,43 @@ def wish_for(
     if bounded:
         if wanted is not None:
             raise ValueError(f"above and below are about the probability of {model.labels.word()}; to cannot be given as well.")
-        wish = _beyond(model, above, below)
-        return Wish(wish.met, wish.direction, f"one with a probability of {model.labels.word()} {wish.words}")
+        goal = _beyond(model, above, below)
+        return Goal(goal.met, goal.direction, f"one with a probability of {model.labels.word()} {goal.words}")
     if (1 - now if wanted is None else wanted) == 0:
-        return Wish(lambda score: score <= 0.0, -1.0, model.labels.word(0))
-    return Wish(lambda score: score > 0.0, 1.0, model.labels.word(1))
+        return Goal(lambda score: score <= 0.0, -1.0, model.labels.word(0))
+    return Goal(lambda score: score > 0.0, 1.0, model.labels.word(1))
 
 
-def _class(model: Model, now: int, wanted: int | None) -> Wish:
-    """Return the wish for one of many classes, or for any but the present one."""
+def _class(model: Model, now: int, wanted: int | None) -> Goal:
+    """Return the goal for one of many classes, or for any but the present one."""
     if wanted is None:
         others = tuple(_class(model, now, other) for other in range(len(model.ensemble.intercepts)) if other != now)
-        return Wish(lambda scores: model.codes(scores) != now, -1.0, ANOTHER_CLASS, now, others)
-    return Wish(lambda scores: model.codes(scores) == wanted, 1.0, model.class_word(wanted), wanted, is_class=True)
+        return Goal(lambda scores: model.codes(scores) != now, -1.0, ANOTHER_CLASS, now, others)
+    return Goal(lambda scores: model.codes(scores) == wanted, 1.0, model.class_word(wanted), wanted, is_class=True)
 
 
-def _probable(model: Model, above: float | None, below: float | None, wanted: int | None) -> Wish:
-    """Return the wish for a greater or lower probability of one of many classes: it rises with every lead of its score."""
+def _probable(model: Model, above: float | None, below: float | None, wanted: int | None) -> Goal:
+    """Return the goal for a greater or lower probability of one of many classes: it rises with every lead of its score."""
     if wanted is None:
         raise ValueError("With many classes, above and below are about the probability of one of them: name it with to.")
-    wish = _beyond(model, above, below, of=wanted)
-    return Wish(wish.met, wish.direction, f"one with a probability of {model.class_word(wanted)} {wish.words}", wanted)
+    goal = _beyond(model, above, below, of=wanted)
+    return Goal(goal.met, goal.direction, f"one with a probability of {model.class_word(wanted)} {goal.words}", wanted)
 
 
-def _beyond(model: Model, above: float | None, below: float | None, given: Vector | None = None, of: int | None = None) -> Wish:
+def _beyond(model: Model, above: float | None, below: float | None, given: Vector | None = None, of: int | None = None) -> Goal:
     if (above is None) == (below is None):
         raise ValueError("Say either above or below which value the prediction is to be: one of them must be given.")
     word, value, direction = ("greater", above, 1.0) if above is not None else ("less", below, -1.0)
     check_real("above" if above is not None else "below", value, -np.inf)
     limit, columns = float(value or 0.0), ... if of is None else (..., of)
-    return Wish(
+    return Goal(
         lambda score: direction * model.means(score, given)[columns] > direction * limit,
         direction,
         f"{word} than {readable(limit)}",
     )
 
 
-def room_for(
+def feasible_region(
     model: Model,
     x: Vector,
     rows: Block,
@@ -103,7 +102,7 @@ def room_for(
     upper: Values,
     cost: Numbers,
     fill: Collection[str | int] = (),
-) -> Room:
+) -> Feasible:
     """Return the region in which a row may move; raise if the row itself lies outside.
 
     Parameters
@@ -136,7 +135,7 @@ def room_for(
         for column in np.flatnonzero(missing & ~still & ~levels).tolist()
     }
     stays = still | levels
-    return Room(x, np.where(stays, x, least), np.where(stays, x, most), unit, costs, integral, choices, unknown)
+    return Feasible(x, np.where(stays, x, least), np.where(stays, x, most), unit, costs, integral, choices, unknown)
 
 
 def _mask(columns: Columns, says: Callable[[Column], bool]) -> Mask:

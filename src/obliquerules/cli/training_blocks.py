@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.cli.data import conventions_of
+from obliquerules.cli.column_summary import LISTED_COLUMNS, aligned
+from obliquerules.cli.input_table import conventions_of
+from obliquerules.cli.io.arrow_files import columns_of_table, kind_of_type
+from obliquerules.cli.io.data_file import DataFile, check_names
 from obliquerules.cli.roles import RoleColumns, named
-from obliquerules.cli.target import Target
-from obliquerules.cli.training import KnownRows, TrainingData, check_left, inputs, target_and_roles
-from obliquerules.cli.understood import LISTED_COLUMNS, aligned
-from obliquerules.data.arrow_files import columns_of_table, kind_of_type
-from obliquerules.data.files import DataFile, check_names
+from obliquerules.cli.target_column import TargetColumn
+from obliquerules.cli.training_table import KnownRows, TrainingData, check_left, inputs, target_and_roles
 from obliquerules.data.levels import block_of
 from obliquerules.data.parquet_tables import ParquetTable, parquet_dataset
 from obliquerules.rules.text.style import plain_name
@@ -30,7 +30,7 @@ SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?B)?", re.IGNORECASE | re.ASCI
 # The rows take this part of the machine's memory: while they are read and learned from, they are there several times.
 SHARE = 0.25
 # The default where a machine does not tell how much memory it has.
-UNTOLD = 2 * 10**9
+DEFAULT_MEMORY = 2 * 10**9
 # What needs all rows at once.
 IN_MEMORY = ("groups", "categorical", "missing_values")
 
@@ -142,7 +142,7 @@ def _machine_share() -> int:
     try:
         return int(SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):  # not every system has them
-        return UNTOLD
+        return DEFAULT_MEMORY
 
 
 def _taken(dataset: Any) -> int:
@@ -222,7 +222,7 @@ def _as_input(field: Any) -> Any:
     return counted.cast(pa.int64()).cast(pa.duration(field.type.unit))
 
 
-def _as_read(target: Target, roles: Mapping[str, RoleColumns]) -> dict[str, Any]:
+def _as_read(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> dict[str, Any]:
     """Return the expressions of pyarrow for the target and the columns of roles, of the types that they were read with."""
     import pyarrow as pa
     import pyarrow.dataset as ds

@@ -13,8 +13,9 @@ from xml.etree.ElementTree import ParseError, XMLParser
 
 import numpy as np
 
-from obliquerules.data.cells import Conventions, column_of_cells
+from obliquerules.cli.io.text_columns import Conventions, column_of_cells
 from obliquerules.data.levels import Filled, column_of_objects, number_in, with_levels
+from obliquerules.export.workbook import decoded
 from obliquerules.rules.columns import Column
 
 # The most bytes of a part of the file once it is unpacked: a small file must not fill the memory.
@@ -277,15 +278,6 @@ def _shared(texts: Sequence[str], number: str) -> str:
     if not number.strip().isdecimal() or int(number) >= len(texts):
         raise ValueError(f"A cell of the Excel file has the text number {number!r}, but there are only {len(texts)}.")
     return texts[int(number)]
-
-
-def decoded(text: str) -> str:
-    r"""Return a text with codes of Excel decoded.
-
-    >>> decoded("a_x000D_b"), decoded("_x005F_x0041_")
-    ('a\rb', '_x0041_')
-    """
-    return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), text)
 
 
 def _number(text: str) -> float:

@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 
-from obliquerules.data.cells import Conventions, column_of_cells
+from obliquerules.cli.io.text_columns import Conventions, column_of_cells
 from obliquerules.data.levels import Filled
 
 SEPARATORS = (",", ";", "\t")

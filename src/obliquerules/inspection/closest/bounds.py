@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.inspection.change_room import Wish
-from obliquerules.inspection.change_slopes import LARGEST_SCORE, Box, ClassSlopes, Fires, Slopes
+from obliquerules.inspection.closest.feasible import Goal
+from obliquerules.inspection.closest.slopes import LARGEST_SCORE, Box, ClassSlopes, Fires, Slopes
 from obliquerules.rules import RuleEnsemble
 
 # By how much the probabilities of many classes may be off, as a difference of scores.
@@ -29,27 +29,27 @@ class Bounds(Protocol):
         """Return by how much each rule that fires brings a row with these scores closer to the wanted prediction."""
 
 
-def bounds_for(wish: Wish, ensemble: RuleEnsemble, slopes: Slopes | ClassSlopes | None = None) -> Bounds:
+def bounds_for(goal: Goal, ensemble: RuleEnsemble, slopes: Slopes | ClassSlopes | None = None) -> Bounds:
     """Return the bounds on one score, or on those of many classes."""
-    if wish.of is None:
-        return ScoreBounds(wish, ensemble, slopes if isinstance(slopes, Slopes) else None)
-    return ClassBounds(wish, wish.of, ensemble, slopes if isinstance(slopes, ClassSlopes) else None)
+    if goal.of is None:
+        return ScoreBounds(goal, ensemble, slopes if isinstance(slopes, Slopes) else None)
+    return ClassBounds(goal, goal.of, ensemble, slopes if isinstance(slopes, ClassSlopes) else None)
 
 
 class ScoreBounds:
     """Bounds on a single score. Rounded addition is monotone, so they hold to the last bit."""
 
-    def __init__(self, wish: Wish, ensemble: RuleEnsemble, slopes: Slopes | None = None) -> None:
-        self.wish, self.slopes = wish, slopes
+    def __init__(self, goal: Goal, ensemble: RuleEnsemble, slopes: Slopes | None = None) -> None:
+        self.goal, self.slopes = goal, slopes
         self.constant, *self.weights = ensemble.weight_table.tolist()
 
     def possible(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether rules that are undecided might give the wanted prediction."""
-        return self.wish.by(self._extreme(fires, box, self.wish.direction))
+        return self.goal.by(self._extreme(fires, box, self.goal.direction))
 
     def certain(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether the prediction is the wanted one whatever rules that are undecided do."""
-        return self.wish.by(self._extreme(fires, box, -self.wish.direction))
+        return self.goal.by(self._extreme(fires, box, -self.goal.direction))
 
     def _extreme(self, fires: Fires, box: Box | None, direction: float) -> float:
         score: float = self.constant
@@ -61,19 +61,19 @@ class ScoreBounds:
 
     def pulls(self, scores: Vector) -> list[float]:  # noqa: ARG002  # one signature for all bounds
         """Return by how much each rule that fires brings a row closer to the wanted prediction."""
-        return [weight * self.wish.direction for weight in self.weights]
+        return [weight * self.goal.direction for weight in self.weights]
 
 
 class ClassBounds:
-    """Bounds on by how much the score of one of many classes, that of the wish, leads the scores of the others.
+    """Bounds on by how much the score of one of many classes, that of the goal, leads the scores of the others.
 
     A rule may change two scores at once, so it is their difference that is bounded, for one pair of classes at a time. Rounding
     adds up a little differently there than in the model, for which a slack allows. Where all rules that speak of a pair are
     decided, the lead is that of the model.
     """
 
-    def __init__(self, wish: Wish, of: int, ensemble: RuleEnsemble, slopes: ClassSlopes | None = None) -> None:
-        self.wish, self.of, self.slopes = wish, of, slopes
+    def __init__(self, goal: Goal, of: int, ensemble: RuleEnsemble, slopes: ClassSlopes | None = None) -> None:
+        self.goal, self.of, self.slopes = goal, of, slopes
         self.table = ensemble.weight_table
         self.others = np.array([output for output in range(self.table.shape[1]) if output != of])
         self.leads = self.table[:, [of]] - self.table[:, self.others]
@@ -84,14 +84,14 @@ class ClassBounds:
 
     def possible(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether rules that are undecided might give the wanted prediction."""
-        return self._met(fires, box, self.wish.direction)
+        return self._met(fires, box, self.goal.direction)
 
     def certain(self, fires: Fires, box: Box | None = None) -> bool:
         """Say whether the prediction is the wanted one whatever rules that are undecided do."""
-        return self._met(fires, box, -self.wish.direction)
+        return self._met(fires, box, -self.goal.direction)
 
     def _met(self, fires: Fires, box: Box | None, direction: float) -> bool:
-        """Say whether the wish is met where each lead is as large, or as small, as it can be."""
+        """Say whether the goal is met where each lead is as large, or as small, as it can be."""
         if self.slopes is not None and box is not None:
             lead = self.slopes.farthest(fires, box, direction) + direction * self.slack
             return self._met_at(np.clip(np.nan_to_num(lead, nan=direction * np.inf), -LARGEST_SCORE, LARGEST_SCORE))
@@ -102,13 +102,13 @@ class ClassBounds:
             known = ~self.spoken[undecided].any(axis=0)
             exact = scores[self.of] - scores[self.others]
             return self._met_at(np.where(known, exact, lead))
-        return bool(self.wish.met(scores[None, :])[0])
+        return bool(self.goal.met(scores[None, :])[0])
 
     def _met_at(self, leads: Vector) -> bool:
-        """Say whether the wish is met at some leads."""
+        """Say whether the goal is met at some leads."""
         scores = np.zeros(self.table.shape[1])
         scores[self.others] = -leads
-        return bool(self.wish.met(scores[None, :])[0])
+        return bool(self.goal.met(scores[None, :])[0])
 
     def _scores(self, fired: NDArray[np.bool_]) -> Vector:
         """Return the scores if only these rules fire, added as in the model."""
@@ -126,5 +126,5 @@ class ClassBounds:
     def pulls(self, scores: Vector) -> list[float]:
         """Return by how much each rule that fires changes, as wished, the lead over the strongest of the other classes."""
         rival = int(scores[self.others].argmax())
-        pulls: list[float] = (self.wish.direction * self.leads[1:, rival]).tolist()
+        pulls: list[float] = (self.goal.direction * self.leads[1:, rival]).tolist()
         return pulls

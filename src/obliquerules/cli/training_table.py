@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.data import check_decimals
+from obliquerules.cli.column_summary import column_lines, column_records
+from obliquerules.cli.console import remark
+from obliquerules.cli.input_table import check_decimals
+from obliquerules.cli.io.data_file import DataFile
+from obliquerules.cli.io.text_columns import doubtful, has_numbers
 from obliquerules.cli.roles import RoleColumns, Weights, add_weight, check_roles, named, numbers, role_columns, weights
-from obliquerules.cli.speech import remark
-from obliquerules.cli.target import Target, read_target
-from obliquerules.cli.understood import column_lines, column_records
-from obliquerules.data.cells import doubtful, has_numbers
-from obliquerules.data.files import DataFile
+from obliquerules.cli.target_column import TargetColumn, read_target
 from obliquerules.data.levels import Filled, as_labels, as_numbers, block_of, kind_of
 from obliquerules.data.training_columns import training_columns
 from obliquerules.rules import Block, Model
@@ -38,7 +38,7 @@ class TrainingData(ABC):
 
     Attributes
     ----------
-    target : Target
+    target : TargetColumn
         The targets, and what kind they are.
     left_out : dict of str to str
         The reason for each column that is no input.
@@ -50,7 +50,7 @@ class TrainingData(ABC):
         What the user should know about some columns.
     """
 
-    target: Target
+    target: TargetColumn
     left_out: Mapping[str, str]
     rows: KnownRows
     roles: Mapping[str, RoleColumns]
@@ -251,14 +251,14 @@ def check_left(names: Collection[str], left_out: Mapping[str, str], source: str)
 
 def target_and_roles(
     data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace
-) -> tuple[Target, dict[str, RoleColumns]]:
+) -> tuple[TargetColumn, dict[str, RoleColumns]]:
     """Return the targets of the rows, and the columns of each role."""
     target, roles = read_target(data, rows, options), role_columns(data, rows, options)
     _check_offsets(target, roles)
     return target, roles
 
 
-def _check_offsets(target: Target, roles: Mapping[str, RoleColumns]) -> None:
+def _check_offsets(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> None:
     """Raise unless there is one offset or, of more than two classes, one for each."""
     offsets, wanted = roles.get("offset"), target.n_classes if target.n_classes > 2 else 1
     if offsets is not None and len(offsets.columns) != wanted:

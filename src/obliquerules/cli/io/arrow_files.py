@@ -7,7 +7,7 @@ from typing import IO, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from obliquerules.data.cells import Conventions, column_of_levels
+from obliquerules.cli.io.text_columns import Conventions, column_of_levels
 from obliquerules.data.frames import column_of_series, kind_of_series
 from obliquerules.data.levels import Filled, merged_order, missing_numbers, with_levels
 from obliquerules.rules.columns import Column

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.cli.counts import against_counts, n_counted
-from obliquerules.cli.data import Listed
+from obliquerules.cli.input_table import Listed
+from obliquerules.cli.io.data_file import DataFile
+from obliquerules.cli.io.text_columns import doubtful
 from obliquerules.cli.roles import numbers, weights
-from obliquerules.data.cells import doubtful
-from obliquerules.data.files import DataFile
 from obliquerules.data.levels import as_labels, as_numbers, kind_of, number_in
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES
 from obliquerules.rules import Labels
@@ -34,10 +33,22 @@ MOST_DIFFERENT = 0.25
 LEAST_REPEATS = 2.0
 # The most classes that are listed.
 LISTED = 5
+# Counts start near 0: the least is at most 1, or at most this share of the median.
+NEAR_ZERO = 0.05
+# Larger numbers are more often amounts, such as money.
+LARGEST_COUNT = 1000.0
+# Counts repeat: at most this share of the rows are different, unless there are no more than this number of different values.
+MOST_DIFFERENT_COUNTS = 0.25
+FEW_COUNTS = 8
+# Ratings vary less than counts, whose variance is at least about their mean.
+LEAST_DISPERSION = 0.5
+# Counts have a long tail to the right: the skewness of a Poisson distribution is one over the root of its mean. This is the
+# least share of that.
+LEAST_SKEWNESS = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class TargetColumn:
     """The targets of some rows.
 
     Attributes
@@ -123,7 +134,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> Target:
+def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> TargetColumn:
     """Return the targets of the rows, of the kind that the user said or that their values show."""
     column, values = data.column(options.target)
     _check_no_dates(column)
@@ -141,7 +152,7 @@ def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Names
         _check_classes(data, column, values[rows], n_counted(weight), distinct, said=options.task is not None)
         classes = Labels.of(labels).values
         positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
-        return Target(column.name, task, why, labels, positive=positive, class_weight=class_weight)
+        return TargetColumn(column.name, task, why, labels, positive=positive, class_weight=class_weight)
     return _of_numbers(task, why, numbers(data, options.target, "target")[rows], options)
 
 
@@ -155,7 +166,7 @@ def _asked_for(options: argparse.Namespace) -> str | None:
     return options.task or task
 
 
-def _of_numbers(task: str, why: str, y: NDArray[np.float64], options: argparse.Namespace) -> Target:
+def _of_numbers(task: str, why: str, y: NDArray[np.float64], options: argparse.Namespace) -> TargetColumn:
     """Return a target of numbers; raise if an option is not for them."""
     for option, given in (("--positive", options.positive), ("--class-weight", options.class_weight)):
         if given:
@@ -168,7 +179,7 @@ def _of_numbers(task: str, why: str, y: NDArray[np.float64], options: argparse.N
         raise ValueError(
             f"The target '{options.target}' must not be negative to be taken for counts; its least is {y.min():g}."
         )
-    return Target(options.target, task, why, y, loss)
+    return TargetColumn(options.target, task, why, y, loss)
 
 
 def _check_no_dates(column: Column) -> None:
@@ -215,6 +226,53 @@ def _like_codes(n_rows: float, distinct: Sequence[Any]) -> bool:
     """Say whether numbers are those from 0 to a small one, each of which occurs, most of them often."""
     n_codes = len(distinct)
     return list(distinct) == list(range(n_codes)) and n_codes <= min(MOST_CODES, MOST_DIFFERENT * n_rows)
+
+
+# ---- counts ----
+
+
+def against_counts(values: Vector, weight: Vector | None = None) -> str | None:
+    """Say why numbers are not taken for counts.
+
+    None if they are, and an empty text if nobody would take them for counts.
+
+    Weights say how often each of them counts.
+    """
+    weight = np.ones(len(values)) if weight is None else weight
+    if not (values == np.rint(values)).all() or values.min() < 0.0:
+        return ""
+    mean = float(np.average(values, weights=weight))
+    if values.min() > max(1.0, NEAR_ZERO * _median(values, weight)):
+        return ""
+    if values.max() >= LARGEST_COUNT:
+        return "are whole, but larger than most counts"
+    if np.gcd.reduce(values.astype(np.int64)) > 1:
+        return "are whole, but all multiples of a larger number"
+    if len(np.unique(values)) > max(FEW_COUNTS, MOST_DIFFERENT_COUNTS * n_counted(weight)):
+        return "are whole, but repeat less than counts do"
+    variance = float(np.average((values - mean) ** 2, weights=weight))
+    if variance < LEAST_DISPERSION * mean:
+        return "are whole, but vary less than counts do, like ratings"
+    skewness = float(np.average((values - mean) ** 3, weights=weight)) / variance**1.5
+    if skewness < LEAST_SKEWNESS / np.sqrt(mean):
+        return "are whole, but not skewed like counts"
+    return None
+
+
+def n_counted(weight: Vector) -> float:
+    """Return the number of rows by weight.
+
+    Shares, which add up to less than there are rows, count as one each.
+    """
+    return max(float(np.add.reduce(weight)), float(len(weight)))
+
+
+def _median(values: Vector, weight: Vector) -> float:
+    """Return the weighted median."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    middle = [np.searchsorted(below, 0.5 * below[-1], side=side) for side in ("left", "right")]
+    return float(values[order[np.minimum(middle, len(values) - 1)]].mean())
 
 
 # ---- classes ----

@@ -14,9 +14,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.speech import spoken
-from obliquerules.data.cells import Conventions, doubtful, same_level
-from obliquerules.data.files import SUFFIXES, DataFile, read_stream
+from obliquerules.cli.console import spoken
+from obliquerules.cli.io.data_file import SUFFIXES, DataFile, read_stream
+from obliquerules.cli.io.text_columns import Conventions, doubtful, same_level
 from obliquerules.data.levels import has_decimal_commas, kind_of, recoded_values
 from obliquerules.data.reading import check_not_infinite, warn_of_new_values
 from obliquerules.rules import Block, Model, RuleEnsemble
