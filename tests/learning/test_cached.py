@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliquerules.learning.boosting.cached import kept, let_go
+from obliquerules.learning.cached import kept, let_go
 
 
 @dataclass(frozen=True, eq=False)

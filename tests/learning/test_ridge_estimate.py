@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from obliquerules.data.sample import Groups
+from obliquerules.learning import ridge_estimate as shrinkage
 from obliquerules.learning.method import patterns_of
-from obliquerules.learning.solvers import shrinkage
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
-from obliquerules.learning.solvers.shrinkage import Rows, left_out_scores, ridges_for, rising_places, weights_per_unit
+from obliquerules.learning.refit import weights_of_patterns
+from obliquerules.learning.ridge_estimate import Observations, left_out_scores, ridges_for, rising_places, weights_per_unit
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.rules import Block
 
@@ -54,7 +54,7 @@ def problem(name, seed=0, n=60, n_rules=3, offset=False):
         "poisson": rng.poisson(np.exp(score)),
     }[name]
     given = 0.3 * rng.normal(size=n) if offset else None
-    rows = Rows(np.asarray(y, dtype=float), rng.exponential(size=n) + 0.1, LOSSES[name], given)
+    rows = Observations(np.asarray(y, dtype=float), rng.exponential(size=n) + 0.1, LOSSES[name], given)
     return unfitted(fires, rows), rows
 
 
@@ -99,7 +99,7 @@ def in_groups(rows, n_groups, seed=0):
     part = rng.exponential(size=len(row)) + 0.1
     key = np.arange(len(rows.y), dtype=np.uint64)
     groups = Groups.of(group, row, part, key)
-    return Rows(rows.y, np.bincount(groups.row, groups.weight), rows.loss, rows.offset, groups=groups)
+    return Observations(rows.y, np.bincount(groups.row, groups.weight), rows.loss, rows.offset, groups=groups)
 
 
 @every_seed
@@ -132,7 +132,7 @@ def test_a_row_that_is_left_out_fits_worse(name):
 def test_of_a_row_of_weight_two_one_is_left_out_and_of_half_a_row_all():
     one, rows = problem("squared")
     for heavy, left in ((2.0, 1.0), (1.5, 0.5), (0.5, 0.0)):
-        weighted = Rows(rows.y, np.where(np.arange(60) == 7, heavy, 1.0), rows.loss)
+        weighted = Observations(rows.y, np.where(np.arange(60) == 7, heavy, 1.0), rows.loss)
         weight = np.where(np.arange(60) == 7, left, 1.0)
         without = scores_of(one, weighted, weights_of(one, weighted, 3.0, weight))[7]
         assert approximated(one, weighted, 3.0)[1][7] == pytest.approx(without, rel=1e-6)
@@ -141,7 +141,7 @@ def test_of_a_row_of_weight_two_one_is_left_out_and_of_half_a_row_all():
 def test_a_row_that_counts_more_for_its_class_or_exposure_is_left_out_as_a_whole():
     one, rows = problem("squared")
     weight, often = np.where(np.arange(60) == 7, 5.0, 1.0), np.ones(60)
-    reweighted = Rows(rows.y, weight, rows.loss, frequency=often)
+    reweighted = Observations(rows.y, weight, rows.loss, frequency=often)
     without = scores_of(one, reweighted, weights_of(one, reweighted, 3.0, np.where(np.arange(60) == 7, 0.0, 1.0)))[7]
     assert approximated(one, reweighted, 3.0)[1][7] == pytest.approx(without, rel=1e-6)
 
@@ -150,9 +150,9 @@ def test_a_row_that_counts_more_for_its_class_or_exposure_is_left_out_as_a_whole
 @pytest.mark.parametrize("name", ["squared", "logistic", "poisson"])
 def test_a_row_of_weight_two_is_two_rows_that_are_left_out_in_turn(name, seed):
     one, rows = problem(name, seed)
-    twice = Rows(np.repeat(rows.y, 2), np.ones(120), rows.loss)
+    twice = Observations(np.repeat(rows.y, 2), np.ones(120), rows.loss)
     repeated = Fitted(one.design, np.repeat(one.pattern, 2), one.weights, one.complexity)
-    merged = Rows(rows.y, np.full(60, 2.0), rows.loss)
+    merged = Observations(rows.y, np.full(60, 2.0), rows.loss)
     assert expected_loss(one, merged, 2.0) == pytest.approx(expected_loss(repeated, twice, 2.0), rel=1e-12)
 
 
@@ -178,31 +178,31 @@ def test_groups_are_left_out_nearly_as_by_refits_for_other_losses(seed, name):
 def test_groups_of_one_row_are_the_rows_whatever_their_weight():
     one, rows = problem("logistic")
     every = np.arange(60)
-    grouped = Rows(rows.y, rows.weight, rows.loss, groups=Groups.of(every, every, rows.weight, every.astype(np.uint64)))
-    alone = Rows(rows.y, rows.weight, rows.loss, frequency=np.ones(60))
+    grouped = Observations(rows.y, rows.weight, rows.loss, groups=Groups.of(every, every, rows.weight, every.astype(np.uint64)))
+    alone = Observations(rows.y, rows.weight, rows.loss, frequency=np.ones(60))
     assert expected_loss(one, grouped, 2.0) == pytest.approx(expected_loss(one, alone, 2.0), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["squared", "logistic", "poisson"])
 def test_copies_in_a_group_with_their_original_say_nothing_new(name):
     one, rows = problem(name)
-    rows = Rows(rows.y, np.ones(60), rows.loss)
+    rows = Observations(rows.y, np.ones(60), rows.loss)
     groups = Groups.of(np.arange(60), np.arange(60), np.full(60, 8.0), np.arange(60, dtype=np.uint64))
-    copied = Rows(rows.y, np.full(60, 8.0), rows.loss, groups=groups)
+    copied = Observations(rows.y, np.full(60, 8.0), rows.loss, groups=groups)
     assert expected_loss(one, copied, 8.0 * 3.0) == pytest.approx(8.0 * expected_loss(one, rows, 3.0), rel=1e-7)
 
 
 def test_a_group_that_has_all_rows_of_a_rule_is_finite():
     y = np.array([0.0, 0.1, -0.1, 5.0, 5.1, 4.9])
     groups = Groups.of(np.array([0, 1, 2, 3, 3, 3]), np.arange(6), np.ones(6), np.arange(6, dtype=np.uint64))
-    rows = Rows(y, np.ones(6), LOSSES["squared"], groups=groups)
+    rows = Observations(y, np.ones(6), LOSSES["squared"], groups=groups)
     _, left_out = approximated(unfitted([y > 1.0], rows), rows, 1e-9)
     assert np.isfinite(left_out).all()
 
 
 def test_a_row_that_alone_decides_its_score_is_finite():
     y = np.array([0.0, 0.1, -0.1, 5.0])
-    rows = Rows(y, np.ones(4), LOSSES["squared"])
+    rows = Observations(y, np.ones(4), LOSSES["squared"])
     _, left_out = approximated(unfitted([y > 1.0], rows), rows, 1e-9)
     assert np.isfinite(left_out).all()
 
@@ -211,7 +211,7 @@ def classes_problem(n=90):
     rng = np.random.default_rng(1)
     fires = rng.random((3, n)) < 0.5
     y = np.where(fires[0], 0.0, rng.integers(0, 4, n).astype(float))
-    rows = Rows(y, rng.exponential(size=n), class_loss(4))
+    rows = Observations(y, rng.exponential(size=n), class_loss(4))
     design, pattern = patterns_of(fires, n)
     start = np.zeros((4, 4))
     start[1, 0] = start[2, :2] = start[3, 2:] = 1.0
@@ -251,7 +251,7 @@ def noise(seed, n=200, signal=0.0, scale=1.0):
     y = scale * rng.normal(size=n)
     strongest = np.argsort(-np.abs(fires @ (y - y.mean())))[:3]
     chosen = fires[strongest]
-    return chosen, Rows(y + signal * chosen[0], np.ones(n), LOSSES["squared"])
+    return chosen, Observations(y + signal * chosen[0], np.ones(n), LOSSES["squared"])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from obliquerules import L1Path, l1_logistic_path
-from obliquerules.learning.solvers.l1_logistic import follow_path
+from obliquerules.learning.l1_logistic import follow_path
 
 from .l1_oracle import objective, solve
 from .l1_problems import KINDS, Problem, draw

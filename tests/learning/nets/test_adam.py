@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from obliquerules.learning.nets.training import (
+from obliquerules.learning.nets.adam import (
     Adam,
     EarlyStopping,
     Floats,

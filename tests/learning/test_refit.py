@@ -1,14 +1,16 @@
-"""The corrective step finds the minimum of its objective from any start and never goes uphill."""
+"""The corrective step finds the minimum of its objective, for one score or many, from any start and never uphill."""
 
 from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import GammaRegressor, TweedieRegressor
 
-from obliquerules.learning.solvers.rule_weights import corrective_weights, weights_of_patterns
-from obliquerules.losses import LOSSES, TweedieLoss
+from obliquerules.learning.refit import MARGIN, class_weights, corrective_weights, or_weights, weights_of_patterns
+from obliquerules.losses import LOSSES, MultinomialLoss, TweedieLoss
 
 EVERY = {**LOSSES, "tweedie 1.1": TweedieLoss(1.1), "tweedie 1.9": TweedieLoss(1.9)}
 every_loss = pytest.mark.parametrize("loss", EVERY.values(), ids=EVERY.keys())
@@ -360,3 +362,187 @@ def test_the_constant_cannot_be_fixed():
 def test_arrays_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="same number of rows"):
         corrective_weights(np.ones((3, 1)), np.ones(2), np.ones(3), LOSSES["squared"], 0.0, np.zeros(1))
+
+
+seeds = st.integers(0, 10**6)
+
+
+def class_problem(seed, n=60, rules=4, classes=4):
+    """Return design, shares, row weights, ridges and which weights are free."""
+    rng = np.random.default_rng(seed)
+    design = np.column_stack([np.ones(n), rng.random((n, rules)) < rng.uniform(0.1, 0.9, rules)]).astype(float)
+    shares = np.eye(classes)[rng.integers(0, classes, n)]
+    free = rng.random((1 + rules, classes)) < 0.5
+    free[0] = True
+    return design, shares, rng.exponential(size=n), rng.uniform(0.01, 1.0, classes), free
+
+
+def class_objective(design, shares, row_weight, ridge, weights):
+    loss = MultinomialLoss(shares.shape[1]).value(shares, design @ weights)
+    return row_weight @ loss + 0.5 * (ridge * weights[1:] ** 2).sum()
+
+
+def class_gradient(design, shares, row_weight, ridge, weights):
+    slope = row_weight[:, None] * MultinomialLoss(shares.shape[1]).gradient(shares, design @ weights)
+    total = design.T @ slope
+    total[1:] += ridge * weights[1:]
+    return total
+
+
+@given(seeds)
+def test_the_gradient_is_zero_at_the_solution_and_constants_add_up_to_zero(seed):
+    *data, free = class_problem(seed)
+    weights = class_weights(*data, np.zeros(free.shape), free)
+    assert np.abs(class_gradient(*data, weights)[free]).max() <= 1e-5
+    assert abs(weights[0].sum()) <= 1e-9
+    assert (weights[~free] == 0.0).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_many_classes_the_solution_is_that_of_a_general_minimiser(seed):
+    *data, free = class_problem(seed)
+
+    def of(flat):
+        weights = np.zeros(free.shape)
+        weights[free] = flat
+        return weights
+
+    found = minimize(
+        lambda flat: class_objective(*data, of(flat)),
+        np.zeros(free.sum()),
+        jac=lambda flat: class_gradient(*data, of(flat))[free],
+        method="BFGS",
+        options={"gtol": 1e-7},
+    )
+    weights = class_weights(*data, np.zeros(free.shape), free)
+    assert class_objective(*data, weights) <= found.fun * (1.0 + 1e-12)
+    np.testing.assert_allclose(weights[1:], of(found.x)[1:], atol=1e-5)
+
+
+@given(seeds, st.floats(1.0, 30.0))
+@settings(max_examples=30)
+def test_with_many_classes_the_solution_does_not_depend_on_the_start(seed, size):
+    *data, free = class_problem(seed)
+    start = np.where(free, size * np.random.default_rng(seed).normal(size=free.shape), 0.0)
+    near, far = class_weights(*data, np.zeros(free.shape), free), class_weights(*data, start, free)
+    np.testing.assert_allclose(far, near, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
+def test_any_number_of_rows_has_a_solution(n):
+    *data, free = class_problem(n, n=n, rules=9)
+    weights = class_weights(*data, np.zeros(free.shape), free)
+    assert np.abs(class_gradient(*data, weights)[free]).max() <= 1e-5
+
+
+@given(seeds)
+@settings(max_examples=30)
+def test_classes_in_another_order_get_the_same_weights(seed):
+    design, shares, row_weight, ridge, free = class_problem(seed)
+    order = np.random.default_rng(seed).permutation(shares.shape[1])
+    weights = class_weights(design, shares, row_weight, ridge, np.zeros(free.shape), free)
+    other = class_weights(design, shares[:, order], row_weight, ridge[order], np.zeros(free.shape), free[:, order])
+    np.testing.assert_allclose(other, weights[:, order], atol=1e-6)
+
+
+@given(seeds)
+@settings(max_examples=30)
+def test_merging_two_classes_that_no_rule_tells_apart_changes_nothing_else(seed):
+    design, shares, row_weight, ridge, free = class_problem(seed)
+    free[1:, 2:] = False  # no rule speaks for the last two classes
+    weights = class_weights(design, shares, row_weight, ridge, np.zeros(free.shape), free)
+    merged = np.column_stack([shares[:, :2], shares[:, 2:].sum(axis=1)])
+    fewer = class_weights(design, merged, row_weight, ridge[:3], np.zeros((len(free), 3)), free[:, :3])
+    np.testing.assert_allclose(fewer[1:], weights[1:, :3], atol=1e-6)
+    loss, other = MultinomialLoss(4), MultinomialLoss(3)
+    before, after = loss.inverse_link(design @ weights), other.inverse_link(design @ fewer)
+    np.testing.assert_allclose(after[:, 2], before[:, 2:].sum(axis=1), atol=1e-7)
+    np.testing.assert_allclose(after[:, :2], before[:, :2], atol=1e-7)
+
+
+def test_two_classes_are_the_logistic_regression_with_half_the_ridge():
+    design, shares, row_weight, _, _ = class_problem(3, classes=2)
+    weights = class_weights(design, shares, row_weight, np.full(2, 0.4), np.zeros((5, 2)), np.ones((5, 2), dtype=bool))
+    step = corrective_weights(design, shares[:, 1], row_weight, LOSSES["logistic"], 0.2, np.zeros(5))
+    np.testing.assert_allclose(weights[:, 1] - weights[:, 0], step.weights, atol=1e-6)
+
+
+def test_rows_that_rules_separate_have_finite_weights_without_a_ridge():
+    y = np.repeat(np.arange(3), 10)
+    design = np.column_stack([np.ones(30), y == 0, y == 1]).astype(float)
+    free = np.ones((3, 3), dtype=bool)
+    weights = class_weights(design, np.eye(3)[y], np.ones(30), np.zeros(3), np.zeros((3, 3)), free)
+    assert np.isfinite(weights).all()
+    assert MultinomialLoss(3).value(y.astype(float), design @ weights).max() < 1e-6
+
+
+def test_fixed_rules_keep_their_weights_to_the_last_bit():
+    design, shares, row_weight, ridge, _ = class_problem(5)
+    start = np.random.default_rng(0).normal(size=(5, 4))
+    fixed = np.array([False, True, False, True, False])
+    y = shares.argmax(axis=1).astype(float)
+    weights = weights_of_patterns(design, np.arange(60), y, row_weight, MultinomialLoss(4), ridge, start, fixed=fixed)
+    assert (weights[fixed] == start[fixed]).all()
+    slope = class_gradient(design, shares, row_weight, ridge, weights) - np.where(
+        np.arange(5)[:, None] > 0, ridge * weights, 0.0
+    )
+    slope[1:] += np.where(fixed[1:, None], 0.0, ridge * weights[1:])
+    assert np.abs(slope[~fixed]).max() < 1e-6
+
+
+def or_problem(seed, n_rules):
+    random = np.random.default_rng(seed)
+    return (
+        random.random((60, n_rules)) < 0.3,
+        (random.random(60) < 0.5).astype(np.float64),
+        random.integers(1, 4, 60).astype(float),
+    )
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.sampled_from([0.0, 1e-3, 1.0, 100.0]))
+def test_the_score_is_positive_if_and_only_if_a_rule_fires_on_any_row(seed, n_rules, ridge):
+    constant, *weights = or_weights(*or_problem(seed, n_rules), ridge)
+    anything = np.random.default_rng(seed).random((200, n_rules)) < 0.5
+    score = np.full(200, constant)
+    for weight, fires in zip(weights, anything.T, strict=True):
+        score += np.where(fires, weight, 0.0)
+    np.testing.assert_array_equal(score > 0.0, anything.any(axis=1))
+    assert (np.abs(score) > 0.9 * MARGIN).all()
+
+
+def test_without_overlap_the_scores_are_the_log_odds_of_each_region():
+    fires = np.repeat(np.array([[0, 0], [1, 0], [0, 1]], dtype=np.bool_), 100, axis=0)
+    y = np.concatenate([np.arange(100) < positive for positive in (20, 70, 90)]).astype(np.float64)
+    constant, first, second = or_weights(fires, y, np.ones(300), 0.0)
+    np.testing.assert_allclose(
+        [constant, constant + first, constant + second], np.log([0.2 / 0.8, 0.7 / 0.3, 0.9 / 0.1]), atol=1e-5
+    )
+
+
+def test_a_region_with_the_wrong_majority_has_even_odds():
+    fires = np.repeat(np.array([[False], [True]]), 100, axis=0)
+    y = np.concatenate([np.arange(100) < positive for positive in (10, 30)]).astype(np.float64)
+    constant, weight = or_weights(fires, y, np.ones(200), 0.0)
+    assert constant + weight == pytest.approx(MARGIN, abs=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_no_weights_within_the_bounds_have_a_lower_objective(seed):
+    fires, y, weight = or_problem(seed, 3)
+
+    def or_objective(constant, rules):
+        score = constant + fires @ rules
+        return weight @ (np.logaddexp(0.0, score) - y * score) + 0.5 * 2.0 * rules @ rules
+
+    constant, *rules = or_weights(fires, y, weight, 2.0)
+    least = or_objective(constant, np.array(rules))
+    random = np.random.default_rng(seed)
+    for size in (1e-3, 1e-1, 1.0):
+        free = np.array([-constant, *(np.array(rules) + constant)]) + size * random.normal(size=4)
+        free = np.maximum(free, MARGIN)
+        assert or_objective(-free[0], free[0] + free[1:]) >= least - 1e-6
+
+
+def test_rows_that_rules_tell_apart_without_a_mistake_have_finite_weights():
+    fires = np.arange(20)[:, np.newaxis] < 10
+    assert np.isfinite(or_weights(fires, fires[:, 0].astype(np.float64), np.ones(20), 0.0)).all()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Matrix, Vector
-from obliquerules.learning.boosting.cached import kept
+from obliquerules.learning.cached import kept
 
 if TYPE_CHECKING:
     from obliquerules.learning.boosting.problem import Candidate

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Vector
 from obliquerules.data.sample import Groups
 from obliquerules.kernels.rule_weights import WeightFinder
-from obliquerules.learning.solvers.multinomial import JUDGED
-from obliquerules.learning.solvers.rule_weights import TINY, weights_of_patterns, whitened
+from obliquerules.learning.refit import JUDGED, TINY, weights_of_patterns, whitened
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block
 
@@ -43,7 +42,7 @@ MOST_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Observations:
     """Targets, weights and offsets of distinct rows, and the loss.
 
     Attributes
@@ -143,7 +142,7 @@ class Fitted(Protocol):
 
 def estimated_ridges(
     ensembles: Sequence[Fitted],
-    rows: Rows,
+    rows: Observations,
     penalty: Callable[[float], Any],
     weights_per_unit: float,
     each: Callable[..., Iterable[Vector]] = map,
@@ -211,7 +210,7 @@ def ridges_for(n_rows: float) -> tuple[float, ...]:
     return tuple(ridge for ridge in ridges if ridge >= 1.0 or ridge * n_rows >= ROWS_FOR_LESS)
 
 
-def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
+def expected_losses(one: Fitted, rows: Observations, ridges: Sequence[Any], weights_per_unit: float) -> Vector:
     """Return the expected loss of an ensemble on new rows for each of some ridges.
 
     The more the conditions lower the loss, the less of that is due to chance, and the less optimistic is the search for them.
@@ -227,7 +226,7 @@ def expected_losses(one: Fitted, rows: Rows, ridges: Sequence[Any], weights_per_
     return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
 
 
-def left_out_losses(one: Fitted, rows: Rows, ridges: Sequence[Any]) -> tuple[Vector, Vector]:
+def left_out_losses(one: Fitted, rows: Observations, ridges: Sequence[Any]) -> tuple[Vector, Vector]:
     """Return the training loss of an ensemble, and the loss of what is left out of the fit, for each of some ridges."""
     if rows.loss.by_class or rows.groups is not None:
         training, new = zip(*(_left_out_loss(one, rows, ridge) for ridge in ridges), strict=True)
@@ -239,7 +238,7 @@ def left_out_losses(one: Fitted, rows: Rows, ridges: Sequence[Any]) -> tuple[Vec
     return finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
 
 
-def _left_out_loss(one: Fitted, rows: Rows, ridge: Any) -> tuple[float, float]:
+def _left_out_loss(one: Fitted, rows: Observations, ridge: Any) -> tuple[float, float]:
     targets = (rows.y, rows.weight, rows.loss)
     weights = weights_of_patterns(one.design, one.pattern, *targets, ridge, one.weights, offset=rows.offset, tolerance=JUDGED)
     score = (one.design @ weights)[one.pattern]
@@ -250,7 +249,7 @@ def _left_out_loss(one: Fitted, rows: Rows, ridge: Any) -> tuple[float, float]:
     return training, float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
 
 
-def left_out_scores(one: Fitted, rows: Rows, weights: Vector, score: Vector, ridge: Any) -> Vector:
+def left_out_scores(one: Fitted, rows: Observations, weights: Vector, score: Vector, ridge: Any) -> Vector:
     """Return the scores of what is left out of the fit.
 
     Weights without it are found by one Newton step.
@@ -268,7 +267,7 @@ def left_out_scores(one: Fitted, rows: Rows, weights: Vector, score: Vector, rid
     return np.asarray(score[rows.entries.row] + np.column_stack(shifts))
 
 
-def _shift(one: Fitted, rows: Rows, gradient: Vector, hessian: Vector, ridge: float, free: NDArray[np.bool_]) -> Vector:
+def _shift(one: Fitted, rows: Observations, gradient: Vector, hessian: Vector, ridge: float, free: NDArray[np.bool_]) -> Vector:
     """Return by how much scores change when entries are left out.
 
     ``free`` are the weights that are fitted.

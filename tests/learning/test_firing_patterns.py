@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from obliquerules.learning.boosting.firing_patterns import FiringPatterns, RowPatterns
 from obliquerules.learning.boosting.problem import Candidate
 from obliquerules.learning.boosting.slope import Slope
+from obliquerules.learning.firing_patterns import FiringPatterns, RowPatterns
 from obliquerules.learning.method import patterns_of
 from obliquerules.rules import Conjunction, Factor
 

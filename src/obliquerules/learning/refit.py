@@ -1,4 +1,4 @@
-"""Rule weights: the fully corrective step, Newton's method on all weights at once for any loss."""
+"""Refit: the corrective step, the best weights of all terms at once for any loss."""
 
 from __future__ import annotations
 
@@ -6,11 +6,88 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Mask, Vector
+from obliquerules.kernels.class_weights import ClassWeightFinder
 from obliquerules.kernels.rule_weights import WeightFinder, weighted_products
-from obliquerules.learning.solvers.multinomial import EXACT, class_weights_of_patterns
-from obliquerules.losses import Loss
+from obliquerules.losses import LOSSES, Loss
+
+EXACT = 1e-13
+# The tolerance of weights that are fitted to judge an ensemble: the loss is then exact to six digits or more.
+JUDGED = 1e-7
+
+
+def class_weights(
+    design: Vector,
+    shares: Vector,
+    row_weight: Vector,
+    ridge: Vector,
+    start: Vector,
+    free: Mask,
+    offset: Vector | None = None,
+    tolerance: float = EXACT,
+) -> Vector:
+    """Minimise sum_i c_i loss(s_i, (design B)_i) + sum_{j>0,k} ridge_k/2 B_jk^2 for the multinomial loss.
+
+    The first column is the constant, of which each class has one; they are free and add up to zero. All other weights that are
+    not ``free`` keep their start, and what they add to the scores is an offset without a ridge.
+
+    Parameters
+    ----------
+    design : array of shape (n_rows, 1 + n_rules)
+        Zeros and ones, the first column all ones.
+    shares : array of shape (n_rows, n_classes)
+        The share of each class among the targets of a row.
+    row_weight : array of shape (n_rows,)
+    ridge : array of shape (n_classes,)
+    start : array of shape (1 + n_rules, n_classes)
+    free : array of shape (1 + n_rules, n_classes)
+    offset : array of shape (n_rows, n_classes), optional
+    tolerance : float
+        The share of the objective that a further step would win at the end.
+    """
+    free = free.copy()
+    free[0] = True
+    column, output = map(np.ascontiguousarray, np.nonzero(free))
+    held = np.where(free, 0.0, start)
+    given = np.zeros(shares.shape) if offset is None else offset
+    if held.any():
+        given = given + np.einsum("ij,jk->ik", design, held)
+    arrays = (design, shares, row_weight, given, np.asarray(ridge)[output], start[free])
+    design, shares, row_weight, given, penalty, first = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
+    found, _ = ClassWeightFinder(design, shares, row_weight, given, column, output, penalty).run(first, tolerance)
+    weights = np.array(start, dtype=np.float64)
+    weights[free] = found
+    return weights
+
+
+def class_weights_of_patterns(
+    design: Vector,
+    pattern: NDArray[np.intp],
+    shares: Vector,
+    row_weight: Vector,
+    ridge: Vector,
+    start: Vector,
+    free: Mask,
+    tolerance: float = EXACT,
+    offset: Vector | None = None,
+) -> Vector:
+    """Return the best weights for rows, each of which has the row ``pattern[i]`` of the design and its share of each class.
+
+    ``offset`` is what is given to each pattern.
+
+    Rows with the same pattern are one row with their mean shares and summed weight, as for any loss.
+    """
+    weight = np.bincount(pattern, row_weight, len(design)).astype(np.float64)
+    cells = shares.shape[1] * pattern[:, None] + np.arange(shares.shape[1])
+    totals = np.bincount(cells.ravel(), (row_weight[:, None] * shares).ravel(), len(design) * shares.shape[1])
+    totals, met = totals.reshape(len(design), -1), weight > 0.0
+    if not met.all():
+        design, totals, weight = design[met], totals[met], weight[met]
+        offset = None if offset is None else offset[met]
+    return class_weights(design, totals / weight[:, None], weight, ridge, start, free, offset, tolerance=tolerance)
+
 
 # Relative jitter that makes a Hessian invertible whatever the rules are; a rule with a smaller share of its own is redundant.
 TINY = 1e-9
@@ -158,3 +235,41 @@ def whitened_lines(columns: NDArray[np.float64], by_pattern: Vector, ridge: floa
     present[np.diag_indices(len(present))] += added
     # Inverting the small factor is cheaper than solving for every pattern.
     return np.linalg.solve(np.linalg.cholesky(present), np.eye(len(present))) @ columns
+
+
+# How far a score stays from zero, so that it keeps its sign when it is added up from printed weights.
+MARGIN = 0.01
+
+
+def or_weights(fires: NDArray[np.bool_], y: Vector, row_weight: Vector, ridge: float) -> Vector:
+    """Minimise the logistic loss plus ridge/2 sum_j b_j^2 over the constant -a and the weights b_j = a + c_j, with a, c_j > 0.
+
+    Where no rule fires the score is then -a, and where some do it is at least the least of their c_j: the sign of the score is
+    the OR of the rules on any row, and its size is the log-odds of the rows for which the same rules fire, as far as a sum can
+    say it. A region with the wrong majority gets even odds. Returned is the constant, and then the weight of each rule.
+    """
+    patterns, place = np.unique(fires, axis=0, return_inverse=True)
+    weight = np.bincount(place.ravel(), row_weight, len(patterns))
+    target = np.bincount(place.ravel(), row_weight * y, len(patterns)) / weight
+    share, loss = weight / weight.sum(), LOSSES["logistic"]
+    # The score in terms of (a, c): a rule that fires adds a + c_j to -a.
+    design = np.column_stack([patterns.sum(axis=1) - 1.0, patterns])
+    penalty = ridge / weight.sum()
+
+    def objective(free: Vector) -> tuple[float, Vector]:
+        score, rules = design @ free, free[0] + free[1:]
+        gradient = design.T @ (share * loss.gradient(target, score))
+        gradient[0] += penalty * rules.sum()
+        gradient[1:] += penalty * rules
+        return float(share @ loss.value(target, score)) + 0.5 * penalty * float(rules @ rules), gradient
+
+    start = np.ones(design.shape[1])
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(MARGIN, None)] * len(start),
+        options={"ftol": 1e-13, "gtol": 1e-9, "maxiter": 1000},
+    )
+    return np.concatenate([[-found.x[0]], found.x[0] + found.x[1:]])
