@@ -13,8 +13,7 @@ from obliquerules.learning.boosting.stage import Stage
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Proposition
-from obliquerules.rules.rounding.gaps import Projections
-from obliquerules.rules.rounding.threshold import best_threshold
+from obliquerules.rules.rounding.thresholds import Projections, best_threshold
 
 from .growing import learner, penalised, problem
 

@@ -17,9 +17,8 @@ from obliquerules.learning.boosting.stage import View
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.l1_logistic import CentredProblem, L1Level, L1Path, follow_path
 from obliquerules.rules import Block, Proposition, Test
-from obliquerules.rules.rounding.gaps import Projections
-from obliquerules.rules.rounding.threshold import best_threshold, middle_of_gap
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.thresholds import Projections, best_threshold, middle_of_gap
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
 # With fewer rows, any labels can be fitted.
 FEWEST_ROWS = 4

@@ -17,8 +17,8 @@ from obliquerules.learning.boosting.stage import Condition, Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.learning.cached import RecentCache
 from obliquerules.rules import Conjunction, Proposition, Test
-from obliquerules.rules.rounding.threshold import middle_of_gap
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.thresholds import middle_of_gap
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
 # The conditions of each rule.
 Soft = Sequence[Sequence[SoftTest]]

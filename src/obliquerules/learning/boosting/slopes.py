@@ -24,7 +24,7 @@ from obliquerules.learning.cached import RecentCache
 from obliquerules.learning.refit import TINY
 from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Test
 from obliquerules.rules.numbers import rounded_within, shortest_decimal
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
 # Limits and knots are shortened by at most this share of the range of a factor.
 SHORTENED = 0.005

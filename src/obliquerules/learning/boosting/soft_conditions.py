@@ -17,7 +17,7 @@ from obliquerules.learning.cached import RecentCache
 from obliquerules.losses import Loss
 from obliquerules.rules import Proposition, Test
 from obliquerules.rules.proposition import Summand, summand_values
-from obliquerules.rules.votes import is_binary
+from obliquerules.rules.rounding.votes import is_binary
 
 # The number of sums that are kept: one is asked for with several thresholds.
 MOST_SUMS = 32
