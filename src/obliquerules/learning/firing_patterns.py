@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Mask, Matrix, Positions, Vector
-from obliquerules.learning.cached import kept
+from obliquerules.learning.cached import cached
 from obliquerules.rules import Block, RuleEnsemble
 
 
@@ -120,7 +120,7 @@ class FiringPatterns:
         """Say whether a rule fires on exactly these rows or exactly on the others."""
         return side_of_first(covers) in self._sides
 
-    @kept
+    @cached
     def _sides(self) -> frozenset[bytes]:
         """The rows of each rule, or the others."""
         fires = np.ascontiguousarray(self.design[:, 1:].T != 0.0)
@@ -153,12 +153,12 @@ class RowPatterns:
             lines[place] = term.covers
         return lines
 
-    @kept
+    @cached
     def design(self) -> Matrix:
         """A column of ones, then the values of all rules and slopes."""
         return np.ascontiguousarray(self.lines.T)
 
-    @kept
+    @cached
     def pattern(self) -> Positions:
         """The number of each row."""
         return np.arange(self.n_rows, dtype=np.intp)
@@ -183,7 +183,7 @@ class RowPatterns:
         """Say whether a rule fires on exactly these rows or exactly on the others."""
         return side_of_first(covers) in self._sides
 
-    @kept
+    @cached
     def _sides(self) -> frozenset[bytes]:
         """The rows of each rule, or the others."""
         return frozenset(side_of_first(term.covers) for term in self.terms if not term.is_slope)

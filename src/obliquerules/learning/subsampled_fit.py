@@ -16,10 +16,10 @@ from obliquerules.data.typical_ranges import TypicalRanges
 from obliquerules.learning.method import Growth, Method, Task
 from obliquerules.learning.refit import refit_path
 from obliquerules.losses import Loss
-from obliquerules.pareto import pareto
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.numbers import rounded_to
+from obliquerules.rules.path_table import pareto
 from obliquerules.status_line import StatusLine, opened
 
 # Sums over rows in another order change digits beyond these.
