@@ -286,6 +286,6 @@ def test_names_must_differ():
 
 
 def test_the_guide_shows_the_grammar_of_the_parser():
-    guide = (Path(__file__).parents[2] / "docs" / "guide" / "reading.rst").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "reading.rst").read_text(encoding="utf-8")
     grammar = Reader.__doc__.partition("::\n\n")[2].partition("\n\n    Columns")[0]
     assert textwrap.indent(textwrap.dedent(grammar), "   ") in guide

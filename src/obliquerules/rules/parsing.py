@@ -95,7 +95,7 @@ class Reader:
         condition  = "True" | test (("&" | "and") test)*
         test       = (literal | votes | sum comparison value) ["or missing"]
         sum        = [number] summand (("+" | "-") [number] summand)*
-        summand       = column | "(" literal ")"
+        summand    = column | "(" literal ")"
         comparison = ">=" | "<=" | ">" | "<" | "=" | "=="
         votes      = ("any of" | "all of" | "at least" number "of") "{" literal ("," literal)* "}"
         literal    = (["not"] column | column levels) ["or missing"] | "not" "(" literal ")"
