@@ -297,7 +297,7 @@ class MultinomialLoss(ClassLoss):
 
     def class_shares(self, y: Vector, weight: Vector) -> list[float]:
         """Return the share of each class, by weight; no share is quite zero or one."""
-        total = np.bincount(y.astype(np.intp), weight, self.n_classes)
+        total = weight @ y if y.ndim == 2 else np.bincount(y.astype(np.intp), weight, self.n_classes)
         return [_inside(share) for share in (total / np.add.reduce(weight)).tolist()]
 
     def value(self, y: Vector, score: Vector) -> Vector:
