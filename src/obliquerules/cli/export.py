@@ -10,8 +10,7 @@ from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_to
 from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_exactly
-from obliquerules.export.registry import export
-from obliquerules.export.target import Export
+from obliquerules.export.formats import Export, export
 from obliquerules.export.verification import ExportError
 
 # All but frames, which are for programs in Python.

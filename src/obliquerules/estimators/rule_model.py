@@ -48,8 +48,7 @@ from obliquerules.data.tables import Reading, Roles, RowsOfTable, SeenTable, Tab
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
 from obliquerules.estimators.lazily import lazily
-from obliquerules.export.registry import export
-from obliquerules.export.target import Export
+from obliquerules.export.formats import Export, export
 from obliquerules.inspection.change_request import room_for, wish_for
 from obliquerules.inspection.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.explanation import Explanation, explain
@@ -70,8 +69,8 @@ from obliquerules.parameters import (
     check_whole,
     declarations,
 )
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.payload import Head
 from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
@@ -616,8 +615,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         contributions : bool, default=False
             Also output the contribution of each rule to the score.
         **options
-            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for
-            ``"c"`` and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelTarget`. ``exact`` for ``"latex"``.
+            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlFormat`. ``prefix`` for
+            ``"c"`` and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelFormat`. ``exact`` for ``"latex"``.
 
         Returns
         -------
