@@ -81,7 +81,7 @@ laws: $(VENV)/installed  ## what is tested on generated data, on other data each
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m hypothesis --hypothesis-profile=thorough --numprocesses=auto tests
 
 starts: $(VENV)/installed  ## the corrective step from ten thousand random starts, against another solver
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m starts tests/learning/solvers/test_rule_weights.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m starts tests/learning/test_refit.py
 
 # The sanitized kernels are a second build beside the first, and the interpreter, which is not sanitized, must load ASan first.
 sanitize: $(VENV)/dependencies  ## the kernels' tests and two thousand fits with address and undefined-behaviour sanitizers

@@ -25,7 +25,7 @@ from benchmarks.paper.trials import Trial
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.learning.boosting import blur, boosting, information, loop, refinement
 from obliquerules.learning.boosting.candidate_pool import HARDLY_ANY_SHRINKAGE, PoolProposer
-from obliquerules.learning.solvers.l1_logistic import follow_path
+from obliquerules.learning.l1_logistic import follow_path
 
 # The first of the seeds on whose splits choices are made; those of the reports are others.
 DEVELOPMENT = 100

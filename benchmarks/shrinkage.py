@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
-from obliquerules.learning.solvers.shrinkage import ridges_for
+from obliquerules.learning.ridge_estimate import ridges_for
 
 Vector = NDArray[np.float64]
 

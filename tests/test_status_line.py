@@ -13,7 +13,7 @@ import pytest
 
 from obliquerules import DRNetClassifier, LLTBoostClassifier, LLTBoostClassifierCV, LTRNetClassifier
 from obliquerules import status_line as module
-from obliquerules.cli.speech import spoken
+from obliquerules.cli.console import spoken
 from obliquerules.counted import Counted
 from obliquerules.learning.boosting import boosting
 from obliquerules.status_line import opened, rough, status_line

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets.files import find_file
 from benchmarks.datasets.openml import ENTRIES, fetch
-from obliquerules.data.files import read_file
+from obliquerules.cli.io.data_file import read_file
 from obliquerules.data.levels import as_labels
 from obliquerules.data.reading import read
 

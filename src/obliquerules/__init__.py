@@ -15,7 +15,7 @@ if typing.TYPE_CHECKING:
     from obliquerules.estimators.loading import load_model
     from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
     from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
-    from obliquerules.learning.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
+    from obliquerules.learning.l1_logistic import L1Level, L1Path, l1_logistic_path
     from obliquerules.rules import Column, Conjunction, Factor, Membership, Model, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.files.fields import ModelFileError
     from obliquerules.versions import show_versions
@@ -59,7 +59,7 @@ _HOMES = {
     "estimators.tgb": ("TGBClassifier", "TGBClassifierCV", "TGBRegressor", "TGBRegressorCV"),
     "rules": ("Column", "Conjunction", "Factor", "Membership", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.files.fields": ("ModelFileError",),
-    "learning.solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
+    "learning.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
     "versions": ("show_versions",),
 }
 

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.change_bounds import bounds_for
-from obliquerules.inspection.change_request import wish_for
-from obliquerules.inspection.change_room import Room
-from obliquerules.inspection.closest_change import closest_change
+from obliquerules.inspection.closest.bounds import bounds_for
+from obliquerules.inspection.closest.closest_change import closest_change
+from obliquerules.inspection.closest.feasible import Feasible
+from obliquerules.inspection.closest.request import goal_for
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 from obliquerules.rules.model import Offset
 
 from ..estimators.fitted import fitted
 from .many import NAMES, class_model, irises, ten
-from .test_closest_change import brute_force, random_ensemble, random_room
+from .test_closest_change import brute_force, random_ensemble, random_region
 from .test_sloped_changes import random_slopes
 
 # What may be wanted of three classes.
@@ -45,11 +45,11 @@ def random_class_ensemble(rng, n_columns, n_rules, whole):
 
 
 def request(model, x, above=None, below=None, to=None, given=None):
-    return wish_for(model, x[None, :], above, below, to, given)
+    return goal_for(model, x[None, :], above, below, to, given)
 
 
-def search(model, room, wish, **options):
-    return closest_change(model, room, wish, room.x[None, :], tolerance=0.0, max_steps=10_000, **options)
+def search(model, region, goal, **options):
+    return closest_change(model, region, goal, region.x[None, :], tolerance=0.0, max_steps=10_000, **options)
 
 
 @pytest.mark.parametrize("wanted", REQUESTS)
@@ -59,10 +59,10 @@ def test_nothing_is_closer_by_brute_force(n_columns, whole, wanted):
     rng = np.random.default_rng(n_columns)
     outcomes = {"impossible": 0, "changed": 0}
     for _ in range(12):
-        ensemble, room = random_class_ensemble(rng, n_columns, 3, whole), random_room(rng, n_columns, whole)
+        ensemble, region = random_class_ensemble(rng, n_columns, 3, whole), random_region(rng, n_columns, whole)
         model = class_model(ensemble)
-        wish = request(model, room.x, **REQUESTS[wanted])
-        result, expected = search(model, room, wish), brute_force(ensemble, room, wish, rng)
+        goal = request(model, region.x, **REQUESTS[wanted])
+        result, expected = search(model, region, goal), brute_force(ensemble, region, goal, rng)
         assert result.proven
         assert result.distance == pytest.approx(expected, rel=2e-5, abs=2e-5)
         if result.row is None:
@@ -70,9 +70,9 @@ def test_nothing_is_closer_by_brute_force(n_columns, whole, wanted):
             continue
         row = np.array([result.row])
         outcomes["changed"] += result.distance > 0.0
-        assert wish.met(ensemble(row))[0]
+        assert goal.met(ensemble(row))[0]
         assert model.predict(row)[0] == result.after
-        assert result.distance == pytest.approx(room.distance(row[0]))
+        assert result.distance == pytest.approx(region.distance(row[0]))
         assert result.bound <= result.distance <= result.bound * (1 + 1e-4) + 1e-4
     assert outcomes["impossible"] + outcomes["changed"] > 0
 
@@ -86,17 +86,17 @@ def test_with_slopes_no_row_that_is_drawn_is_closer(wanted):
             Rule(2.0 * rng.normal(size=3) * (rng.random(3) < 0.7), rule.condition, rule.factor)
             for rule in random_slopes(rng, n_columns)
         ]
-        ensemble, room = RuleEnsemble(rules, rng.normal(size=3), None, NAMES), random_room(rng, n_columns, False)
-        wish = request(class_model(ensemble), room.x, **REQUESTS[wanted])
-        result = closest_change(class_model(ensemble), room, wish, room.x[None, :], tolerance=0.0, max_steps=500)
-        low, high = np.where(room.free, (room.lower, room.upper), room.x)
+        ensemble, region = RuleEnsemble(rules, rng.normal(size=3), None, NAMES), random_region(rng, n_columns, False)
+        goal = request(class_model(ensemble), region.x, **REQUESTS[wanted])
+        result = closest_change(class_model(ensemble), region, goal, region.x[None, :], tolerance=0.0, max_steps=500)
+        low, high = np.where(region.free, (region.lower, region.upper), region.x)
         drawn = rng.uniform(low, high, (20_000, n_columns))
-        drawn = np.where(rng.random(drawn.shape) < 0.3, room.x, drawn)
-        closest = room.distances(drawn[wish.met(ensemble(drawn))]).min(initial=math.inf)
+        drawn = np.where(rng.random(drawn.shape) < 0.3, region.x, drawn)
+        closest = region.distances(drawn[goal.met(ensemble(drawn))]).min(initial=math.inf)
         assert result.bound <= closest + 1e-6
         if result.row is not None:
             assert result.distance <= closest + 1e-6
-            assert wish.met(ensemble(np.array([result.row])))[0]
+            assert goal.met(ensemble(np.array([result.row])))[0]
         elif result.proven:
             assert closest == math.inf
         proven += result.proven
@@ -108,14 +108,14 @@ def test_with_slopes_no_row_that_is_drawn_is_closer(wanted):
 def test_another_class_is_the_closest_of_the_others(whole):
     rng = np.random.default_rng(5)
     for _ in range(15):
-        ensemble, room = random_class_ensemble(rng, 2, 4, whole), random_room(rng, 2, whole)
+        ensemble, region = random_class_ensemble(rng, 2, 4, whole), random_region(rng, 2, whole)
         model = class_model(ensemble)
-        now = model.predict(room.x[None, :])[0]
-        any_other = search(model, room, request(model, room.x))
-        each = [search(model, room, request(model, room.x, to=name)) for name in NAMES if name != now]
+        now = model.predict(region.x[None, :])[0]
+        any_other = search(model, region, request(model, region.x))
+        each = [search(model, region, request(model, region.x, to=name)) for name in NAMES if name != now]
         assert any_other.before == now != any_other.after
         assert any_other.distance == pytest.approx(min(one.distance for one in each), abs=3e-6)
-        assert search(model, room, request(model, room.x, to=now)).distance == 0.0
+        assert search(model, region, request(model, region.x, to=now)).distance == 0.0
 
 
 weights = st.sampled_from([-2.0, -1.0, -0.3, -0.1, 0.0, 0.0, 0.1, 0.2, 0.3, 1.0, 2.0])
@@ -129,14 +129,14 @@ def test_bounds_enclose_what_rules_can_do(table, data):
     ensemble = RuleEnsemble([Rule(row, never) for row in table[1:]], table[0], None, NAMES)
     fires = data.draw(st.lists(st.sampled_from([True, False, None]), min_size=len(table) - 1, max_size=len(table) - 1))
     above = {"to": data.draw(st.sampled_from(NAMES)), "above": data.draw(st.sampled_from([0.2, 1 / 3, 0.5, 0.9]))}
-    wish = request(class_model(ensemble), np.zeros(1), **data.draw(st.sampled_from([*REQUESTS.values(), above])))
+    goal = request(class_model(ensemble), np.zeros(1), **data.draw(st.sampled_from([*REQUESTS.values(), above])))
     met = []
     for case in itertools.product(*([fired] if fired is not None else [True, False] for fired in fires)):
         scores = list(table[0])
         for row, fired in zip(table[1:], case, strict=True):
             scores = [score + (weight if fired else 0.0) for score, weight in zip(scores, row, strict=True)]
-        met.append(bool(wish.met(np.array([scores]))[0]))
-    bounds = bounds_for(wish, ensemble)
+        met.append(bool(goal.met(np.array([scores]))[0]))
+    bounds = bounds_for(goal, ensemble)
     assert bounds.possible(fires) or not any(met)
     assert all(met) or not bounds.certain(fires)
     if None not in fires:
@@ -145,10 +145,10 @@ def test_bounds_enclose_what_rules_can_do(table, data):
 
 def test_of_equal_scores_the_first_class_wins():
     rules = [Rule([0.0, 0.0, 1.0], Conjunction([Proposition([0], [1.0], 3.0)]))]
-    room = Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
+    region = Feasible(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
     for intercept, after in ([1.0, 0.0, 0.0], None), ([0.9, 0.0, 0.0], "blue"), ([0.0, 0.0, -1.0], None):
         model = class_model(RuleEnsemble(rules, intercept, None, NAMES))
-        result = search(model, room, request(model, room.x))
+        result = search(model, region, request(model, region.x))
         assert (result.after, result.proven) == (after, True)
     assert str(result) == "The prediction is 'red'. No change within the given ranges makes it another class."
 
@@ -221,13 +221,17 @@ def test_an_offset_is_part_of_the_score():
     rng = np.random.default_rng(3)
     changed = 0
     for _ in range(15):
-        ensemble, room, offset = random_class_ensemble(rng, 2, 3, False), random_room(rng, 2, False), rng.normal(size=(1, 3))
+        ensemble, region, offset = (
+            random_class_ensemble(rng, 2, 3, False),
+            random_region(rng, 2, False),
+            rng.normal(size=(1, 3)),
+        )
         model = replace(class_model(ensemble), offset=Offset("offset", NAMES))
-        wish = request(model, room.x, given=offset)
-        result = search(model, room, wish, given=offset)
+        goal = request(model, region.x, given=offset)
+        result = search(model, region, goal, given=offset)
         shifted = ensemble.with_rules(ensemble.rules, np.array(ensemble.intercept) + offset[0])
-        assert result == search(class_model(shifted), room, request(class_model(shifted), room.x))
-        assert result.before == model.predict(room.x[None, :], offset)[0]
+        assert result == search(class_model(shifted), region, request(class_model(shifted), region.x))
+        assert result.before == model.predict(region.x[None, :], offset)[0]
         if result.row is not None:
             changed += 1
             assert result.after == model.predict(np.array([result.row]), offset)[0] != result.before
@@ -237,11 +241,11 @@ def test_an_offset_is_part_of_the_score():
 def test_an_exposure_multiplies_what_is_bounded():
     counts = Model.of(RuleEnsemble.parse("+1 if x0 >= 2\n+1 if x0 >= 5"), LOSSES["poisson"])
     exposed, years = replace(counts, offset=Offset("exposure", ("years",))), np.array([2.0])
-    room = Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
-    result = search(exposed, room, request(exposed, room.x, above=5.0, given=years), given=years)
+    region = Feasible(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
+    result = search(exposed, region, request(exposed, region.x, above=5.0, given=years), given=years)
     assert (result.row, result.before, result.after) == ((2.0,), 2.0, 2.0 * math.e)
-    assert search(counts, room, request(counts, room.x, above=5.0)).row == (5.0,)
-    assert search(exposed, room, request(exposed, room.x, above=5.0)).row == (5.0,)  # of an exposure of 1
+    assert search(counts, region, request(counts, region.x, above=5.0)).row == (5.0,)
+    assert search(exposed, region, request(exposed, region.x, above=5.0)).row == (5.0,)  # of an exposure of 1
 
 
 def test_levels_and_missing_values_may_change_the_class():

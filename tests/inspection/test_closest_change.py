@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 
 from obliquerules import Conjunction, LLTBoostClassifier, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.change_room import Room, Wish
-from obliquerules.inspection.closest_change import closest_change
+from obliquerules.inspection.closest.closest_change import closest_change
+from obliquerules.inspection.closest.feasible import Feasible, Goal
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
 from ..estimators.fitted import every_kind, fitted
 
-UP = Wish(lambda score: score > 0.0, 1.0, "positive")
-DOWN = Wish(lambda score: score <= 0.0, -1.0, "not positive")
+UP = Goal(lambda score: score > 0.0, 1.0, "positive")
+DOWN = Goal(lambda score: score <= 0.0, -1.0, "not positive")
 
 
 def random_ensemble(rng, n_columns, n_rules, whole):
@@ -37,23 +37,23 @@ def random_ensemble(rng, n_columns, n_rules, whole):
     return RuleEnsemble(rules, draw(1)[0])
 
 
-def random_room(rng, n_columns, whole):
+def random_region(rng, n_columns, whole):
     x = rng.integers(-2, 3, n_columns).astype(float) if whole else rng.normal(size=n_columns)
     lower, upper = x - rng.exponential(3.0, n_columns), x + rng.exponential(3.0, n_columns)
     fixed = rng.random(n_columns) < 0.2
     lower[fixed], upper[fixed] = x[fixed], x[fixed]
     unit, cost = rng.uniform(0.5, 2.0, (2, n_columns))
-    return Room(x, lower, upper, unit, cost, np.zeros(n_columns, dtype=bool))
+    return Feasible(x, lower, upper, unit, cost, np.zeros(n_columns, dtype=bool))
 
 
-def vertices(ensemble, room):
+def vertices(ensemble, region):
     """Yield the points where as many planes meet as there are variables.
 
     The planes are those of conditions, of bounds, and of values that do not change: between them, conditions have one answer
     and the distance is linear, so that its least value is taken at one of these points.
     """
-    n = len(room.x)
-    planes = [(np.eye(n)[j], value) for j in range(n) for value in {room.x[j], room.lower[j], room.upper[j]}]
+    n = len(region.x)
+    planes = [(np.eye(n)[j], value) for j in range(n) for value in {region.x[j], region.lower[j], region.upper[j]}]
     for proposition in {p for rule in ensemble for p in rule.condition}:
         normal = np.zeros(n)
         normal[list(proposition.columns)] = proposition.weights
@@ -64,34 +64,34 @@ def vertices(ensemble, room):
             yield np.linalg.solve(normals, [value for _, value in chosen])
 
 
-def brute_force(ensemble, room, wish, rng):
+def brute_force(ensemble, region, goal, rng):
     """Return the least distance of a vertex beside which, in one of many directions, the prediction is the wanted one."""
-    directions = np.vstack([np.zeros(len(room.x)), rng.normal(size=(300, len(room.x)))]) * 1e-6
+    directions = np.vstack([np.zeros(len(region.x)), rng.normal(size=(300, len(region.x)))]) * 1e-6
     best = math.inf
-    for vertex in vertices(ensemble, room):
-        if (vertex >= room.lower - 1e-9).all() and (vertex <= room.upper + 1e-9).all() and room.distance(vertex) < best:
-            nearby = np.clip(vertex + directions, room.lower, room.upper)
-            if wish.met(ensemble(nearby)).any():
-                best = room.distance(vertex)
+    for vertex in vertices(ensemble, region):
+        if (vertex >= region.lower - 1e-9).all() and (vertex <= region.upper + 1e-9).all() and region.distance(vertex) < best:
+            nearby = np.clip(vertex + directions, region.lower, region.upper)
+            if goal.met(ensemble(nearby)).any():
+                best = region.distance(vertex)
     return best
 
 
-def found(ensemble, room, wish, **options):
+def found(ensemble, region, goal, **options):
     options = {"tolerance": 0.0, "max_steps": 10_000} | options
-    rows = np.vstack([room.x])
-    return closest_change(Model.of(ensemble, LOSSES["squared"]), room, wish, rows, **options)
+    rows = np.vstack([region.x])
+    return closest_change(Model.of(ensemble, LOSSES["squared"]), region, goal, rows, **options)
 
 
-@pytest.mark.parametrize("wish", [UP, DOWN], ids=["up", "down"])
+@pytest.mark.parametrize("goal", [UP, DOWN], ids=["up", "down"])
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("n_columns", [1, 2, 3])
-def test_nothing_is_closer_by_brute_force(n_columns, whole, wish):
+def test_nothing_is_closer_by_brute_force(n_columns, whole, goal):
     rng = np.random.default_rng(n_columns)
     impossible = 0
     for _ in range(25):
-        ensemble, room = random_ensemble(rng, n_columns, 3, whole), random_room(rng, n_columns, whole)
-        result = found(ensemble, room, wish)
-        expected = brute_force(ensemble, room, wish, rng)
+        ensemble, region = random_ensemble(rng, n_columns, 3, whole), random_region(rng, n_columns, whole)
+        result = found(ensemble, region, goal)
+        expected = brute_force(ensemble, region, goal, rng)
         assert result.proven
         assert result.distance == pytest.approx(expected, rel=2e-5, abs=2e-5)
         if result.row is None:
@@ -99,10 +99,10 @@ def test_nothing_is_closer_by_brute_force(n_columns, whole, wish):
             assert result.bound == math.inf
             continue
         row = np.array(result.row)
-        assert wish.met(ensemble(row[None, :]))[0]
-        assert (row >= room.lower).all()
-        assert (row <= room.upper).all()
-        assert result.distance == pytest.approx(room.distance(row)) == pytest.approx(sum(c.distance for c in result))
+        assert goal.met(ensemble(row[None, :]))[0]
+        assert (row >= region.lower).all()
+        assert (row <= region.upper).all()
+        assert result.distance == pytest.approx(region.distance(row)) == pytest.approx(sum(c.distance for c in result))
         assert result.bound <= result.distance <= result.bound * (1 + 1e-4) + 1e-4
     assert 0 < impossible < 25
 
@@ -114,18 +114,21 @@ def test_whole_numbers_by_brute_force(n_columns):
     whole = np.arange(n_columns) == 0
     changed = 0
     for _ in range(24 // n_columns):
-        ensemble, room = random_ensemble(rng, n_columns, 3, False), random_room(rng, n_columns, False)
-        x = np.where(whole, np.round(room.x), room.x)
-        lower, upper = np.where(whole, x - rng.integers(0, 4), room.lower), np.where(whole, x + rng.integers(0, 4), room.upper)
-        room = replace(room, x=x, lower=lower, upper=upper, cost=np.where(whole, 0.1, room.cost), whole=whole)
+        ensemble, region = random_ensemble(rng, n_columns, 3, False), random_region(rng, n_columns, False)
+        x = np.where(whole, np.round(region.x), region.x)
+        lower, upper = (
+            np.where(whole, x - rng.integers(0, 4), region.lower),
+            np.where(whole, x + rng.integers(0, 4), region.upper),
+        )
+        region = replace(region, x=x, lower=lower, upper=upper, cost=np.where(whole, 0.1, region.cost), whole=whole)
         expected = math.inf
         for value in np.arange(lower[0], upper[0] + 1.0):
             there = [np.where(whole, value, numbers) for numbers in (x, lower, upper)]
-            away = room.distance(np.where(whole, value, x))
+            away = region.distance(np.where(whole, value, x))
             expected = min(
-                expected, away + brute_force(ensemble, replace(room, x=there[0], lower=there[1], upper=there[2]), UP, rng)
+                expected, away + brute_force(ensemble, replace(region, x=there[0], lower=there[1], upper=there[2]), UP, rng)
             )
-        result = found(ensemble, room, UP)
+        result = found(ensemble, region, UP)
         assert result.proven
         assert result.distance == pytest.approx(expected, rel=2e-5, abs=2e-5)
         if result.row is not None:
@@ -138,24 +141,24 @@ def test_whole_numbers_by_brute_force(n_columns):
 def test_no_point_of_a_fine_grid_is_closer():
     rng = np.random.default_rng(7)
     for _ in range(20):
-        ensemble, room = random_ensemble(rng, 2, 4, False), random_room(rng, 2, False)
-        axes = [np.linspace(low, high, 201) for low, high in zip(room.lower, room.upper, strict=True)]
+        ensemble, region = random_ensemble(rng, 2, 4, False), random_region(rng, 2, False)
+        axes = [np.linspace(low, high, 201) for low, high in zip(region.lower, region.upper, strict=True)]
         grid = np.array(list(itertools.product(*axes)))
         flipped = grid[UP.met(ensemble(grid))]
-        result = found(ensemble, room, UP)
-        assert room.distances(flipped).min(initial=math.inf) >= result.distance * (1 - 1e-6)
+        result = found(ensemble, region, UP)
+        assert region.distances(flipped).min(initial=math.inf) >= result.distance * (1 - 1e-6)
 
 
 def test_a_change_that_is_possible_at_one_point_only_is_found():
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 3.0), Proposition([0], [-1.0], -3.0)]))], -0.5)
     result = found(
-        ensemble, Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool)), UP
+        ensemble, Feasible(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool)), UP
     )
     assert result.row == (3.0,)
 
 
 def exact_hits(rng):
-    """Return rules one of which holds only where sums hit thresholds to the last bit, a room, and a row that does so."""
+    """Return rules one of which holds only where sums hit thresholds to the last bit, a region, and a row that does so."""
     n = int(rng.integers(1, 4))
     short = rng.random() < 0.5
 
@@ -171,29 +174,29 @@ def exact_hits(rng):
         condition += [Proposition(columns, weights, threshold), Proposition(columns, -weights, -threshold)]
     other = Rule(-0.2, Conjunction([Proposition([0], [1.0], float(draw(1)[0]))]))
     unit, cost = rng.uniform(0.5, 2.0, (2, n))
-    room = Room(x, x - 9.0, x + 9.0, unit, cost, np.zeros(n, dtype=bool))
-    return RuleEnsemble([Rule(1.0, Conjunction(condition)), other], -0.5), room, row
+    region = Feasible(x, x - 9.0, x + 9.0, unit, cost, np.zeros(n, dtype=bool))
+    return RuleEnsemble([Rule(1.0, Conjunction(condition)), other], -0.5), region, row
 
 
-def nearly_hits(ensemble, room):
+def nearly_hits(ensemble, region):
     """Return the least distance of a vertex at which the first rule holds, but for rounding."""
     loose = Conjunction([Proposition(p.columns, p.weights, p.threshold - 1e-9) for p in ensemble.rules[0].condition])
-    inside = [v for v in vertices(ensemble, room) if (v >= room.lower - 1e-9).all() and (v <= room.upper + 1e-9).all()]
-    return min(room.distance(vertex) for vertex in inside if loose(vertex[None, :])[0])
+    inside = [v for v in vertices(ensemble, region) if (v >= region.lower - 1e-9).all() and (v <= region.upper + 1e-9).all()]
+    return min(region.distance(vertex) for vertex in inside if loose(vertex[None, :])[0])
 
 
 def test_exact_hits_are_found_or_nothing_is_proven():
     rng = np.random.default_rng(0)
     n_missed = 0
     for _ in range(120):
-        ensemble, room, row = exact_hits(rng)
+        ensemble, region, row = exact_hits(rng)
         assert UP.met(ensemble(row[None, :]))[0]
-        result = found(ensemble, room, UP)
+        result = found(ensemble, region, UP)
         assert result.proven == (result.row is not None)
         n_missed += result.row is None
         if result.row is not None:
             assert UP.met(ensemble([result.row]))[0]
-            assert result.distance == pytest.approx(nearly_hits(ensemble, room), rel=2e-6, abs=2e-6)
+            assert result.distance == pytest.approx(nearly_hits(ensemble, region), rel=2e-6, abs=2e-6)
     # Where sums are coarser than a threshold, a row far from the closest one may be the only one to hit it.
     assert n_missed <= 2
 
@@ -201,8 +204,8 @@ def test_exact_hits_are_found_or_nothing_is_proven():
 def test_what_cannot_hold_at_once_is_proven_to():
     # At the threshold both hold, and anywhere else one does that must not.
     rules = [Rule(1.0, Conjunction([Proposition([0], [1.0], 3.0)])), Rule(-1.0, Conjunction([Proposition([0], [2.0], 6.0)]))]
-    room = Room(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
-    result = found(RuleEnsemble(rules, -0.5), room, UP)
+    region = Feasible(np.zeros(1), np.array([-9.0]), np.array([9.0]), np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
+    result = found(RuleEnsemble(rules, -0.5), region, UP)
     assert (result.row, result.proven) == (None, True)
 
 
@@ -210,18 +213,18 @@ def test_a_budget_that_is_too_small_is_admitted():
     rng = np.random.default_rng(0)
     ensemble = random_ensemble(rng, 3, 12, False)
     x = np.zeros(3)
-    wish = DOWN if UP.met(ensemble(x[None, :]))[0] else UP
-    room = Room(x, x - 9.0, x + 9.0, np.ones(3), np.ones(3), np.zeros(3, dtype=bool))
+    goal = DOWN if UP.met(ensemble(x[None, :]))[0] else UP
+    region = Feasible(x, x - 9.0, x + 9.0, np.ones(3), np.ones(3), np.zeros(3, dtype=bool))
     rows = rng.normal(size=(200, 3)) * 3.0
     results = {
-        steps: closest_change(Model.of(ensemble, LOSSES["squared"]), room, wish, rows, tolerance=0.0, max_steps=steps)
+        steps: closest_change(Model.of(ensemble, LOSSES["squared"]), region, goal, rows, tolerance=0.0, max_steps=steps)
         for steps in (1, 10_000)
     }
     assert results[10_000].proven
     assert not results[1].proven
     assert results[1].bound <= results[10_000].distance <= results[1].distance < math.inf
     assert "not proven to be the closest" in str(results[1])
-    assert wish.met(ensemble([results[1].row]))[0]
+    assert goal.met(ensemble([results[1].row]))[0]
 
 
 # As a method

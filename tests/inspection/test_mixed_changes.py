@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.change_request import room_for
-from obliquerules.inspection.change_room import Room, Wish
-from obliquerules.inspection.closest_change import closest_change
+from obliquerules.inspection.closest.closest_change import closest_change
+from obliquerules.inspection.closest.feasible import Feasible, Goal
+from obliquerules.inspection.closest.request import feasible_region
 from obliquerules.rules import Block, Membership
 
 from .mixed import COLUMNS, VALUES, fitted_mixed, mixed_ensembles, mixed_rows, model_of
@@ -45,21 +45,21 @@ def reachable(x, fill):
     return found
 
 
-def enumerated(ensemble, x, wish, fill):
+def enumerated(ensemble, x, goal, fill):
     """Return the least distance of all rows that have the wanted prediction."""
     ways = list(itertools.product(*reachable(x, fill)))
     rows = np.array([[value for value, _ in way] for way in ways])
     distances = np.array([sum(distance for _, distance in way) for way in ways])
-    return distances[wish.met(ensemble(Block(COLUMNS, rows)))].min(initial=math.inf)
+    return distances[goal.met(ensemble(Block(COLUMNS, rows)))].min(initial=math.inf)
 
 
-def found(ensemble, x, wish, fill=(), **options):
+def found(ensemble, x, goal, fill=(), **options):
     model, given = (
         model_of(ensemble),
         {"fixed": (), "whole": None, "lower": {}, "upper": {}, "cost": {}, "fill": fill} | options,
     )
-    room = room_for(model, x, ROWS, **given)
-    return closest_change(model, room, wish, ROWS, tolerance=0.0, max_steps=10_000)
+    region = feasible_region(model, x, ROWS, **given)
+    return closest_change(model, region, goal, ROWS, tolerance=0.0, max_steps=10_000)
 
 
 def coded(row):
@@ -81,16 +81,16 @@ def coded(row):
 @settings(max_examples=150)
 @given(mixed_ensembles(), mixed_rows, st.sampled_from([-1.0, 0.0, 0.5, 1.2]), st.booleans(), st.booleans())
 def test_enumeration_finds_nothing_closer(ensemble, x, limit, up, fill):
-    wish = Wish(lambda score: score > limit, 1.0, "up") if up else Wish(lambda score: score < limit, -1.0, "down")
-    result = found(ensemble, x, wish, COLUMNS.names if fill else ())
-    expected = enumerated(ensemble, x, wish, fill)
+    goal = Goal(lambda score: score > limit, 1.0, "up") if up else Goal(lambda score: score < limit, -1.0, "down")
+    result = found(ensemble, x, goal, COLUMNS.names if fill else ())
+    expected = enumerated(ensemble, x, goal, fill)
     assert result.proven
     assert result.distance == pytest.approx(expected, rel=1e-5, abs=1e-5)
     if result.row is None:
         assert result.bound == math.inf
         return
     row = coded(result.row)
-    assert wish.met(ensemble(Block(COLUMNS, row[None, :])))[0]
+    assert goal.met(ensemble(Block(COLUMNS, row[None, :])))[0]
     assert result.distance == pytest.approx(sum(change.distance for change in result))
     for column, (before, after) in enumerate(zip(x, row, strict=True)):
         assert same(before, after) or after in [value for value in VALUES[column] if value >= 0.0]
@@ -122,12 +122,14 @@ def test_numbers_and_levels_together_are_as_close_as_numbers_for_each_choice_of_
         cost = np.array([1.0, 1.0, 0.2, 0.3, 1.0, 1.0])
         numbers = {"unit": np.full(6, 0.7), "cost": cost, "whole": np.zeros(6, dtype=bool)}
         moved = {column: tuple({0.0, 1.0, 2.0} - {x[column]}) for column in (2, 3)}
-        result = searched(ensemble, Room(x, x - reach, x + reach, choices=moved, **numbers))
+        result = searched(ensemble, Feasible(x, x - reach, x + reach, choices=moved, **numbers))
         expected = math.inf
         for colour, grade in itertools.product(*({x[column], *moved[column]} for column in (2, 3))):
             there = np.array([*x[:2], colour, grade, *x[4:]])
             away = 0.2 * (colour != x[2]) + 0.3 * (grade != x[3])
-            expected = min(expected, away + searched(ensemble, Room(there, there - reach, there + reach, **numbers)).distance)
+            expected = min(
+                expected, away + searched(ensemble, Feasible(there, there - reach, there + reach, **numbers)).distance
+            )
         assert result.proven
         assert result.distance == pytest.approx(expected, rel=2e-5, abs=2e-5)
         n_found += 0.0 < result.distance < math.inf
@@ -136,9 +138,9 @@ def test_numbers_and_levels_together_are_as_close_as_numbers_for_each_choice_of_
     assert n_levels > 3
 
 
-def searched(ensemble, room):
-    wish = Wish(lambda score: score > 0.0, 1.0, "up")
-    return closest_change(model_of(ensemble), room, wish, room.x[None, :], tolerance=0.0, max_steps=10_000)
+def searched(ensemble, region):
+    goal = Goal(lambda score: score > 0.0, 1.0, "up")
+    return closest_change(model_of(ensemble), region, goal, region.x[None, :], tolerance=0.0, max_steps=10_000)
 
 
 # What is asked for
@@ -153,7 +155,7 @@ ROW = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 4.0])
 
 
 def above(limit):
-    return Wish(lambda score: score > limit, 1.0, f"greater than {limit}")
+    return Goal(lambda score: score > limit, 1.0, f"greater than {limit}")
 
 
 def test_levels_and_dates_are_written_as_such():
@@ -170,12 +172,12 @@ def test_levels_and_dates_are_written_as_such():
 
 
 def test_of_levels_that_no_rule_tells_apart_the_nearest_or_the_most_frequent_is_proposed():
-    down = Wish(lambda score: score < 2.5, -1.0, "less")
+    down = Goal(lambda score: score < 2.5, -1.0, "less")
     top = np.array([0.0, 0.0, 1.0, 2.0, 0.0, 4.0])
     rules = RuleEnsemble.parse("+3 if grade = high\n+1 if colour = green", COLUMNS)
     assert found(rules, top, down).row[3] == "mid"
     assert (
-        found(rules, np.array([0.0, 0.0, 1.0, -1.0, 0.0, 4.0]), Wish(lambda score: score < 0.5, -1.0, "less")).row[2] == "red"
+        found(rules, np.array([0.0, 0.0, 1.0, -1.0, 0.0, 4.0]), Goal(lambda score: score < 0.5, -1.0, "less")).row[2] == "red"
     )
 
 
@@ -184,8 +186,8 @@ def test_a_level_that_was_never_seen_may_stay_and_may_be_left():
     model, options = model_of(RULES), {"whole": None, "lower": {}, "upper": {}, "cost": {}}
     changes = {}
     for still in ("flag", "colour"):
-        room = room_for(model, x, ROWS, fixed=["grade", "bmi", "day", still], **options)
-        changes[still] = closest_change(model, room, above(1.5), ROWS, tolerance=0.0, max_steps=99, words={2: "mauve"})
+        region = feasible_region(model, x, ROWS, fixed=["grade", "bmi", "day", still], **options)
+        changes[still] = closest_change(model, region, above(1.5), ROWS, tolerance=0.0, max_steps=99, words={2: "mauve"})
     assert [(change.variable, change.before, change.after) for change in changes["flag"]] == [("colour", "mauve", "green")]
     assert [change.variable for change in changes["colour"]] == ["flag"]
     assert changes["colour"].row[2] == "mauve"
@@ -193,7 +195,7 @@ def test_a_level_that_was_never_seen_may_stay_and_may_be_left():
 
 def test_a_missing_value_stays_so_unless_it_may_become_known():
     x = np.array([1.0, 0.0, 0.0, math.nan, math.nan, 4.0])
-    less = Wish(lambda score: score < 3.0, -1.0, "less than 3")
+    less = Goal(lambda score: score < 3.0, -1.0, "less than 3")
     assert found(RULES, x, less).row is None
     known = found(RULES, x, less, fill=["bmi"])
     assert (known.changes[0].before, known.changes[0].after, known.row[3]) == (None, 0.0, None)
@@ -233,9 +235,9 @@ def test_bad_requests(options, complaint):
 def test_a_budget_that_ends_before_missing_values_become_known_is_admitted():
     x = np.array([1.0, 0.0, 0.0, 0.0, math.nan, 4.0])
     model, given = model_of(RULES), {"fixed": (), "whole": None, "lower": {}, "upper": {}, "cost": {}, "fill": ["bmi"]}
-    room = room_for(model, x, ROWS, **given)
-    few = closest_change(model, room, above(26.5), ROWS, tolerance=0.0, max_steps=1)
-    all_steps = closest_change(model, room, above(26.5), ROWS, tolerance=0.0, max_steps=1000)
+    region = feasible_region(model, x, ROWS, **given)
+    few = closest_change(model, region, above(26.5), ROWS, tolerance=0.0, max_steps=1)
+    all_steps = closest_change(model, region, above(26.5), ROWS, tolerance=0.0, max_steps=1000)
     assert all_steps.proven
     assert few.bound <= all_steps.distance <= few.distance
 

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from obliquerules import LLTBoostRegressor, RuleEnsemble
 from obliquerules.inspection.explanation import explain
-from obliquerules.inspection.values import NEVER_SEEN
+from obliquerules.inspection.variables import NEVER_SEEN
 from obliquerules.rules import Block, Column, Membership
 
 from .mixed import COLUMNS, NAN, fitted_mixed, holds, mixed_blocks, mixed_ensembles, model_of

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.change_room import Room, Wish
-from obliquerules.inspection.change_slopes import Slopes
+from obliquerules.inspection.closest.feasible import Feasible, Goal
+from obliquerules.inspection.closest.slopes import Slopes
 from obliquerules.rules import Block, Factor
 
 from ..report.slopes import sloped
 from . import test_mixed_changes as mixed_changes
 from .mixed import COLUMNS, NUMBERS, memberships, mixed_rows, sums
-from .test_closest_change import DOWN, UP, found, random_room
+from .test_closest_change import DOWN, UP, found, random_region
 
 
 def random_factor(rng, n_columns):
@@ -58,10 +58,10 @@ def segments(factor):
     return below + middle + above
 
 
-def least_on_piece(truth, pieces, ensemble, room, direction):
+def least_on_piece(truth, pieces, ensemble, region, direction):
     """Return the least distance where conditions have these truth values and factors are on these pieces."""
-    n = len(room.x)
-    lower, upper = room.lower.copy(), room.upper.copy()
+    n = len(region.x)
+    lower, upper = region.lower.copy(), region.upper.copy()
     growth, constant = np.zeros(n), ensemble.intercept
     for index, rule in enumerate(ensemble):
         fires = all(truth[p] for p in rule.condition)
@@ -81,14 +81,17 @@ def least_on_piece(truth, pieces, ensemble, room, direction):
     left = np.vstack([np.hstack([left, none]), np.hstack([eye, -eye]), np.hstack([-eye, -eye])])
     bounds = [*zip(lower, upper, strict=True), *[(0.0, None)] * n]
     result = linprog(
-        np.concatenate([np.zeros(n), room.cost / room.unit]), left, np.concatenate([right, room.x, -room.x]), bounds=bounds
+        np.concatenate([np.zeros(n), region.cost / region.unit]),
+        left,
+        np.concatenate([right, region.x, -region.x]),
+        bounds=bounds,
     )
     return result.fun if result.status == 0 else math.inf
 
 
-def enumerated(ensemble, room, wish):
+def enumerated(ensemble, region, goal):
     """Return the least distance over all linear pieces of the score."""
-    if wish.met(ensemble(room.x[None, :]))[0]:
+    if goal.met(ensemble(region.x[None, :]))[0]:
         return 0.0
     propositions = list({p for rule in ensemble for p in rule.condition})
     sloped = {index: segments(rule.factor) for index, rule in enumerate(ensemble) if rule.factor is not None}
@@ -96,25 +99,25 @@ def enumerated(ensemble, room, wish):
     for holds in itertools.product([True, False], repeat=len(propositions)):
         for chosen in itertools.product(*sloped.values()):
             truth, pieces = dict(zip(propositions, holds, strict=True)), dict(zip(sloped, chosen, strict=True))
-            best = min(best, least_on_piece(truth, pieces, ensemble, room, wish.direction))
+            best = min(best, least_on_piece(truth, pieces, ensemble, region, goal.direction))
     return best
 
 
-def check(result, expected, ensemble, room, wish):
+def check(result, expected, ensemble, region, goal):
     assert result.proven
     assert result.distance == pytest.approx(expected, rel=5e-6, abs=5e-6)
     if result.row is None:
         assert result.bound == math.inf
         return
     row = np.array(result.row)
-    assert wish.met(ensemble(row[None, :]))[0]
-    assert ((row >= room.lower) & (row <= room.upper)).all()
+    assert goal.met(ensemble(row[None, :]))[0]
+    assert ((row >= region.lower) & (row <= region.upper)).all()
     assert result.bound <= result.distance <= result.bound + 1e-5 * max(1.0, result.bound)
 
 
-def unmet(ensemble, room):
-    """Return the wish for the prediction that a row does not have."""
-    return DOWN if UP.met(ensemble(room.x[None, :]))[0] else UP
+def unmet(ensemble, region):
+    """Return the goal for the prediction that a row does not have."""
+    return DOWN if UP.met(ensemble(region.x[None, :]))[0] else UP
 
 
 @pytest.mark.parametrize("n_columns", [2, 3])
@@ -122,10 +125,10 @@ def test_no_linear_piece_has_a_closer_point(n_columns):
     rng = np.random.default_rng(n_columns)
     impossible = 0
     for _ in range(100):
-        ensemble, room = random_slopes(rng, n_columns), random_room(rng, n_columns, False)
-        wish = unmet(ensemble, room)
-        result = found(ensemble, room, wish)
-        check(result, enumerated(ensemble, room, wish), ensemble, room, wish)
+        ensemble, region = random_slopes(rng, n_columns), random_region(rng, n_columns, False)
+        goal = unmet(ensemble, region)
+        result = found(ensemble, region, goal)
+        check(result, enumerated(ensemble, region, goal), ensemble, region, goal)
         impossible += result.row is None
     assert 10 < impossible < 60
 
@@ -134,41 +137,43 @@ def test_whole_numbers_by_enumeration():
     """The first variable takes whole numbers: each of them is tried as a fixed value."""
     rng = np.random.default_rng(1)
     for _ in range(20):
-        ensemble, room = random_slopes(rng, 2), random_room(rng, 2, False)
-        start, whole = float(np.round(room.x[0])), np.array([True, False])
+        ensemble, region = random_slopes(rng, 2), random_region(rng, 2, False)
+        start, whole = float(np.round(region.x[0])), np.array([True, False])
         near = (start, start - 3.0, start + 3.0)
-        x, lower, upper = (np.where(whole, end, ends) for end, ends in zip(near, (room.x, room.lower, room.upper), strict=True))
-        room = replace(room, x=x, lower=lower, upper=upper, whole=whole)
-        wish, expected = unmet(ensemble, room), math.inf
+        x, lower, upper = (
+            np.where(whole, end, ends) for end, ends in zip(near, (region.x, region.lower, region.upper), strict=True)
+        )
+        region = replace(region, x=x, lower=lower, upper=upper, whole=whole)
+        goal, expected = unmet(ensemble, region), math.inf
         for value in np.arange(start - 3.0, start + 4.0):
             there = [np.where(whole, value, numbers) for numbers in (x, lower, upper)]
-            fixed = replace(room, x=there[0], lower=there[1], upper=there[2])
-            expected = min(expected, room.distance(there[0]) + enumerated(ensemble, fixed, wish))
-        result = found(ensemble, room, wish)
-        check(result, expected, ensemble, room, wish)
+            fixed = replace(region, x=there[0], lower=there[1], upper=there[2])
+            expected = min(expected, region.distance(there[0]) + enumerated(ensemble, fixed, goal))
+        result = found(ensemble, region, goal)
+        check(result, expected, ensemble, region, goal)
         assert result.row is None or result.row[0] == round(result.row[0])
 
 
-@pytest.mark.parametrize("wish", [UP, DOWN], ids=["up", "down"])
-def test_scores_of_whole_numbers_that_are_next_to_wanted_are_told_apart(wish):
+@pytest.mark.parametrize("goal", [UP, DOWN], ids=["up", "down"])
+def test_scores_of_whole_numbers_that_are_next_to_wanted_are_told_apart(goal):
     """Weights such as 0.1 make scores that are zero but for rounding: only the model knows on which side they are."""
     rng = np.random.default_rng(2)
     for _ in range(40):
         weights, origins = rng.integers(-3, 4, 2) / 10.0, rng.integers(-3, 4, 2) / 1.0
         rules = [Rule(w, factor=Factor(j, o)) for j, (w, o) in enumerate(zip(weights, origins, strict=True))]
         ensemble = RuleEnsemble(rules, float(rng.integers(-9, 10)) / 10.0)
-        room = random_room(rng, 2, True)
-        room = replace(room, lower=room.x - 5.0, upper=room.x + 5.0, whole=np.ones(2, dtype=bool))
-        rows = np.array(list(itertools.product(*(np.arange(x - 5.0, x + 6.0) for x in room.x))))
-        met = rows[wish.met(ensemble(rows))]
-        result = found(ensemble, room, wish)
+        region = random_region(rng, 2, True)
+        region = replace(region, lower=region.x - 5.0, upper=region.x + 5.0, whole=np.ones(2, dtype=bool))
+        rows = np.array(list(itertools.product(*(np.arange(x - 5.0, x + 6.0) for x in region.x))))
+        met = rows[goal.met(ensemble(rows))]
+        result = found(ensemble, region, goal)
         assert result.proven
-        assert result.distance == pytest.approx(room.distances(met).min(initial=math.inf), rel=2e-6, abs=2e-6)
+        assert result.distance == pytest.approx(region.distances(met).min(initial=math.inf), rel=2e-6, abs=2e-6)
 
 
 def one_column(lower, upper, x=0.0):
     ends = (np.array([value]) for value in (x, lower, upper))
-    return Room(*ends, np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
+    return Feasible(*ends, np.ones(1), np.ones(1), np.zeros(1, dtype=bool))
 
 
 def test_a_slope_is_followed_to_where_the_prediction_changes():
@@ -200,7 +205,7 @@ def test_a_room_without_ends():
 def test_a_missing_value_adds_nothing_until_it_is_known():
     ensemble = RuleEnsemble.parse("-1 if True\n+0.5 x0\n+0.1 x1", ["x0", "x1"])
     x, low, high = np.array([math.nan, 0.0]), np.array([-5.0, -5.0]), np.array([5.0, 5.0])
-    still = Room(x, np.array([math.nan, -5.0]), np.array([math.nan, 5.0]), np.ones(2), np.ones(2), np.zeros(2, dtype=bool))
+    still = Feasible(x, np.array([math.nan, -5.0]), np.array([math.nan, 5.0]), np.ones(2), np.ones(2), np.zeros(2, dtype=bool))
     assert found(ensemble, still, UP).row is None
     result = found(ensemble, replace(still, lower=low, upper=high, unknown={0: 1.0}), UP)
     assert result.row == pytest.approx((2.0, 0.0))
@@ -222,12 +227,12 @@ def mixed_slopes(draw):
 @settings(max_examples=120)
 @given(mixed_slopes(), mixed_rows, st.sampled_from([-1.0, 0.0, 0.5, 1.2]), st.booleans(), st.booleans())
 def test_among_whole_numbers_dates_and_levels_enumeration_finds_nothing_closer(ensemble, x, limit, up, fill):
-    wish = Wish(lambda score: score > limit, 1.0, "up") if up else Wish(lambda score: score < limit, -1.0, "down")
-    result = mixed_changes.found(ensemble, x, wish, COLUMNS.names if fill else ())
+    goal = Goal(lambda score: score > limit, 1.0, "up") if up else Goal(lambda score: score < limit, -1.0, "down")
+    result = mixed_changes.found(ensemble, x, goal, COLUMNS.names if fill else ())
     assert result.proven
-    expected = mixed_changes.enumerated(ensemble, x, wish, fill)
+    expected = mixed_changes.enumerated(ensemble, x, goal, fill)
     assert result.distance == pytest.approx(expected, rel=1e-5, abs=1e-5)
-    assert result.row is None or wish.met(ensemble(Block(COLUMNS, mixed_changes.coded(result.row)[None, :])))[0]
+    assert result.row is None or goal.met(ensemble(Block(COLUMNS, mixed_changes.coded(result.row)[None, :])))[0]
 
 
 @given(st.data())
@@ -237,8 +242,8 @@ def test_bounds_enclose_what_a_slope_adds_and_are_exact_beside_its_bends(data):
     ensemble = RuleEnsemble([Rule(data.draw(number), factor=Factor(0, data.draw(number), low, high))])
     ends = sorted(data.draw(st.tuples(number, number)))
     x, value = (data.draw(st.floats(*ends)) for _ in range(2))
-    wish = data.draw(st.sampled_from([UP, DOWN]))
-    slopes = Slopes(ensemble, one_column(*ends, x), wish)
+    goal = data.draw(st.sampled_from([UP, DOWN]))
+    slopes = Slopes(ensemble, one_column(*ends, x), goal)
     score = float(ensemble([[value]])[0])
     (least,), (most,) = (slopes.extremes(slopes.start, way) for way in (-1.0, 1.0))
     assert least <= score <= most
@@ -246,9 +251,9 @@ def test_bounds_enclose_what_a_slope_adds_and_are_exact_beside_its_bends(data):
     for box in (slopes.start, slopes.beside(slopes.start, np.array([value]))):
         bounds = slopes.bounds([True], box)
         for bound in bounds:
-            assert bound.at(np.array([value - x])) >= wish.direction * score - 1e-9
+            assert bound.at(np.array([value - x])) >= goal.direction * score - 1e-9
     for bound in bounds:
-        assert bound.at(np.array([value - x])) == pytest.approx(wish.direction * score, abs=1e-9)
+        assert bound.at(np.array([value - x])) == pytest.approx(goal.direction * score, abs=1e-9)
 
 
 def test_a_model_with_slopes_can_be_asked():

@@ -11,7 +11,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from obliquerules.kernels.soft_rules import SoftRules
-from obliquerules.learning.solvers.rule_weights import corrective_weights
+from obliquerules.learning.refit import corrective_weights
 from obliquerules.losses import LOSSES
 
 every_loss = pytest.mark.parametrize("name", ["squared", "logistic", "poisson", "tweedie"])

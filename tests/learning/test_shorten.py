@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Proposition, Rule, RuleEnsemble, TGBRegressor
 from obliquerules.learning.method import Task, fitted_weights
+from obliquerules.learning.refit import weights_of_patterns
 from obliquerules.learning.shorten import SHARE_OF_ERROR, _Rows, readable_path, shortened_path, without_redundant
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor
 from obliquerules.rules.curves import bends, only_column

@@ -6,15 +6,15 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, unseen_levels
+from obliquerules.cli.console import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.cli.explain import check_row
+from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values, unseen_levels
+from obliquerules.cli.io.text_columns import same_level
 from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_to
-from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
-from obliquerules.data.cells import same_level
 from obliquerules.data.levels import number_in
-from obliquerules.inspection.change_request import room_for, wish_for
-from obliquerules.inspection.closest_change import ClosestChange, closest_change
+from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
+from obliquerules.inspection.closest.request import feasible_region, goal_for
 from obliquerules.parameters import check_real, check_whole
 from obliquerules.rules import Model
 from obliquerules.rules.columns import Column
@@ -98,8 +98,8 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     x = rows.rows([options.row])
     given = given_to(model, data, [options.row])
     to = None if options.to is None else class_of(model, options.to, "--to")
-    wish = wish_for(model, x, options.above, options.below, to, given)
-    room = room_for(
+    goal = goal_for(model, x, options.above, options.below, to, given)
+    region = feasible_region(
         model,
         x.matrix[0],
         rows,
@@ -112,7 +112,7 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     )
     words = {column: word for (_, column), word in unseen_levels(model, data, x, options.row).items()}
     limits: dict[str, Any] = {"tolerance": options.tolerance, "max_steps": options.max_steps}
-    return closest_change(model, room, wish, rows, words=words, given=given, **limits)
+    return closest_change(model, region, goal, rows, words=words, given=given, **limits)
 
 
 def _values(model: Model, option: str, given: Mapping[str, str]) -> Mapping[str | int, Any]:

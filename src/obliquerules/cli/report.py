@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, used_names
+from obliquerules.cli.console import add_at, command_parser, say
+from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values, used_names
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_names, given_to, weights
-from obliquerules.cli.speech import add_at, command_parser, say
-from obliquerules.cli.training import add_training, measured_rows, target_values
+from obliquerules.cli.training_table import add_training, measured_rows, target_values
 from obliquerules.data.reading import read_outcomes
 from obliquerules.parameters import check_text, check_whole
 from obliquerules.report.measured_rows import MeasuredRows

@@ -49,14 +49,13 @@ from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
 from obliquerules.estimators.lazily import lazily
 from obliquerules.export.formats import Export, export
-from obliquerules.inspection.change_request import room_for, wish_for
-from obliquerules.inspection.closest_change import ClosestChange, closest_change
+from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
+from obliquerules.inspection.closest.request import feasible_region, goal_for
 from obliquerules.inspection.explanation import Explanation, explain
 from obliquerules.inspection.importance import Importances, variable_importance
 from obliquerules.inspection.rule_table import RuleTable, rule_table
 from obliquerules.inspection.stability import Stability, stability
-from obliquerules.inspection.values import unseen_words
-from obliquerules.inspection.variables import Numbers, Values
+from obliquerules.inspection.variables import Numbers, Values, unseen_words
 from obliquerules.learning.method import GivenRows, Growth, Method, Task
 from obliquerules.learning.subsampled_fit import grown, grown_on, weight_unit
 from obliquerules.losses import Loss, class_loss
@@ -833,8 +832,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
         given = read_given_to(self.model_, exposure, offset, 1)
-        wish, rows = wish_for(self.model_, row, above, below, to, given), self._read(X, warned=False)
-        room = room_for(
+        goal, rows = goal_for(self.model_, row, above, below, to, given), self._read(X, warned=False)
+        region = feasible_region(
             self.model_,
             row.matrix[0],
             rows,
@@ -846,7 +845,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             fill=fill,
         )
         words = {column: word for (_, column), word in self._unseen(frame, row).items()}
-        return closest_change(self.model_, room, wish, rows, tolerance=tolerance, max_steps=max_steps, words=words, given=given)
+        return closest_change(
+            self.model_, region, goal, rows, tolerance=tolerance, max_steps=max_steps, words=words, given=given
+        )
 
     def stability(
         self,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Vector
 from obliquerules.data.offsets import amounts_given
 from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
-from obliquerules.inspection.values import Facts, Value, amount_text, value_of, value_text
+from obliquerules.inspection.variables import Facts, Value, amount_text, value_of, value_text
 from obliquerules.rules import Block, Column, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import readable
@@ -118,7 +118,7 @@ class RuleContribution:
 
 
 @dataclass(frozen=True)
-class Given:
+class RowOffset:
     """What the prediction for a row was given besides its inputs.
 
     Attributes
@@ -179,7 +179,7 @@ class RowExplanation(Shown):
         The values in words.
     between : Comparison or None
         With many classes, the two that are compared: the predicted one and, by default, the runner-up.
-    given : Given or None
+    given : RowOffset or None
         The exposure or the offset of the row, if it has one.
     """
 
@@ -194,15 +194,15 @@ class RowExplanation(Shown):
     remarks: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     between: Comparison | None = None
-    given: Given | None = None
+    given: RowOffset | None = None
 
     @property
-    def offset(self) -> Given | None:
+    def offset(self) -> RowOffset | None:
         """What is added to the constant before the rules, if anything."""
         return self.given if self.given is not None and self.given.kind == "offset" else None
 
     @property
-    def exposure(self) -> Given | None:
+    def exposure(self) -> RowOffset | None:
         """What multiplies the prediction, if anything."""
         return self.given if self.given is not None and self.given.kind == "exposure" else None
 
@@ -249,7 +249,7 @@ class RowExplanation(Shown):
         return _amount(rule) if self.between is None else self.between.named(rule.weight, _factor_text(rule))
 
 
-def _multiplied(exposure: Given, prediction: Any) -> list[tuple[str, str]]:
+def _multiplied(exposure: RowOffset, prediction: Any) -> list[tuple[str, str]]:
     """Return how an exposure leads from the score to the prediction."""
     return [
         (readable(exposure.without or 0.0), f"the {exposure.mean_name} for an exposure of 1"),
@@ -408,14 +408,14 @@ def explain(
     )
 
 
-def _given(model: Model, score: Vector, given: Vector | None, row: int) -> Given | None:
+def _given(model: Model, score: Vector, given: Vector | None, row: int) -> RowOffset | None:
     """Return what the prediction for a row was given."""
     if model.offset is None or given is None:
         return None
     kind, names, amount = model.offset.kind, model.offset.names, as_weight(given[row])
     if kind == "offset":
-        return Given(kind, names, amount)
-    return Given(kind, names, amount, float(model.means(score)), model.mean_name)
+        return RowOffset(kind, names, amount)
+    return RowOffset(kind, names, amount, float(model.means(score)), model.mean_name)
 
 
 def _remarks(model: Model, columns: Mapping[int, Column], row: Vector) -> Iterator[str]:

@@ -1,25 +1,33 @@
-"""Variables: columns that a user gives by name or by number, and values of theirs."""
+"""Variables: columns named by a user, and what rows hold in them: numbers, levels, dates, in words as well."""
 
 from __future__ import annotations
 
 import datetime
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
-from obliquerules.rules import Column, Model
-from obliquerules.rules.columns import as_level
-from obliquerules.rules.moments import DAY, seconds_in, seconds_since_1970
-from obliquerules.rules.style import listed_levels
+from obliquerules.arrays import Mask, Vector
+from obliquerules.rules import Model
+from obliquerules.rules.columns import Block, Column, Level, as_level
+from obliquerules.rules.moments import DAY, EPOCH, day_or_days, seconds_in, seconds_since_1970
+from obliquerules.rules.numbers import in_full, readable
+from obliquerules.rules.style import PLAIN, listed_levels, plain_level
 
 Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.
 Values = Mapping[str, Any] | Mapping[int, Any] | Mapping[str | int, Any]
+# A number, a level, a date, a time or a duration; None where the value is missing.
+Value = float | Level | datetime.date | datetime.datetime | datetime.timedelta | None
+
+# What stands for a level whose name is not known, because a block has one code for all levels that its column does not have.
+NEVER_SEEN = "a level never seen in fit"
+# The units in which an amount of time is given, the largest first, with their seconds.
+UNITS_OF_TIME = (("day", DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
 def column_of(model: Model, parameter: str, variable: str | int) -> int:
@@ -32,7 +40,7 @@ def column_of(model: Model, parameter: str, variable: str | int) -> int:
     raise ValueError(f"{parameter} names the variable {variable!r}, which is not a column of X.")
 
 
-def mask_of(model: Model, parameter: str, variables: Collection[str | int]) -> NDArray[np.bool_]:
+def mask_of(model: Model, parameter: str, variables: Collection[str | int]) -> Mask:
     """Return a mask of the given columns."""
     if isinstance(variables, str):
         raise ValueError(f"{parameter} must be a collection of variables; got the text {variables!r}.")
@@ -93,3 +101,128 @@ def _as_number(what: str, number: Any) -> float:
     if not isinstance(number, Real) or math.isnan(number):
         raise ValueError(f"{what} must be a number; got {number!r}.")
     return float(number)
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What each row of a block holds, as values and in words.
+
+    Attributes
+    ----------
+    block : Block
+    words : dict of (int, int) to str, int or bool
+        The levels that a column of the block does not have, by row and column, as far as they are known.
+    """
+
+    block: Block
+    words: Mapping[tuple[int, int], Level] = field(default_factory=dict)
+    # A block makes its columns of plain numbers anew each time that they are asked for.
+    made: dict[int, Column] = field(default_factory=dict, repr=False)
+
+    def column(self, index: int) -> Column:
+        """Return a column of the block."""
+        if index not in self.made:
+            self.made[index] = self.block.column(index)
+        return self.made[index]
+
+    def is_unseen(self, row: int, column: int) -> bool:
+        """Say whether a row has a level that its column did not have in fit."""
+        return self.column(column).levels is not None and bool(self.block.matrix[row, column] < 0.0)
+
+    def value(self, row: int, column: int) -> Value:
+        """Return the value of a column in a row."""
+        if self.is_unseen(row, column):
+            return self.words.get((row, column), NEVER_SEEN)
+        return value_of(self.column(column), float(self.block.matrix[row, column]))
+
+    def text(self, row: int, column: int) -> str:
+        """Return the value in words, which say if it was never seen in fit."""
+        value = self.value(row, column)
+        if not self.is_unseen(row, column) or value == NEVER_SEEN:
+            return value_text(value)
+        return f"{value_text(value)}, never seen in fit"
+
+    def sentence(self, row: int, column: int) -> str:
+        """Return what the column is in the row, such as ``age = 41`` or ``age is missing``."""
+        name = PLAIN.name(self.column(column).name)
+        value = self.value(row, column)
+        if value is None:
+            return f"{name} is missing"
+        if self.is_unseen(row, column):
+            return f"{name} is {NEVER_SEEN}" if value == NEVER_SEEN else f"{name} = {value_text(value)} (never seen in fit)"
+        return f"{name} = {value_text(value)}"
+
+
+def unseen_words(given: Block, block: Block) -> dict[tuple[int, int], Level]:
+    """Return the levels, by row and column, that a table has in its own columns and not in those it was read as."""
+    found: dict[tuple[int, int], Level] = {}
+    for column in () if block.columns is None else block.columns.with_levels:
+        levels = given.column(column).levels
+        for row in np.flatnonzero(block.matrix[:, column] < 0.0).tolist() if levels else ():
+            code = given.matrix[row, column]
+            if code >= 0.0:
+                found[row, column] = (levels or ())[int(code)]
+    return found
+
+
+def value_of(column: Column, number: float) -> Value:
+    """Return the value that a column has for a number of a block.
+
+    >>> value_of(Column("colour", ("red", "blue")), 1.0), value_of(Column("day", kind="date"), 18687.0)
+    ('blue', datetime.date(2021, 3, 1))
+    """
+    if math.isnan(number):
+        return None
+    if column.levels is not None:
+        return column.levels[int(number)] if number >= 0.0 else NEVER_SEEN
+    if column.kind not in ("date", "time", "duration"):
+        return number
+    try:
+        return _moment(column.kind, number)
+    except OverflowError:  # no date of the calendar
+        return number
+
+
+def _moment(kind: str, number: float) -> Value:
+    if kind == "duration":
+        return datetime.timedelta(days=number)
+    moment = EPOCH + number * datetime.timedelta(seconds=seconds_in(kind))
+    return moment.date() if kind == "date" and number.is_integer() else moment
+
+
+def value_text(value: Value, *, rounded: bool = False) -> str:
+    """Return a value in words, plain numbers with all digits unless they may be rounded.
+
+    >>> value_text(None), value_text("dark red"), value_text(datetime.timedelta(days=3)), value_text(0.5)
+    ('missing', 'dark red', '3 days', '0.5')
+    """
+    if value is None:
+        return "missing"
+    if isinstance(value, float):
+        return readable(value) if rounded else in_full(value)
+    if isinstance(value, datetime.timedelta):
+        return days_text(value.total_seconds() / DAY)
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date) else plain_level(value)
+
+
+def days_text(days: float) -> str:
+    """Return a number of days in words."""
+    return f"{readable(days)} {day_or_days(days)}"
+
+
+def amount_text(column: Column, amount: float) -> str:
+    """Return a difference between two values of a column, which is not negative, in words.
+
+    >>> amount_text(Column("age"), 2.5), amount_text(Column("day", kind="date"), 1.0)
+    ('2.5', '1 day')
+    >>> amount_text(Column("asked", kind="time"), 90.0)
+    '1.5 minutes'
+    """
+    if column.kind in ("date", "duration"):
+        return days_text(amount)
+    if column.kind != "time":
+        return readable(amount)
+    unit, seconds = next((one for one in UNITS_OF_TIME if amount >= one[1]), UNITS_OF_TIME[-1])
+    return f"{readable(amount / seconds)} {unit}{'' if amount == seconds else 's'}"

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.data.sample import Sample
-from obliquerules.learning.solvers.multinomial import EXACT
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
+from obliquerules.learning.refit import EXACT, weights_of_patterns
 from obliquerules.losses import Loss
 from obliquerules.parameters import check_declared, jobs, real, seed, verbosity, whole_or_none
 from obliquerules.rules import Block, Columns, Rule, RuleEnsemble

@@ -11,8 +11,8 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.learning.method import Task, factor_scale, firing_patterns, scaled_weights
-from obliquerules.learning.solvers.multinomial import EXACT as EXACT_WEIGHTS
-from obliquerules.learning.solvers.multinomial import JUDGED
+from obliquerules.learning.refit import EXACT as EXACT_WEIGHTS
+from obliquerules.learning.refit import JUDGED
 from obliquerules.parameters import option
 from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
@@ -97,7 +97,7 @@ def without_idle_parts(path: Sequence[RuleEnsemble], task: Task) -> list[RuleEns
 
 
 @dataclass(frozen=True, eq=False)
-class _Member:
+class _Fitted:
     """An ensemble with the penalty on its weights, its training scores and its mean loss."""
 
     ensemble: RuleEnsemble
@@ -161,7 +161,7 @@ class _Rows:
 
     # ---- no row changes side
 
-    def tidied(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+    def tidied(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble without idle parts and redundant rules.
 
         Weights are refitted where rules merge.
@@ -180,7 +180,7 @@ class _Rows:
 
     # ---- the loss rises within a budget
 
-    def budget(self, member: _Member, highest: float) -> float:
+    def budget(self, member: _Fitted, highest: float) -> float:
         """Return by how much the mean loss may rise.
 
         ``highest`` is that of a constant.
@@ -188,7 +188,7 @@ class _Rows:
         gain = max(highest - member.loss, 0.0)
         return min(SHARE_OF_ERROR * self.targets.standard_error(member.score), SHARE_OF_LOSS * min(member.loss, gain))
 
-    def in_fewer_digits(self, members: Sequence[_Member], each: Callable[..., Iterable[Any]]) -> list[_Member]:
+    def in_fewer_digits(self, members: Sequence[_Fitted], each: Callable[..., Iterable[Any]]) -> list[_Fitted]:
         """Return ensembles in fewer digits, if within the budget."""
         ensembles, scores = [one.ensemble for one in members], [one.score for one in members]
         budgets = [self.budget(one, members[0].loss) for one in members]
@@ -198,7 +198,7 @@ class _Rows:
         fitted = zip(members, again, budgets, strict=True)
         return [after if after.loss <= before.loss + budget else before for before, after, budget in fitted]
 
-    def within_budget(self, member: _Member, highest: float, *, last: bool = False) -> _Member:
+    def within_budget(self, member: _Fitted, highest: float, *, last: bool = False) -> _Fitted:
         """Return an ensemble without what the budget can spare.
 
         At last, in few digits, parts of more than a budget are tried with refitted weights, and rules on one variable merge.
@@ -207,7 +207,7 @@ class _Rows:
             member = shorter
         return member
 
-    def _one_less(self, member: _Member, budget: float, last: bool) -> _Member | None:
+    def _one_less(self, member: _Fitted, budget: float, last: bool) -> _Fitted | None:
         """Return an ensemble with one part less, if possible."""
         indices, tried = range(len(member.ensemble)), BUDGETS_TRIED if last else 1.0
         ways = [way for index in indices for way in self._ways(member, index)]
@@ -227,7 +227,7 @@ class _Rows:
                         return fitted
         return None
 
-    def _ways(self, member: _Member, index: int) -> Iterator[_Way]:
+    def _ways(self, member: _Fitted, index: int) -> Iterator[_Way]:
         """Yield a rule with one part less, and its best threshold."""
         X, rule = self.task.sample.X, member.ensemble[index]
         fires, candidates = self._met(rule.condition), self.dropping.shorter(rule.condition)
@@ -244,7 +244,7 @@ class _Rows:
                 rise = (now - total(gain[placed.holds])) / self.targets.size
                 yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
 
-    def _ways_to_merge(self, member: _Member, index: int) -> Iterator[_Way]:
+    def _ways_to_merge(self, member: _Fitted, index: int) -> Iterator[_Way]:
         """Yield ways to merge a rule with others on its variable.
 
         One of them takes its place, or its knot takes the number of a neighbour.
@@ -271,7 +271,7 @@ class _Rows:
             if all(other.factor != moved.factor for other in others):
                 yield _Way(index, rule, 0, self._rise(member, rule, self._values(moved) - values), moved)
 
-    def _rise(self, member: _Member, rule: Rule, change: Vector) -> float:
+    def _rise(self, member: _Fitted, rule: Rule, change: Vector) -> float:
         """Return the rise of the mean loss if the values of a rule change."""
         return self.targets.mean(member.score + np.multiply.outer(change, rule.weight)) - member.loss
 
@@ -286,13 +286,13 @@ class _Rows:
 
     # ---- weights and scores
 
-    def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+    def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble without redundant rules and with refitted weights."""
         tidy = without_redundant(ensemble, self.fires(ensemble))
         patterns = firing_patterns(tidy, self.task.sample.X, self.fires(tidy))
         return self.scored(tidy.with_weight_table(self._weights(tidy, penalty, patterns)), penalty)
 
-    def _refitted_loss(self, member: _Member, way: _Way, patterns: Patterns) -> float:
+    def _refitted_loss(self, member: _Fitted, way: _Way, patterns: Patterns) -> float:
         """Return the refitted mean loss after a change."""
         place = 1 + way.index
         if way.after is None:
@@ -326,12 +326,12 @@ class _Rows:
             self.scales[place] = factor_scale(rule, self.task.sample.X, self.task.sample.weight)
         return self.scales[place]
 
-    def scored(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+    def scored(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble with its scores and its loss."""
         score = np.repeat(np.array([ensemble.intercept]), len(self.task.sample.y), axis=0)
         for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
             score += rule.where(fires, self.task.sample.X)
-        return _Member(ensemble, penalty, score, self.targets.mean(score))
+        return _Fitted(ensemble, penalty, score, self.targets.mean(score))
 
     def fires(self, ensemble: RuleEnsemble) -> list[Mask]:
         """Return the training rows on which each rule fires."""

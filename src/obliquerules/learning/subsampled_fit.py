@@ -18,7 +18,7 @@ from obliquerules.data.subsample import some_rows
 from obliquerules.data.typical_ranges import EndsOfColumns
 from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.learning.method import Growth, Method, Task, factor_scales
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
+from obliquerules.learning.refit import weights_of_patterns
 from obliquerules.losses import Loss
 from obliquerules.pareto import pareto
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble

@@ -12,8 +12,8 @@ from obliquerules.learning.boosting.boosting import GROWTH_RIDGE, PAPER_RIDGE
 from obliquerules.learning.boosting.loop import LARGEST_GROWN_AGAIN
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.method import patterns_of
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
-from obliquerules.learning.solvers.shrinkage import ridges_for
+from obliquerules.learning.refit import weights_of_patterns
+from obliquerules.learning.ridge_estimate import ridges_for
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Proposition
 

@@ -17,8 +17,7 @@ from obliquerules.data.reading import read_inputs, read_target
 from obliquerules.inspection.displays import class_map, drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
 from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
-from obliquerules.inspection.values import Facts, Value, value_text
-from obliquerules.inspection.variables import Values, column_of, with_values
+from obliquerules.inspection.variables import Facts, Value, Values, column_of, value_text, with_values
 from obliquerules.rules import Block, Column, Model
 from obliquerules.rules.moments import EPOCH
 

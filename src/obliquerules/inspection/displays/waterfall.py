@@ -14,7 +14,7 @@ from obliquerules.data.reading import read_inputs, read_table
 from obliquerules.inspection.classes import difference, weights_of
 from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain, reasons_without_margins
-from obliquerules.inspection.values import unseen_words
+from obliquerules.inspection.variables import unseen_words
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.style import PLAIN

@@ -33,14 +33,14 @@ from obliquerules.learning.boosting.soft_conditions import SoftConditions
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.learning.label_order import grow_in_class_order
 from obliquerules.learning.method import FittedEnsemble, Growth, Method, Task
-from obliquerules.learning.shorten import exactness, readable_path, shortened_path
-from obliquerules.learning.solvers.shrinkage import (
+from obliquerules.learning.ridge_estimate import (
     WEIGHTS_PER_UNIT_OF_LINES,
-    Rows,
+    Observations,
     estimated_ridges,
     expected_losses,
     weights_per_unit,
 )
+from obliquerules.learning.shorten import exactness, readable_path, shortened_path
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
 from obliquerules.pareto import pareto
 from obliquerules.rules import Factor, RuleEnsemble
@@ -438,10 +438,10 @@ def _front(stages: Sequence[Stage]) -> list[int]:
     return pareto(range(len(stages)), lambda place: (stages[place].complexity, losses[place]))
 
 
-def _rows_of(task: Task) -> Rows:
+def _rows_of(task: Task) -> Observations:
     """Return the rows of a task as the expected loss takes them."""
     sample = task.sample
-    return Rows(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
+    return Observations(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
 
 
 def _separated(path: Sequence[RuleEnsemble], task: Task) -> int | None:

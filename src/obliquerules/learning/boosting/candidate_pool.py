@@ -15,7 +15,7 @@ from obliquerules.learning.boosting.oblique import ObliqueProposer
 from obliquerules.learning.boosting.problem import View
 from obliquerules.learning.boosting.sorted_columns import SortedColumns
 from obliquerules.learning.boosting.workers import ALONE, Workers
-from obliquerules.learning.solvers.l1_logistic import CentredProblem, L1Level
+from obliquerules.learning.l1_logistic import CentredProblem, L1Level
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.rounding.gaps import Projections
 from obliquerules.rules.rounding.threshold import best_threshold, middle_of_gap

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.rule_weights import weighted_products
-from obliquerules.learning.boosting.cached import kept
-from obliquerules.learning.boosting.firing_patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
 from obliquerules.learning.boosting.problem import Candidate, Problem, Stage, View, rule_of
-from obliquerules.learning.solvers.multinomial import EXACT, JUDGED, class_weights_of_patterns
-from obliquerules.learning.solvers.rule_weights import TINY, whitened
+from obliquerules.learning.cached import kept
+from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
+from obliquerules.learning.refit import EXACT, JUDGED, TINY, class_weights_of_patterns, whitened
 from obliquerules.rules import RuleEnsemble
 
 # The number of candidates to refit at a time.

@@ -12,7 +12,7 @@ from obliquerules.arrays import Matrix, Vector
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.scaling import Scaling, filled_with_means
 from obliquerules.kernels.sums import project
-from obliquerules.learning.boosting.cached import Recent
+from obliquerules.learning.cached import Recent
 from obliquerules.rules import Block, Column, Membership, Proposition
 from obliquerules.rules.proposition import Summand
 from obliquerules.rules.rounding.gaps import Projections, largest_of

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix, Vector
 from obliquerules.kernels.sums import sums_by_place
-from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS
 from obliquerules.learning.boosting.problem import Candidate, Stage, View
 from obliquerules.learning.boosting.slope import Slope, quantiles
-from obliquerules.learning.solvers.rule_weights import TINY
+from obliquerules.learning.cached import Recent
+from obliquerules.learning.refit import TINY
 from obliquerules.rules import Block, Factor
 
 # The number of hinges whose values are kept: the best ones come again.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.learning.boosting.design_matrix import Design, Inputs
 from obliquerules.learning.boosting.problem import View
-from obliquerules.learning.solvers.l1_logistic import L1Path, follow_path
+from obliquerules.learning.l1_logistic import L1Path, follow_path
 from obliquerules.rules import Block, Proposition, Test
 from obliquerules.rules.rounding.gaps import Projections
 from obliquerules.rules.rounding.threshold import middle_of_gap

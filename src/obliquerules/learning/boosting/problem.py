@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.rule_weights import WeightFinder, term_sums
-from obliquerules.learning.boosting.cached import kept, let_go
-from obliquerules.learning.boosting.firing_patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
 from obliquerules.learning.boosting.slope import Slope
 from obliquerules.learning.boosting.workers import ALONE, Workers
-from obliquerules.learning.solvers.rule_weights import TINY, weights_of_patterns, whitened, whitened_lines
+from obliquerules.learning.cached import kept, let_go
+from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
+from obliquerules.learning.refit import TINY, weights_of_patterns, whitened, whitened_lines
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.soft_rules import SoftRules
-from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.problem import Candidate, Condition, Problem, Stage
 from obliquerules.learning.boosting.slope import Slope
 from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest
+from obliquerules.learning.cached import Recent
 from obliquerules.rules import Conjunction, Proposition, Test
 from obliquerules.rules.rounding.threshold import middle_of_gap
 from obliquerules.rules.votes import in_whole_numbers

@@ -11,8 +11,8 @@ import numpy as np
 
 from obliquerules.arrays import Matrix, Vector
 from obliquerules.kernels.rule_weights import loss_of_each
-from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.soft_conditions import SoftConditions
+from obliquerules.learning.cached import Recent
 
 if TYPE_CHECKING:
     from obliquerules.learning.boosting.problem import Candidate, Problem

@@ -9,8 +9,8 @@ import numpy as np
 
 from obliquerules.arrays import Vector
 from obliquerules.kernels.sums import degrees, standard_deviation
-from obliquerules.learning.boosting.cached import Recent
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
+from obliquerules.learning.cached import Recent
 from obliquerules.rules import Proposition, Test
 from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.votes import is_binary

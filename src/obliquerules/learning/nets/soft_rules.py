@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.learning.nets.training import (
+from obliquerules.learning.nets.adam import (
     Adam,
     Callback,
     EarlyStopping,
@@ -118,7 +118,7 @@ def shrink(values: Floats, by: Floats) -> None:
 
 
 @dataclass(frozen=True)
-class Units:
+class ScoreUnits:
     """The units in which a network computes: scores are measured from the best constant, in typical Newton steps of a row.
 
     For the squared loss, this standardises the target. For any loss, it gives a penalty the same meaning on every scale of the
@@ -137,7 +137,7 @@ class Units:
     of_loss: float
 
     @classmethod
-    def of(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> Units:
+    def of(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> ScoreUnits:
         """Measure a target: the size is the root mean square of each row's own Newton step from the best constant."""
         offset, curvature = loss.best_constant(y, weight), loss.curvature(y, weight)
         gradient = loss.gradient(y, np.repeat(np.array([offset]), len(y), axis=0))
@@ -152,7 +152,7 @@ class Units:
         return cls(offset, size, curvature * size**2)
 
     @classmethod
-    def of_scores(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> Units:
+    def of_scores(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> ScoreUnits:
         """Return units that leave scores and loss as they are."""
         like = np.asarray(loss.best_constant(y, weight))
         return cls(np.zeros_like(like), np.ones_like(like), 1.0)
@@ -172,7 +172,7 @@ class SoftRules:
         Standardised; all computations have its precision.
     y, weight : arrays of shape (n_samples,)
     loss : Loss
-    units : Units
+    units : ScoreUnits
         The units of all parameters and of the losses returned.
     architecture : Architecture
     penalties : Penalties
@@ -185,7 +185,7 @@ class SoftRules:
         y: NDArray[np.float64],
         weight: NDArray[np.float64],
         loss: Loss,
-        units: Units,
+        units: ScoreUnits,
         architecture: Architecture,
         penalties: Penalties,
     ) -> None:

@@ -1,0 +1,1 @@
+"""Closest change: what must change in a row to get another prediction."""

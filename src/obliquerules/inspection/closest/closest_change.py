@@ -1,0 +1,285 @@
+"""Closest change: the least change to the inputs of one row that gives the wanted prediction."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obliquerules.arrays import Vector
+from obliquerules.data.offsets import amounts_given
+from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal
+from obliquerules.inspection.closest.search import Search, same_distance, search_all
+from obliquerules.inspection.variables import Facts, Value, days_text, value_text
+from obliquerules.rules import Block, Model, RuleEnsemble
+from obliquerules.rules.columns import Level
+from obliquerules.rules.moments import DAY
+from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
+from obliquerules.rules.records import Records
+from obliquerules.rules.tables import Table
+
+
+@dataclass(frozen=True)
+class VariableChange:
+    """The change of one variable.
+
+    Attributes
+    ----------
+    variable : str
+    before, after : float, str, int, bool, date, time, duration or None
+        The values; None where the value was missing.
+    distance : float
+        Its share of the distance.
+    """
+
+    variable: str
+    before: Value
+    after: Value
+    distance: float
+
+    @property
+    def step(self) -> str | None:
+        """The difference in words; None if the values have none."""
+        before, after = self.before, self.after
+        if isinstance(before, float) and isinstance(after, float):
+            return _signed_number(after - before)
+        if isinstance(before, datetime.timedelta) and isinstance(after, datetime.timedelta):
+            return _signed_days(after - before)
+        if isinstance(before, datetime.date) and isinstance(after, datetime.date):
+            return _signed_days(_at_midnight(after) - _at_midnight(before))
+        return None
+
+
+@dataclass(frozen=True)
+class ClosestChange(Records[VariableChange]):
+    """The closest change of inputs that gives the wanted prediction; prints as a short text.
+
+    The distance is the sum of the absolute changes, each in standard deviations of its variable and multiplied by its cost. A
+    change from one level to another counts as one, whichever levels they are. A missing value that becomes known, if it may,
+    counts as one, too, and a number moreover as its distance from the median.
+
+    Attributes
+    ----------
+    changes : tuple of VariableChange
+        The variables that change; empty if the row has the wanted prediction already, or if no change was found.
+    row : tuple or None
+        All inputs after the change: numbers, levels, dates, times and durations, and None where a value is missing. None if no
+        change was found.
+    distance : float
+        Infinite if no change was found.
+    bound : float
+        No change within the given ranges and below this distance gives the wanted prediction. Infinite if no change does.
+    proven : bool
+        Whether the search was completed. If so, the distance is the least possible, up to a millionth and the given
+        tolerance. If not, there may be a closer change.
+    before, after : object
+        The predictions.
+    wanted : str
+        The wanted prediction in words.
+    limited : bool
+        Whether the search ended because of ``max_steps``.
+    """
+
+    changes: tuple[VariableChange, ...]
+    row: tuple[Value, ...] | None
+    distance: float
+    bound: float
+    proven: bool
+    before: Any
+    after: Any
+    wanted: str
+    limited: bool = False
+
+    def _records(self) -> tuple[VariableChange, ...]:
+        return self.changes
+
+    def _parts(self) -> Iterator[str | Table]:
+        now = f"The prediction is {_prediction_text(self.before)}"
+        if self.row is None:
+            yield f"{now}. {self._failure()}"
+        elif not self.changes:
+            yield f"{now}: it is {self.wanted} already."
+        else:
+            yield f"{now}. To make it {self.wanted}, change"
+            lines = [(f"{c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", _size(c)) for c in self.changes]
+            yield Table(lines, headed=False, indent="  ")
+            yield self._certificate()
+
+    def _failure(self) -> str:
+        """Say why there is no change."""
+        if self.proven:
+            return f"No change within the given ranges makes it {self.wanted}."
+        why = (
+            "not all were tried: raise max_steps"
+            if self.limited
+            else "one so close to its bounds that rounding hides it may exist"
+        )
+        return f"No change was found that makes it {self.wanted}, but {why}."
+
+    def _certificate(self) -> str:
+        size = f"That is a distance of {_deviations(self.distance)} in all{self._counting()}"
+        if not self.proven:
+            return (
+                f"{size}. It is the best that was found, and not proven to be the closest: none is below {_floor(self.bound)}."
+            )
+        if self.distance <= self.bound + 2.0 * same_distance(self.bound):
+            return f"{size}, and no smaller change within the given ranges does it."
+        return f"{size}; none of less than {_floor(self.bound)} within the given ranges does it."
+
+    def _counting(self) -> str:
+        """Say how changes without a difference count."""
+        odd = [change for change in self.changes if change.step is None]
+        kinds = {
+            "another level counts as one": any(change.before is not None for change in odd),
+            "a level that was missing counts as one": any(change.before is None and not _is_amount(change) for change in odd),
+            "a number that was missing counts as one and its distance from the median": any(
+                change.before is None and _is_amount(change) for change in odd
+            ),
+        }
+        said = ", ".join(words for words, is_so in kinds.items() if is_so)
+        return f" ({said})" if said else ""
+
+
+def _is_amount(change: VariableChange) -> bool:
+    """Say whether a variable has become a number, a date, a time or a duration."""
+    return isinstance(change.after, float | datetime.date | datetime.timedelta)
+
+
+def _at_midnight(moment: datetime.date) -> datetime.datetime:
+    return moment if isinstance(moment, datetime.datetime) else datetime.datetime.combine(moment, datetime.time())
+
+
+def _signed_number(difference: float) -> str:
+    return f"{'-' if difference < 0.0 else '+'}{readable(abs(difference))}"
+
+
+def _signed_days(difference: datetime.timedelta) -> str:
+    days = difference.total_seconds() / DAY
+    return f"{'-' if days < 0.0 else '+'}{days_text(abs(days))}"
+
+
+def _prediction_text(prediction: Any) -> str:
+    return readable(prediction) if isinstance(prediction, float) else repr(prediction)
+
+
+def _size(change: VariableChange) -> str:
+    if change.step is None:
+        return f"(counts as {readable(change.distance)})"
+    return f"({change.step}, {_deviations(change.distance)})"
+
+
+def _deviations(distance: float) -> str:
+    text = readable(distance)
+    return f"{text} standard deviation{'' if text == '1' else 's'}"
+
+
+def _floor(bound: float) -> str:
+    """Return a short number that is certainly not above the bound."""
+    return readable(rounded_to(0.999 * bound, 4))
+
+
+def closest_change(
+    model: Model,
+    region: Feasible,
+    goal: Goal,
+    rows: NDArray[np.float64] | Block,
+    *,
+    tolerance: float,
+    max_steps: int,
+    words: Mapping[int, Level] = MappingProxyType({}),
+    given: Vector | None = None,
+) -> ClosestChange:
+    """Search for the closest change.
+
+    Parameters
+    ----------
+    model : Model
+    region : Feasible
+    goal : Goal
+    rows : Block, or array of shape (n_samples, n_features)
+        Where the search may start.
+    tolerance, max_steps
+        See `RuleModel.closest_change`.
+    words : dict of int to str, int or bool, optional
+        What levels of the row that were never seen in fit are called, by column.
+    given : array of shape (1,) or (1, n_classes), optional
+        The exposure or the offset of the row, which a model that has one needs; it does not change.
+    """
+    given = amounts_given(model, given, 1)
+    columns = model.ensemble.columns
+
+    def predict(row: Vector) -> Any:
+        return model.predict(Block(columns, row[None, :]), given).tolist()[0]
+
+    matrix = rows.matrix if isinstance(rows, Block) else rows
+    outcome = search_all(_at_offset(model, given), region, goal, matrix, max_steps)
+    limited = outcome.n_steps >= max_steps and not outcome.proven
+    found = ClosestChange((), None, math.inf, outcome.bound, outcome.proven, predict(region.x), None, goal.words, limited)
+    if outcome.search is None:
+        return found
+    row = _shortened(outcome.search, tolerance)
+    facts = Facts(Block(columns, np.vstack([region.x, row])), {(i, j): word for j, word in words.items() for i in (0, 1)})
+    distance, after = outcome.search.region.distance(row), predict(row)
+    return replace(
+        found,
+        changes=tuple(_changes(facts, region, outcome.search.region)),
+        row=tuple(facts.value(1, column) for column in range(len(row))),
+        distance=distance,
+        bound=min(outcome.bound, distance),
+        after=after,
+        wanted=f"{ANOTHER_CLASS} ({_prediction_text(after)})" if goal.words == ANOTHER_CLASS else goal.words,
+    )
+
+
+def _at_offset(model: Model, given: Vector | None) -> RuleEnsemble:
+    """Return the ensemble that predicts, with the offset of a row in its constant."""
+    ensemble = model.ensemble
+    if given is None or model.offset is None or model.offset.kind != "offset":
+        return ensemble
+    return ensemble.with_rules(ensemble.rules, np.asarray(ensemble.intercept) + given[0])
+
+
+def _changes(facts: Facts, region: Feasible, known: Feasible) -> list[VariableChange]:
+    """Return the changes from the first row to the second, the largest first; in the known region nothing more is missing."""
+    row = facts.block.matrix[1]
+    changes = []
+    for column in region.moved(row):
+        distance = region.cost[column] if column in (*region.choices, *region.unknown) else 0.0
+        if column not in region.choices:
+            distance += abs(row[column] - known.x[column]) / region.unit[column] * region.cost[column]
+        name, before, after = facts.column(column).name, facts.value(0, column), facts.value(1, column)
+        changes.append(VariableChange(name, before, after, float(distance)))
+    return sorted(changes, key=lambda change: -change.distance)
+
+
+def _shortened(search: Search, tolerance: float) -> Vector:
+    """Return the best row in short decimals, as far as the tolerance on the distance allows."""
+    region, row = search.region, np.array(search.best)
+    moved = np.flatnonzero((row != region.x) & ~region.whole & region.free)
+    allowed = max(tolerance, same_distance(search.least)) / max(1, len(moved))
+    for j in moved:
+        for value in _short_values(float(row[j]), float(allowed / region.cost[j] * region.unit[j]), float(region.x[j])):
+            shorter = row.copy()
+            shorter[j] = value
+            if region.lower[j] <= value <= region.upper[j] and search.wanted(shorter):
+                row = shorter
+                break
+    return row
+
+
+def _short_values(value: float, reach: float, unchanged: float) -> Iterator[float]:
+    """Yield numbers within reach of a value: the one before the change, if it is, and then the shortest ones on either side."""
+    if abs(value - unchanged) <= reach:
+        yield unchanged
+    candidates = {
+        shortest_decimal(value - reach, value + reach),
+        shortest_decimal(value, value + reach),
+        shortest_decimal(value - reach, value),
+    }
+    yield from sorted(candidates, key=lambda number: (significant_digits(number), abs(number - value)))
