@@ -77,7 +77,7 @@ from obliquerules.rules.edits import EditLog
 from obliquerules.rules.files.encoding import save_model
 from obliquerules.rules.model import Offset, Origin
 from obliquerules.rules.path_table import PathTable
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 Arguments = ParamSpec("Arguments")
 Estimator = TypeVar("Estimator", bound="RuleModel")

@@ -22,7 +22,7 @@ from obliquerules.parameters import check_declared, jobs, real, seed, verbosity,
 from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
 from obliquerules.rules.columns import Range
 from obliquerules.rules.labels import Labels
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 # More rows make the search longer in proportion, and risks at equal complexity lower by a per cent or less on average.
 SEARCH_ROWS = 20_000

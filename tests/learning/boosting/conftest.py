@@ -2,7 +2,7 @@
 
 import pytest
 
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 
 @pytest.fixture

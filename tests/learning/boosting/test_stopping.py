@@ -21,7 +21,7 @@ from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.tgb import TGB
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 from .tasks import data, task_of
 

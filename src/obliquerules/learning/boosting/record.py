@@ -10,7 +10,7 @@ from operator import attrgetter
 from obliquerules.learning.boosting.problem import Stage
 from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 # Why growth may have ended before its end.
 MAX_SECONDS, INTERRUPTED = "max_seconds", "interrupted"
