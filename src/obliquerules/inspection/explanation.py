@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import amounts_given
+from obliquerules.data.offsets import model_offset
 from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
 from obliquerules.inspection.variables import Facts, Value, amount_text, value_of, value_text
 from obliquerules.rules import Block, Column, Factor, Membership, Model, Proposition, Rule, Test
@@ -381,7 +381,7 @@ def explain(
     """
     ensemble = model.ensemble
     facts = Facts(ensemble.block(X), words)
-    given = amounts_given(model, given, len(facts.block))
+    given = model_offset(model, given, len(facts.block))
     scores = model.scores(facts.block, given)
     between = comparisons(model, scores, versus)
     columns = {column: facts.column(column) for column in ensemble.used_columns}
@@ -467,7 +467,7 @@ def _product(rule: Rule, factor: Factor, outputs: Sequence[str] | None, facts: F
     # Two signs in a row are hard to read.
     product = f"({product})" if product.startswith("-") else product
     weights = Rule(rule.weight).amounts(outputs=outputs)
-    weights = f"({weights})" if len(rule.spoken_for) > 1 else weights
+    weights = f"({weights})" if len(rule.classes_with_weight) > 1 else weights
     return f"{name} is {said}" + (f", clipped to {counted}" if clipped != number else ""), f"{weights} x {product}"
 
 

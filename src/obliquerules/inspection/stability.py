@@ -223,7 +223,7 @@ def _intervals_of(rule: Rule, ends: Vector) -> Interval | tuple[Interval | None,
     """Return the ends of an interval as numbers; with many classes, of one for each class that the rule speaks for."""
     if not isinstance(rule.weight, tuple):
         return _reaching(rule.weight, ends)
-    return tuple(_reaching(rule.weight[k], one) if k in rule.spoken_for else None for k, one in enumerate(ends))
+    return tuple(_reaching(rule.weight[k], one) if k in rule.classes_with_weight else None for k, one in enumerate(ends))
 
 
 def _reaching(weight: float, ends: Vector) -> Interval:

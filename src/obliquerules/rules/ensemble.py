@@ -112,7 +112,9 @@ class RuleEnsemble:
         """Return the ensemble of one of the scores: its constant, and the rules that change it, each with one weight."""
         if self.outputs is None:
             return self
-        rules = [Rule(rule.weights[output], rule.condition, rule.factor) for rule in self.rules if output in rule.spoken_for]
+        rules = [
+            Rule(rule.weights[output], rule.condition, rule.factor) for rule in self.rules if output in rule.classes_with_weight
+        ]
         return RuleEnsemble(rules, self.intercepts[output], self.columns)
 
     @property

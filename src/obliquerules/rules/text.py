@@ -135,8 +135,8 @@ def in_columns(rows: list[Row]) -> list[str]:
 def _amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
     """Return the weights of a rule with its factor, blank for classes of which it says nothing."""
     # A factor is read off its weights, which may all be zero.
-    in_full = rule.is_constant or (rule.factor is not None and not rule.spoken_for)
-    shown = range(len(rule.weights)) if in_full else rule.spoken_for
+    in_full = rule.is_constant or (rule.factor is not None and not rule.classes_with_weight)
+    shown = range(len(rule.weights)) if in_full else rule.classes_with_weight
     factor = None if rule.factor is None else rule.factor.describe(ensemble.columns, style)
     return tuple(style.amount(weight, factor) if output in shown else "" for output, weight in enumerate(rule.weights))
 
@@ -229,7 +229,7 @@ def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
     lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
     for rule in ensemble:
         when = [f"if {rule.condition.describe(ensemble.columns, style)}"] if rule.condition.propositions else []
-        changes, factor = [(rule.weights[output], wording.of(output)) for output in rule.spoken_for], rule.factor
+        changes, factor = [(rule.weights[output], wording.of(output)) for output in rule.classes_with_weight], rule.factor
         if factor is None:
             change = _joined([_change(weight, style, one) for weight, one in changes])
         elif (reach := style.hinge(ensemble.columns, factor)) is not None:

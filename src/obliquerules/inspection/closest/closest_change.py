@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import amounts_given
+from obliquerules.data.offsets import model_offset
 from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal
 from obliquerules.inspection.closest.search import Search, same_distance, search_all
 from obliquerules.inspection.variables import Facts, Value, days_text, value_text
@@ -211,7 +211,7 @@ def closest_change(
     given : array of shape (1,) or (1, n_classes), optional
         The exposure or the offset of the row, which a model that has one needs; it does not change.
     """
-    given = amounts_given(model, given, 1)
+    given = model_offset(model, given, 1)
     columns = model.ensemble.columns
 
     def predict(row: Vector) -> Any:
