@@ -140,7 +140,7 @@ def test_an_export(package):
     program = """
 from obliquerules import Model, RuleEnsemble
 from obliquerules.cli.export import parser
-from obliquerules.export.formats import export
+from obliquerules.export.export_formats import export
 from obliquerules.losses import LOSSES
 model = Model.of(RuleEnsemble.parse("+1 if age >= 3", ["age"]), LOSSES["logistic"])
 print(export(model, parser().parse_args(["model.json", "--to", "lisp"]).to).verification)

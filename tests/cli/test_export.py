@@ -11,7 +11,7 @@ import pytest
 
 from obliquerules import load_model
 from obliquerules.cli import export as command
-from obliquerules.export.formats import EXPORT_FORMATS
+from obliquerules.export.export_formats import EXPORT_FORMATS
 from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.workbook import read_cells
 

@@ -8,7 +8,7 @@ import sqlglot
 
 from benchmarks.datasets import DATASETS
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
-from obliquerules.export.formats import find_format
+from obliquerules.export.export_formats import find_format
 from obliquerules.export.frame import LIBRARIES, installed_libraries, outputs_of
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS

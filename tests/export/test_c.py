@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from obliquerules.export.formats import find_format
+from obliquerules.export.export_formats import find_format
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError, compare, telling_rows
 from obliquerules.rules import Model

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.export.document import document_model
-from obliquerules.export.formats import export, find_format
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.frame import LIBRARIES, installed_libraries
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS

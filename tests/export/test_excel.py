@@ -10,7 +10,7 @@ from hypothesis import given
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.export.excel import ExcelLanguage, _far_from_thresholds
-from obliquerules.export.formats import export, find_format
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
 from obliquerules.export.workbook import read_cells

@@ -11,7 +11,7 @@ import pytest
 import sqlglot
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.export.formats import export, find_format
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.verification import compare, telling_rows

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from obliquerules import RuleEnsemble
-from obliquerules.export.formats import export
+from obliquerules.export.export_formats import export
 from obliquerules.export.frame import LIBRARIES, SUPPORTED
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model

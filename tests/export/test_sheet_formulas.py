@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from obliquerules import Column, Conjunction, LLTBoostClassifier, LLTBoostRegressor, Membership, Rule, RuleEnsemble
-from obliquerules.export.formats import find_format
+from obliquerules.export.export_formats import find_format
 from obliquerules.export.sheet_formulas import find_office, recalculated
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError, compare

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Column, Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.export.formats import export, find_format
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS, smallest_factor
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor, Model
-from obliquerules.rules.moments import EPOCH
+from obliquerules.rules.columns import EPOCH
 
 from ..rules.strategies import any_finite, ensembles, matrices
 from .models import MODELS, NAMED, ORDINARY

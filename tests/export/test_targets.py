@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.export.formats import EXPORT_FORMATS, export, find_format
+from obliquerules.export.export_formats import EXPORT_FORMATS, export, find_format
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
 from obliquerules.losses import LOSSES

@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot.optimizer.qualify import qualify
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble, TGBClassifier
-from obliquerules.export.formats import export, find_format
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.frame import LIBRARIES, installed_libraries
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS

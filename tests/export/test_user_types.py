@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from obliquerules import LLTBoostClassifier, RuleEnsemble
-from obliquerules.export.formats import export, find_format
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.verification import ExportError

@@ -15,7 +15,7 @@ from obliquerules.data.training_columns import SMALLEST_SIZE, check_size, traini
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.rules import Block, Columns, Model
 from obliquerules.rules.columns import is_finite
-from obliquerules.rules.style import column_names
+from obliquerules.rules.text.style import column_names
 
 
 def read(

@@ -47,7 +47,7 @@ from obliquerules.data.training_columns import check_sizes
 from obliquerules.estimators.dask_predict import dask_predict
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
-from obliquerules.export.formats import Export, export
+from obliquerules.export.export_formats import Export, export
 from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.closest.request import feasible_region, goal_for
 from obliquerules.inspection.explanation import Explanation, explain

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Matrix
-from obliquerules.export.formats import ExportFormat
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
 from obliquerules.export.table_values import level_values, unseen_level

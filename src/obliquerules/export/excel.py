@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
 from obliquerules.data.reading import read
-from obliquerules.export.formats import Export, ExportFormat
+from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.sheet_formulas import (
     EMPTY,
@@ -44,8 +44,7 @@ from obliquerules.export.workbook import (
     read_cells,
     write_workbook,
 )
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 # Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.

@@ -16,14 +16,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from obliquerules.arrays import Matrix
-from obliquerules.export.formats import ExportFormat
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import Language
 from obliquerules.export.source import Source
 from obliquerules.export.table_values import TEMPORAL, moment_arrays, threshold_moment
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 Columns = dict[str, Any]

@@ -12,7 +12,7 @@ import numpy as np
 
 from obliquerules.arrays import Matrix
 from obliquerules.export.document import model_document
-from obliquerules.export.formats import ExportFormat
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import Language, known_levels
 from obliquerules.export.source import Source
 from obliquerules.export.verification import CannotVerifyError

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Matrix
-from obliquerules.export.formats import Export, ExportFormat
+from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS, TEMPORARY, Dialect, fields, kind_of_type
 from obliquerules.export.verification import ExportError

@@ -22,8 +22,7 @@ from obliquerules.export.table_values import TEMPORAL, threshold_moment
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Factor, Rule
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 # The temporary table that holds the rows on which a query is verified.

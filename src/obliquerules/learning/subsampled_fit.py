@@ -20,10 +20,10 @@ from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.learning.method import Growth, Method, Task, factor_scales
 from obliquerules.learning.refit import weights_of_patterns
 from obliquerules.losses import Loss
-from obliquerules.pareto import pareto
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.numbers import rounded_to
+from obliquerules.rules.path_table import pareto
 from obliquerules.status_line import StatusLine, opened
 
 # Larger ensembles are not fitted to a table of firing patterns: it has two to the power of the number of rules.

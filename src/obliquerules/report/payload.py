@@ -18,14 +18,14 @@ from obliquerules.report.figures import figures
 from obliquerules.report.groups import conditions_of, factors_of, spread_sizes
 from obliquerules.report.measured_rows import MeasuredRows
 from obliquerules.rules import Columns, Conjunction, Factor, Model, Rule, RuleEnsemble
-from obliquerules.rules.bands import Cut, interval, only_column
 from obliquerules.rules.columns import Column, Level
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.files.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.files.fields import header
 from obliquerules.rules.proposition import Test
-from obliquerules.rules.style import PLAIN, Style, plain_level, plain_name
-from obliquerules.rules.text import LARGEST_RATIO
+from obliquerules.rules.text.bands import Cut, interval, only_column
+from obliquerules.rules.text.formats import LARGEST_RATIO
+from obliquerules.rules.text.style import PLAIN, Style, plain_level, plain_name
 
 # A word between two operators and numbers, a column by its number, and a level as it is printed.
 Piece = str | int | list[str]

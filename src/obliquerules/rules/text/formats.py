@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from obliquerules.rules.bands import Band, BandTable, band_tables
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.rules.rule import Rule
-from obliquerules.rules.style import PLAIN, Style, column_at, plain_heading
-from obliquerules.rules.tables import html_table
+from obliquerules.rules.text.bands import Band, BandTable, band_tables
+from obliquerules.rules.text.records import html_table
+from obliquerules.rules.text.style import PLAIN, Style, column_at, plain_heading
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
@@ -24,7 +24,7 @@ LARGEST_RATIO = 1000.0
 
 # The cells of a line, and a heading with its lines.
 Row = tuple[str, ...]
-Table = tuple[Row, list[Row]]
+Grid = tuple[Row, list[Row]]
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _markdown_table(heading: Row, lines: Iterable[Row]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (heading, sides, *lines))
 
 
-def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Table]:
+def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Grid]:
     """Return the table of rules and the band tables as text."""
     if ensemble.outputs is not None:
         return [_class_table(ensemble, style), *(_bands(table, style, wording) for table in band_tables(ensemble))]
@@ -193,7 +193,7 @@ def _ratio(rule: Rule, wording: Wording) -> str:
     return f"{ratio} per unit" if ratio and rule.factor is not None else ratio
 
 
-def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
+def _class_table(ensemble: RuleEnsemble, style: Style) -> Grid:
     """Return the rules with a column for each class."""
     heading = (*map(style.name, ensemble.outputs or ()), "if")
     return heading, [
@@ -202,7 +202,7 @@ def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
     ]
 
 
-def _bands(table: BandTable, style: Style, wording: Wording) -> Table:
+def _bands(table: BandTable, style: Style, wording: Wording) -> Grid:
     heading = _row(wording, "in all", wording.factor, table.heading(style))
     return heading, [
         _row(wording, style.signed(band.weight), wording.ratio(band.weight), band.describe(style)) for band in table.legible

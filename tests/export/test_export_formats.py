@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from obliquerules import Rule, RuleEnsemble
-from obliquerules.export.formats import export, find_format
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
