@@ -10,7 +10,7 @@ from obliquerules import Rule, RuleEnsemble
 from obliquerules.losses import MultinomialLoss
 from obliquerules.rules.model import NO_LOSSES
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 from ..report.mixed import any_rows
 from .models import CULTIVARS, ODD_CLASSES, measured, of_classes, three
@@ -296,7 +296,7 @@ def test_hostile_names_of_classes_are_text(workbench):
 
 def test_on_a_narrow_page_weights_stand_beside_the_names_of_classes(workbench):
     page, model, _, _ = open_three(workbench)
-    (code, *_) = model.ensemble_[0].spoken_for
+    (code, *_) = model.ensemble_[0].classes_with_weight
     name = model.classes_[code]
     assert name not in page.text("rule-0")
     page.resize(390)

@@ -15,16 +15,8 @@ from hypothesis.extra import numpy as hnp
 
 from obliquerules import LLTBoostClassifier, TGBRegressor
 from obliquerules.data.frames import special_frame
-from obliquerules.data.reading import (
-    LARGEST_VALUE,
-    SMALLEST_SIZE,
-    check_not_infinite,
-    check_size,
-    check_sizes,
-    read,
-    read_training,
-    read_weights,
-)
+from obliquerules.data.reading import check_not_infinite, read, read_training, read_weights
+from obliquerules.data.training_columns import LARGEST_VALUE, SMALLEST_SIZE, check_size, check_sizes
 from obliquerules.rules import Block, Column, Columns
 
 NUMBERS: list[Any] = [

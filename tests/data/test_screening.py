@@ -1,15 +1,25 @@
 """Screening: gains are those of Newton steps, and the columns that decide the target are among those kept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from obliquerules.data import screening
-from obliquerules.data.offsets import Outcomes
+from obliquerules.data import sparse as sparse_tables
+from obliquerules.data.blocks import RowBlock
 from obliquerules.data.reading import read_table
-from obliquerules.data.screening import gains, screened
+from obliquerules.data.sparse import gains, screened
 from obliquerules.losses import LOSSES, MultinomialLoss
 from obliquerules.rules import Block
+
+
+def block_of(X):
+    return read_table(sparse.csr_array(X))
+
+
+def gains_of(rows, loss):
+    return gains(rows.X.values, rows, loss)
 
 
 def table(n=400, p=40, seed=0, density=0.2):
@@ -39,37 +49,37 @@ def test_gains_are_those_of_their_definition(loss):
     X[rng.random(X.shape) < 0.05] = np.nan
     X[:, 5] += 1000.0
     y = rng.integers(3, size=len(X)) + (loss.name == "gamma") if loss.name != "logistic" else rng.integers(2, size=len(X))
-    rows = Outcomes(y.astype(float), rng.uniform(1.0, 2.0, len(X)))
-    found = gains(sparse.csr_array(X), rows, loss)
+    rows = RowBlock(block_of(X), y.astype(float), rng.uniform(1.0, 2.0, len(X)))
+    found = gains_of(rows, loss)
     expected = [newton_gain((x, (x != 0.0).astype(float)), x != 0.0, rows, loss) for x in X.T]
     assert np.allclose(found, expected, rtol=1e-8, atol=1e-12)
 
 
 def test_gains_do_not_depend_on_the_unit_of_a_column_nor_on_small_weights():
     X, _ = table()
-    rows = Outcomes((X[:, 3] > 0.2).astype(float), np.ones(len(X)))
-    found = gains(sparse.csr_array(X), rows, LOSSES["logistic"])
-    assert np.allclose(gains(sparse.csr_array(X * 1e6), rows, LOSSES["logistic"]), found)
-    shares = Outcomes(rows.y, rows.weight / len(X))
-    assert np.allclose(gains(sparse.csr_array(X), shares, LOSSES["logistic"]) * len(X), found)
+    rows = RowBlock(block_of(X), (X[:, 3] > 0.2).astype(float), np.ones(len(X)))
+    found = gains_of(rows, LOSSES["logistic"])
+    assert np.allclose(gains_of(replace(rows, X=block_of(X * 1e6)), LOSSES["logistic"]), found)
+    shares = replace(rows, weight=rows.weight / len(X))
+    assert np.allclose(gains_of(shares, LOSSES["logistic"]) * len(X), found)
 
 
 def test_an_offset_that_says_what_a_column_says_takes_its_gain_away():
     X, _ = table()
     y, weight = (X[:, 3] > 0.2).astype(float), np.ones(len(X))
-    without = gains(sparse.csr_array(X), Outcomes(y, weight), LOSSES["logistic"])
+    without = gains_of(RowBlock(block_of(X), y, weight), LOSSES["logistic"])
     offset = np.where(y > 0.0, 4.0, -4.0) - LOSSES["logistic"].best_constant(y, weight)
-    given = gains(sparse.csr_array(X), Outcomes(y, weight, offset), LOSSES["logistic"])
+    given = gains_of(RowBlock(block_of(X), y, weight, offset), LOSSES["logistic"])
     assert without.argmax() == 3
     assert given[3] < 0.01 * without[3]
 
 
 def test_the_columns_that_decide_are_kept_in_their_order(monkeypatch):
-    monkeypatch.setattr(screening, "MOST_COLUMNS", 5)
+    monkeypatch.setattr(sparse_tables, "MOST_COLUMNS", 5)
     X, rng = table(n=2000, p=500)
     X[rng.random(len(X)) < 0.3, 77] = np.nan
     y = 2.0 * X[:, 411] - X[:, 20] + 1.5 * (X[:, 300] != 0.0) + np.isnan(X[:, 77])
-    found = screened(read_table(sparse.csr_array(X)), Outcomes(y, np.ones(len(y))), LOSSES["squared"])
+    found = screened(RowBlock(block_of(X), y, np.ones(len(y))), LOSSES["squared"])
     assert {20, 77, 300, 411} <= set(found.kept)
     assert list(found.kept) == sorted(found.kept)
     assert found.X.names == tuple(f"x{place}" for place in found.kept)
@@ -78,14 +88,14 @@ def test_the_columns_that_decide_are_kept_in_their_order(monkeypatch):
 
 
 def test_columns_of_a_few_rows_of_a_rare_class_do_not_push_out_one_that_matters(monkeypatch):
-    monkeypatch.setattr(screening, "MOST_COLUMNS", 10)
+    monkeypatch.setattr(sparse_tables, "MOST_COLUMNS", 10)
     n, rng = 20_000, np.random.default_rng(0)
     common = (rng.random(n) < 0.1).astype(float)
     y = (rng.random(n) < np.where(common > 0.0, 0.02, 0.002)).astype(float)
     # A word that is in a single row, for each of the rows.
     X = sparse.hstack([sparse.identity(n), sparse.csr_array(common[:, None])], format="csr")
     assert y.sum() > 50
-    assert n in screened(read_table(X), Outcomes(y, np.ones(n)), LOSSES["logistic"]).kept
+    assert n in screened(RowBlock(read_table(X), y, np.ones(n)), LOSSES["logistic"]).kept
 
 
 def test_the_order_of_rows_does_not_decide_between_columns_that_are_equally_good():
@@ -94,15 +104,14 @@ def test_the_order_of_rows_does_not_decide_between_columns_that_are_equally_good
     weight = np.full(300, 0.1)
     loss, kept = LOSSES["logistic"], []
     for order in [np.arange(300), *(rng.permutation(300) for _ in range(5))]:
-        kept.append(screened(read_table(X[order]), Outcomes(y[order], weight), loss).kept)
+        kept.append(screened(RowBlock(read_table(X[order]), y[order], weight), loss).kept)
     assert all(one == kept[0] for one in kept)
 
 
 def test_few_columns_and_dense_tables_are_learned_from_as_they_are():
     X, _ = table()
-    rows = Outcomes(X[:, 0], np.ones(len(X)))
-    dense = Block.of_matrix(X)
-    assert screened(dense, rows, LOSSES["squared"]).X is dense
-    few = screened(read_table(sparse.csr_array(X)), rows, LOSSES["squared"])
+    dense = RowBlock(Block.of_matrix(X), X[:, 0], np.ones(len(X)))
+    assert screened(dense, LOSSES["squared"]).X is dense.X
+    few = screened(replace(dense, X=block_of(X)), LOSSES["squared"])
     assert few.kept is None
     assert np.array_equal(few.X.matrix, X)

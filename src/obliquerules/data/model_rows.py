@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import Given, Outcomes, amounts_given, read_given_to
+from obliquerules.data.offsets import OffsetValues, Outcomes, model_offset, read_model_offset
 from obliquerules.data.reading import read, read_outcomes, read_table, read_target, warn_of_new_values
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Level
@@ -40,11 +40,11 @@ class ModelRows:
 
     def given(self, exposure: Any = None, offset: Any = None) -> ModelRows:
         """Return the rows with their exposure or offset; raise unless it is what the model was fitted with."""
-        return replace(self, amounts=read_given_to(self.model, exposure, offset, len(self)))
+        return replace(self, amounts=read_model_offset(self.model, exposure, offset, len(self)))
 
     def given_amounts(self, amounts: Any) -> ModelRows:
         """Return the rows with their exposure or offset, whichever the model has."""
-        return replace(self, amounts=amounts_given(self.model, amounts, len(self)))
+        return replace(self, amounts=model_offset(self.model, amounts, len(self)))
 
     def rows(self, which: Any) -> ModelRows:
         """Return some of the rows, chosen by a slice, a mask or positions."""
@@ -79,7 +79,7 @@ class ModelRows:
     def outcomes(self, y: Any, sample_weight: Any = None) -> Outcomes:
         """Return targets and weights as the loss takes them, with the exposure or offset taken into account."""
         target, weight = read_outcomes(self.model, y, sample_weight, len(self))
-        found = None if self.amounts is None or self.model.offset is None else Given(self.model.offset, self.amounts)
+        found = None if self.amounts is None or self.model.offset is None else OffsetValues(self.model.offset, self.amounts)
         return Outcomes.of(self.model.loss, target, weight, found)
 
 

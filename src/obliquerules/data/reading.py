@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 from obliquerules.data.levels import block_of, column_of_objects, recoded
-from obliquerules.data.training_columns import training_columns
+from obliquerules.data.training_columns import SMALLEST_SIZE, check_size, training_columns
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.rules import Block, Columns, Model
 from obliquerules.rules.columns import is_finite
-from obliquerules.rules.style import column_names
-
-# Weight times the square of a value, added over all rows, is then still a finite double.
-LARGEST_VALUE = 1e75
-# A column whose largest value is below this cannot be weighed against another: the quotient of two columns must be finite too.
-SMALLEST_SIZE = 1e-200
+from obliquerules.rules.text.style import column_names
 
 
 def read(
@@ -217,44 +212,6 @@ def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     column = int(np.flatnonzero(infinite.any(axis=0))[0])
     row = int(np.flatnonzero(infinite[:, column])[0])
     raise ValueError(f"Input X has an infinite value (inf) in column '{names[column]}', first in row {row}.")
-
-
-def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if a value of X is too large to be learned from, or all values of a column are too small to compute with.
-
-    The sentence names the column. In single precision there are no such values.
-    """
-    if X.dtype == np.float32:
-        return
-    largest = _largest(X)
-    for column in np.flatnonzero(largest > LARGEST_VALUE)[:1]:
-        raise ValueError(too_large(f"Column '{names[column]}' of X"))
-    for column in np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))[:1]:
-        raise ValueError(too_small(names[column], largest[column]))
-
-
-def _largest(X: NDArray[np.float64]) -> Vector:
-    """Return the largest absolute value of each column, without a copy of X."""
-    return np.asarray(np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0)))
-
-
-def check_size(values: NDArray[np.float64], what: str) -> None:
-    """Raise if a value is too large to be learned from."""
-    if (np.abs(values) > LARGEST_VALUE).any():
-        raise ValueError(too_large(what))
-
-
-def too_large(what: str) -> str:
-    """Return the sentence that refuses values that are too large to be learned from."""
-    return f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added."
-
-
-def too_small(name: str, largest: float) -> str:
-    """Return the sentence that refuses a column whose values are too small to compute with."""
-    return (
-        f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller unit, "
-        "so that its numbers become larger."
-    )
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Vector:

@@ -14,9 +14,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.arrays import Vector
-from obliquerules.data.reading import LARGEST_VALUE
 from obliquerules.data.sample import sums
-from obliquerules.estimators.lazily import lazily
+from obliquerules.data.training_columns import LARGEST_VALUE
+from obliquerules.estimators.dask_predict import dask_predict
 from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.parameters import check_declared, declared
@@ -154,7 +154,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         total = sum(shares.values())
         return self._with(self.model_.with_shares([shares[label] / total for label in labels]))
 
-    @lazily
+    @dask_predict
     def decision_function(self, X: Any, *, offset: Any = None) -> Vector:
         """Return the log-odds of the second of `classes_` or, of more than two, the score of each, as scikit-learn asks.
 
@@ -163,13 +163,13 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         """
         return self._log_odds(self._scores(X, offset=offset)[0])
 
-    @lazily
+    @dask_predict
     def predict_proba(self, X: Any, *, offset: Any = None) -> NDArray[np.float64]:
         """Return the probability of each of `classes_`, shape (n_samples, n_classes)."""
         scores, _ = self._scores(X, offset=offset)  # first, because it raises if the model is not fitted
         return self._shares(scores)
 
-    @lazily
+    @dask_predict
     def predict(self, X: Any, *, offset: Any = None) -> NDArray[Any]:
         """Return the most probable class of each row; a model that was fitted with an offset needs that of each row."""
         scores, _ = self._scores(X, offset=offset)

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from obliquerules.arrays import Vector
 from obliquerules.data.reading import read_numbers
-from obliquerules.estimators.lazily import lazily
+from obliquerules.estimators.dask_predict import dask_predict
 from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss, TweedieLoss
 from obliquerules.parameters import check_declared, option, real_between
@@ -66,7 +66,7 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in POSITIVE_ONLY
         return tags
 
-    @lazily
+    @dask_predict
     def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Vector:
         """Return the predicted mean of each row: the score or, under a log link, its exponential.
 

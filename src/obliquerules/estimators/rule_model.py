@@ -20,18 +20,18 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import _num_samples, assert_all_finite, check_is_fitted, validate_data
 
 from obliquerules.arrays import Vector
+from obliquerules.data.blocks import RowBlock, StoredTable
 from obliquerules.data.frames import column_kinds, misplaced_column
 from obliquerules.data.offsets import (
-    Given,
+    OffsetValues,
     Outcomes,
     exposure_unit,
-    read_given,
-    read_given_to,
     read_groups,
+    read_model_offset,
+    read_offset,
     warn_of_other_class,
 )
 from obliquerules.data.reading import (
-    check_sizes,
     check_weights,
     read_inputs,
     read_outcomes,
@@ -41,13 +41,12 @@ from obliquerules.data.reading import (
     read_weights,
 )
 from obliquerules.data.sample import Sample
-from obliquerules.data.screening import screened
-from obliquerules.data.sparse import scores_of
-from obliquerules.data.stored import stored_table
-from obliquerules.data.tables import Reading, Roles, RowsOfTable, SeenTable, Table
+from obliquerules.data.sparse import scores_of, screened
+from obliquerules.data.stored_tables import ColumnRoles, StoredRows, TableReader, TableSummary, stored_table
+from obliquerules.data.training_columns import check_sizes
+from obliquerules.estimators.dask_predict import dask_predict
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
-from obliquerules.estimators.lazily import lazily
 from obliquerules.export.registry import export
 from obliquerules.export.target import Export
 from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
@@ -200,20 +199,20 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         if table is not None:
             if groups is not None or feature_names is not None or ordered:
                 raise ValueError("groups, feature_names and ordered are for tables in memory; X is not.")
-            return self._learn_from_table(table, Roles.of(table, y, sample_weight, exposure, offset), stopwatch)
+            return self._learn_from_table(table, ColumnRoles.of(table, y, sample_weight, exposure, offset), stopwatch)
         block, target, every = self._training_data(X, y, sample_weight, feature_names, ordered)
         counted = None if len(target) == len(every) else np.flatnonzero(every)
         weight = every if counted is None else every[counted]
         encoded, labels = self._encoded(target, weight, loss)
         if labels is not None:
             loss = class_loss(len(labels))
-        given = read_given(exposure, offset, len(every), None if labels is None else labels.outputs, counted)
+        given = read_offset(exposure, offset, len(every), None if labels is None else labels.outputs, counted)
         class_weights = None if labels is None else self._class_weights(encoded, labels, weight)
-        given = None if given is None else given.checked(block.names).in_its_mean(weight)
+        given = None if given is None else given.checked(block.names).with_mean_unit(weight)
         in_groups = None if groups is None else read_groups(groups, every)
         grouped = in_groups if in_groups is None or counted is None else in_groups[counted]
         rows = Outcomes.of(loss, encoded, weight, given, class_weights)
-        screen = screened(block, rows, loss)
+        screen = screened(RowBlock(block, rows.y, rows.weight, rows.offset), loss)
         if labels is not None and not labels.ascending:
             warn_of_other_class(rows, labels)
         task = Task(
@@ -239,10 +238,10 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         self.model_ = screen.in_all_columns(self.model_)
         return self
 
-    def _learn_from_table(self, table: Table, roles: Roles, stopwatch: Stopwatch) -> Self:
+    def _learn_from_table(self, table: StoredTable, roles: ColumnRoles, stopwatch: Stopwatch) -> Self:
         """Learn rules from a table that is not in memory."""
         method, loss = self._method(), self._loss()
-        seen = table.fold(functools.partial(SeenTable.of, roles=roles, has_classes=is_classifier(self)), roles.columns)
+        seen = table.fold(functools.partial(TableSummary.of, roles=roles, has_classes=is_classifier(self)), roles.columns)
         check_weights(seen.largest_weight)
         labels, class_weights = None, None
         if is_classifier(self):
@@ -252,7 +251,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
             class_weights = None if labels is None else self._class_weights(codes, labels, mass)
         given = _offset_of(roles, labels, seen)
         unit = weight_unit(seen.weight, seen.n_counted)
-        rows = RowsOfTable(table, Reading(roles, seen.columns.described(), loss, labels, given, class_weights, unit))
+        rows = StoredRows(table, TableReader(roles, seen.columns.described(), loss, labels, given, class_weights, unit))
         if rows.n_offsets and not method.class_offsets:
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=class_weights)
@@ -391,9 +390,9 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _rows(self, X: Any, y: Any, sample_weight: Any, exposure: Any = None, offset: Any = None) -> tuple[Block, Outcomes]:
         """Return inputs, and targets and weights as the loss takes them, read as in `fit`."""
         matrix, model = self._read(X), self.model_
-        given = read_given_to(model, exposure, offset, len(matrix))
+        given = read_model_offset(model, exposure, offset, len(matrix))
         target, weight = read_outcomes(model, y, sample_weight, len(matrix))
-        found = None if given is None or model.offset is None else Given(model.offset, given)
+        found = None if given is None or model.offset is None else OffsetValues(model.offset, given)
         return matrix, Outcomes.of(model.loss, target, weight, found)
 
     def _learnable_rows(self, *given: Any) -> tuple[Block, Outcomes]:
@@ -406,16 +405,16 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def _scores(self, X: Any, exposure: Any = None, offset: Any = None) -> tuple[Vector, Vector | None]:
         """Return the score of each row, and the exposure or offset that it was given."""
         matrix = self._read(X)  # first, because it raises if the model is not fitted
-        given = read_given_to(self.model_, exposure, offset, len(matrix))
+        given = read_model_offset(self.model_, exposure, offset, len(matrix))
         return scores_of(self.model_, matrix, given), given
 
     def _staged_scores(self, X: Any, exposure: Any = None, offset: Any = None) -> Iterator[tuple[Vector, Vector | None]]:
         matrix = self._read(X)
-        given = read_given_to(self.model_, exposure, offset, len(matrix))
+        given = read_model_offset(self.model_, exposure, offset, len(matrix))
         members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
         return ((scores_of(member, matrix, given), given) for member in members)
 
-    @lazily
+    @dask_predict
     def score_samples(self, X: Any, *, offset: Any = None) -> Vector:
         """Return the score of each row: its rules added up.
 
@@ -710,7 +709,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         Values: bmi = 32.1, bp = 101, s5 = 4.8598
         """
         block = self._read(X)
-        given = read_given_to(self.model_, exposure, offset, len(block))
+        given = read_model_offset(self.model_, exposure, offset, len(block))
         return explain(self.model_, block, self._unseen(X, block), given, versus=versus)
 
     def _unseen(self, X: Any, block: Block) -> dict[tuple[int, int], Level]:
@@ -832,7 +831,7 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         row = self._read(frame)
         if len(row) != 1:
             raise ValueError(f"x must be one row; got {len(row)}.")
-        given = read_given_to(self.model_, exposure, offset, 1)
+        given = read_model_offset(self.model_, exposure, offset, 1)
         goal, rows = goal_for(self.model_, row, above, below, to, given), self._read(X, warned=False)
         region = feasible_region(
             self.model_,
@@ -1007,11 +1006,11 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     ) -> MeasuredRows:
         """Return the rows on which a report measures the model."""
         block = self._read(X)
-        amounts = read_given_to(self.model_, exposure, offset, len(block))
+        amounts = read_model_offset(self.model_, exposure, offset, len(block))
         return MeasuredRows.counted(block, *read_outcomes(self.model_, y, sample_weight, len(block)), name, least, amounts)
 
 
-def _offset_of(roles: Roles, labels: Labels | None, seen: SeenTable) -> Offset | None:
+def _offset_of(roles: ColumnRoles, labels: Labels | None, seen: TableSummary) -> Offset | None:
     """Return what the exposure or offset of a table is; raise if it cannot be one."""
     if roles.exposure is not None:
         return Offset("exposure", (roles.exposure,), exposure_unit(seen.exposure / seen.weight))

@@ -434,7 +434,7 @@ def _comment(source: Source, rule: Rule) -> str:
 
 def _speaks_for_several(rule: Rule) -> bool:
     """Say whether a condition is looked at for several classes."""
-    return len(rule.spoken_for) > 1 and not rule.is_constant
+    return len(rule.classes_with_weight) > 1 and not rule.is_constant
 
 
 def _contributions(language: CLanguage, source: Source) -> Iterator[str]:

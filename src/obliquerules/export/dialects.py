@@ -21,7 +21,7 @@ from obliquerules.export.values import TEMPORAL
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Factor, Rule
-from obliquerules.rules.moments import DAY
+from obliquerules.rules.columns import DAY
 
 SMALLEST_NORMAL = 2.0**-1022
 # Where products may vanish, smaller inputs are not scored by PostgreSQL.
@@ -256,7 +256,7 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
 
     def contributions(self, source: Source, rule: Rule) -> list[str]:
         """Return what a rule adds; raise if its product with a factor may vanish whatever the input is."""
-        for output in rule.spoken_for:
+        for output in rule.classes_with_weight:
             if rule.factor is not None and _may_vanish(rule.weights[output], rule.factor):
                 name, weight = source.name(rule.factor.column), rule.weights[output]
                 raise ValueError(f"The weight {weight!r} of {name!r} makes products that are too small for PostgreSQL.")

@@ -36,8 +36,7 @@ from obliquerules.export.workbook import (
     read_cells,
     write_workbook,
 )
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 # Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.
@@ -368,7 +367,7 @@ def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
     width, columns = len(names), source.ensemble.columns or source.names[: source.n_features]
     lines: list[tuple[Value, ...]] = [(*_filled_up(["constant", *source.ensemble.intercepts], 1 + width), "always")]
     for index, rule in enumerate(source.ensemble):
-        weights = [rule.weights[output] if output in rule.spoken_for else None for output in range(source.n_scores)]
+        weights = [rule.weights[output] if output in rule.classes_with_weight else None for output in range(source.n_scores)]
         factors: list[Value] = [] if rule.factor is None else [rule.factor.describe(columns)]
         amounts = _filled_up([*weights, *factors], width)
         lines.append((f"rule_{index}", *amounts, rule.condition.describe(columns)))

@@ -258,7 +258,7 @@ def _contribution(language: PythonLanguage, source: Source, rule: Rule) -> str:
     if not source.has_many_classes:
         return language.contributions(source, rule)[0]
     holds = language.condition(source, rule)
-    numbers = {source.labels[output]: rule.weights[output] for output in rule.spoken_for}
+    numbers = {source.labels[output]: rule.weights[output] for output in rule.classes_with_weight}
     if rule.factor is None:
         amounts = {label: language.number(weight) for label, weight in numbers.items()}
     else:

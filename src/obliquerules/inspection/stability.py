@@ -16,10 +16,9 @@ from obliquerules.counted import Counted
 from obliquerules.inspection.classes import by_class, weights_of
 from obliquerules.learning.method import Method, Task, factor_scales, firing_patterns, scaled_weights
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
-from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight
-from obliquerules.rules.style import PLAIN
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable, without_unused
+from obliquerules.rules.text.style import PLAIN
 from obliquerules.status_line import opened, status_line
 
 # The lower and the upper end.
@@ -130,10 +129,10 @@ class Stability(Records[RuleStability]):
             for rule in self.rules
         ]
 
-    def _parts(self) -> Iterator[Table]:
+    def _parts(self) -> Iterator[TextTable]:
         named = ("class",) if self.classes else ()
         heading = ("frequency", "overlap", *named, "weight", f"{100 * self.confidence:g} % interval", "condition")
-        yield Table([heading, *(line for rule in self.rules for line in self._lines(rule))])
+        yield TextTable([heading, *(line for rule in self.rules for line in self._lines(rule))])
 
     def _lines(self, rule: RuleStability) -> list[tuple[str, ...]]:
         """Return a line for each weight that has an interval; the first says what the rule is."""
@@ -223,7 +222,7 @@ def _intervals_of(rule: Rule, ends: Vector) -> Interval | tuple[Interval | None,
     """Return the ends of an interval as numbers; with many classes, of one for each class that the rule speaks for."""
     if not isinstance(rule.weight, tuple):
         return _reaching(rule.weight, ends)
-    return tuple(_reaching(rule.weight[k], one) if k in rule.spoken_for else None for k, one in enumerate(ends))
+    return tuple(_reaching(rule.weight[k], one) if k in rule.classes_with_weight else None for k, one in enumerate(ends))
 
 
 def _reaching(weight: float, ends: Vector) -> Interval:

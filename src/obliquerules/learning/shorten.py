@@ -14,12 +14,11 @@ from obliquerules.learning.method import Task, factor_scale, firing_patterns, sc
 from obliquerules.learning.refit import EXACT as EXACT_WEIGHTS
 from obliquerules.learning.refit import JUDGED
 from obliquerules.parameters import option
-from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
-from obliquerules.rules.curves import bend, bends, bent_at, only_column
-from obliquerules.rules.dropping import Dropping, Placed, size
+from obliquerules.rules.path_table import pareto
+from obliquerules.rules.redundancy import Dropping, Placed, size, strictest
 from obliquerules.rules.rounding.coarsening import Targets, coarsened, total
-from obliquerules.rules.simplify import strictest
+from obliquerules.rules.text.bands import bend, bends, bent_at, single_column
 from obliquerules.status_line import status_line
 
 Patterns = tuple[Matrix, Positions]
@@ -250,11 +249,11 @@ class _Rows:
         One of them takes its place, or its knot takes the number of a neighbour.
         """
         rule = member.ensemble[index]
-        column = only_column(rule)
+        column = single_column(rule)
         others = [
             other
             for place, other in enumerate(member.ensemble)
-            if place != index and column is not None and only_column(other) == column
+            if place != index and column is not None and single_column(other) == column
         ]
         if not others:
             return

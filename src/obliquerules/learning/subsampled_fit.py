@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix, Vector
-from obliquerules.data.blocks import ON_ONE_PROCESSOR, Part, Rows, RowsInMemory
-from obliquerules.data.subsample import some_rows
-from obliquerules.data.typical_ranges import EndsOfColumns
+from obliquerules.data.blocks import ON_ONE_PROCESSOR, RowBlock, RowBlocks, RowsInMemory
+from obliquerules.data.subsample import subsample
+from obliquerules.data.typical_ranges import TypicalRanges
 from obliquerules.kernels.rule_weights import WeightFinder
 from obliquerules.learning.method import Growth, Method, Task, factor_scales
 from obliquerules.learning.refit import weights_of_patterns
 from obliquerules.losses import Loss
-from obliquerules.pareto import pareto
 from obliquerules.rules import Block, Conjunction, Factor, RuleEnsemble
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.numbers import rounded_to
+from obliquerules.rules.path_table import pareto
 from obliquerules.status_line import StatusLine, opened
 
 # Larger ensembles are not fitted to a table of firing patterns: it has two to the power of the number of rules.
@@ -63,13 +63,13 @@ def weight_unit(total: float, counted: int) -> float:
     return max(1.0, rounded_to(counted / total, DIGITS))
 
 
-def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
+def grown_on(rows: RowBlocks, n_rows: int, method: Method, about: Task) -> Growth:
     """Return conditions learned from some rows, with weights from all; from all rows if they are few enough.
 
     The task is about all rows, but it need not have them.
     """
     loss, most = about.loss, n_rows if method.search_rows is None else method.search_rows
-    some, every = some_rows(rows, loss.strata, 1 if about.labels is None else len(about.labels), most)
+    some, every = subsample(rows, loss.strata, 1 if about.labels is None else len(about.labels), most)
     task = replace(about, X=some.X, y=some.y, weight=some.weight, offset=some.offset, frequency=some.frequency, groups=None)
     if every:
         return grown_from_all(method, task)
@@ -81,7 +81,7 @@ def grown_on(rows: Rows, n_rows: int, method: Method, about: Task) -> Growth:
             penalties = [method.penalty(loss, some.y, some.weight, ridge) for ridge in ridges]
             growth = refitted(growth, some, rows, loss, penalties)
     used = used_columns(growth.path)
-    ends = rows.fold(lambda part: EndsOfColumns.of(part.X, part.weight, used))
+    ends = rows.fold(lambda part: TypicalRanges.of(part.X, part.weight, used))
     return replace(growth, ranges=ends.ranges(), from_some=True)
 
 
@@ -90,7 +90,7 @@ def _line_of(method: Method, task: Task) -> AbstractContextManager[StatusLine]:
     return opened(task.learner, task.stopwatch.clock, shown=not method.verbose)
 
 
-def refitted(growth: Growth, some: Part, rows: Rows, loss: Loss, penalties: Sequence[Any]) -> Growth:
+def refitted(growth: Growth, some: RowBlock, rows: RowBlocks, loss: Loss, penalties: Sequence[Any]) -> Growth:
     """Return what was learned from some rows with weights that are fitted to all, and a path that is one on all of them."""
     fitted = fitted_path(growth.path, some, rows, loss, penalties)
     chosen = range(len(fitted))[growth.chosen]
@@ -125,7 +125,7 @@ def _rounded(ensemble: RuleEnsemble, unit: float) -> RuleEnsemble:
 
 
 def fitted_path(
-    path: Sequence[RuleEnsemble], some: Part, rows: Rows, loss: Loss, penalties: Sequence[Any]
+    path: Sequence[RuleEnsemble], some: RowBlock, rows: RowBlocks, loss: Loss, penalties: Sequence[Any]
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to all rows, each with its loss, less that of scores of zero.
 
@@ -205,13 +205,13 @@ def _has_table(ensemble: RuleEnsemble) -> bool:
 
 
 def _by_tables(
-    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: Rows, loss: Loss
+    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: RowBlocks, loss: Loss
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to their firing patterns, which say all that rows say; see `Loss`."""
     columns = [terms.columns(ensemble) for ensemble, _ in path]
     used = sorted({column for own in columns for column in own})
 
-    def sums(part: Part) -> PatternSums:
+    def sums(part: RowBlock) -> PatternSums:
         fires = terms.fires(part.X, used)
         return PatternSums(tuple(_pattern_sums([fires[column] for column in own], part, loss) for own in columns))
 
@@ -219,7 +219,7 @@ def _by_tables(
     return [_fitted_to_table(one, table, loss, penalty) for (one, penalty), table in zip(path, tables, strict=True)]
 
 
-def _pattern_sums(fires: list[NDArray[np.bool_]], part: Part, loss: Loss) -> Matrix:
+def _pattern_sums(fires: list[NDArray[np.bool_]], part: RowBlock, loss: Loss) -> Matrix:
     pattern = np.zeros(len(part.y), dtype=np.intp)
     for fired in fires:
         pattern = 2 * pattern + fired
@@ -379,7 +379,7 @@ def _descent(terms: Terms, ensemble: RuleEnsemble, penalty: Any, scale: Vector) 
 
 
 def _by_newton(
-    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: Rows, loss: Loss, scales: Sequence[Vector]
+    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: RowBlocks, loss: Loss, scales: Sequence[Vector]
 ) -> list[tuple[RuleEnsemble, float]]:
     """Return ensembles with weights fitted to rows, all of them by the same passes over the rows."""
     descents = [_descent(terms, one, penalty, scale) for (one, penalty), scale in zip(path, scales, strict=True)]
@@ -393,7 +393,7 @@ def _by_newton(
     return [(one.with_weight_table(descent.table), descent.loss) for (one, _), descent in zip(path, descents, strict=True)]
 
 
-def _newton_sums(part: Part, descents: Sequence[Descent], terms: Terms, loss: Loss) -> NewtonSums:
+def _newton_sums(part: RowBlock, descents: Sequence[Descent], terms: Terms, loss: Loss) -> NewtonSums:
     values = terms.values(part.X, sorted({column for descent in descents for column in descent.columns}))
     offset = np.zeros(len(part.y)) if part.offset is None else part.offset
     # In a partition of a table, a column may lie between others.

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.factor import Factor
-from obliquerules.rules.parsing import Reader
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.text.parsing import Reader
+from obliquerules.rules.text.style import PLAIN, Style
 
 # One number, or one for each score.
 Weight = float | tuple[float, ...]
@@ -45,7 +45,7 @@ class Rule:
     +1.46 if True
     >>> Rule.parse("-2 if x0 >= 3").contribution([[1.0], [4.0]]).tolist()
     [0.0, -2.0]
-    >>> Rule([0.5, 0.0, -1.0]).spoken_for
+    >>> Rule([0.5, 0.0, -1.0]).classes_with_weight
     (0, 2)
     >>> print(Rule([0.5, 0.0, -1.0], factor=1))
     class 0 +0.5 x1, class 2 -1 x1 if True
@@ -82,7 +82,7 @@ class Rule:
         return self.weight if isinstance(self.weight, tuple) else (self.weight,)
 
     @property
-    def spoken_for(self) -> tuple[int, ...]:
+    def classes_with_weight(self) -> tuple[int, ...]:
         """The positions of the scores that the rule changes; the only one if there is only one."""
         if not isinstance(self.weight, tuple):
             return (0,)
@@ -97,7 +97,7 @@ class Rule:
         """
         if self.is_constant:
             return 0
-        counted = len(self.spoken_for) + self.condition.complexity
+        counted = len(self.classes_with_weight) + self.condition.complexity
         if self.factor is None:
             return counted
         return counted + self.factor.complexity + (self.factor.has_origin and len(self.condition) > 0)
@@ -138,7 +138,7 @@ class Rule:
         if not isinstance(self.weight, tuple):
             return np.where(holds, self.weight * unit, 0.0)
         added = np.zeros((len(holds), len(self.weight)))
-        for output in self.spoken_for:
+        for output in self.classes_with_weight:
             added[:, output] = np.where(holds, self.weight[output] * unit, 0.0)
         return added
 
@@ -167,10 +167,10 @@ class Rule:
     ) -> str:
         """Return the weight, or those of some classes, with the factor if there is one."""
         factor = None if self.factor is None else self.factor.describe(columns, style)
-        if not isinstance(self.weight, tuple) or not self.spoken_for:
+        if not isinstance(self.weight, tuple) or not self.classes_with_weight:
             return style.amount(self.weights[0], factor)
         names = list(map(str, range(len(self.weight)))) if outputs is None else outputs
-        return ", ".join(f"{style.output(names[k])} {style.amount(self.weight[k], factor)}" for k in self.spoken_for)
+        return ", ".join(f"{style.output(names[k])} {style.amount(self.weight[k], factor)}" for k in self.classes_with_weight)
 
     @classmethod
     def parse(cls, text: str, columns: Iterable[str | Column] | None = None, outputs: Sequence[str] | None = None) -> Rule:

@@ -12,8 +12,7 @@ from obliquerules.learning.boosting.problem import Candidate, Stage
 from obliquerules.learning.boosting.record import Record
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Proposition
-from obliquerules.rules.rounding.gaps import Projections
-from obliquerules.rules.rounding.threshold import best_threshold
+from obliquerules.rules.rounding.thresholds import Projections, best_threshold
 
 from .growing import learner, penalised, problem
 

@@ -230,7 +230,7 @@ def test_the_higher_the_price_the_fewer_the_weights_and_the_draft_is_the_ensembl
         ensemble = smaller.ensemble(data, None)
         assert smaller.complexity == ensemble.complexity <= draft.complexity
         assert smaller.risk == pytest.approx(data.risk(ensemble(data.X)))
-        assert all(rule.spoken_for for rule in ensemble)
+        assert all(rule.classes_with_weight for rule in ensemble)
         assert set(smaller.bodies) <= set(draft.bodies)
         sizes.append(smaller.complexity)
     assert sizes == sorted(sizes, reverse=True)

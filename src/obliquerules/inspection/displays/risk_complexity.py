@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import amounts_given
+from obliquerules.data.offsets import model_offset
 from obliquerules.data.reading import read_inputs, read_target
 from obliquerules.inspection.displays import drawing
 from obliquerules.rules import Model, RuleEnsemble
@@ -209,7 +209,7 @@ def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any, give
     """Return the risk of each ensemble, as users know it."""
     matrix = read_inputs(model, X)
     target, weight = read_target(model, y, len(matrix)), np.ones(len(matrix))
-    amounts = amounts_given(model, given, len(matrix))
+    amounts = model_offset(model, given, len(matrix))
     # Under a log link, an exposure is an offset on the scale of scores.
     offset = (
         np.log(amounts) if amounts is not None and model.offset is not None and model.offset.kind == "exposure" else amounts

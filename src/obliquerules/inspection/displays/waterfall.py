@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import amounts_given
+from obliquerules.data.offsets import model_offset
 from obliquerules.data.reading import read_inputs, read_table
 from obliquerules.inspection.classes import difference, weights_of
 from obliquerules.inspection.displays import drawing
@@ -17,7 +17,7 @@ from obliquerules.inspection.explanation import RowExplanation, RuleContribution
 from obliquerules.inspection.variables import unseen_words
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 LABEL_WIDTH = 3.0  # in inches
 # How much less text fits in bold type.
@@ -122,7 +122,7 @@ class WaterfallDisplay:
         if not -len(rows) <= row < len(rows):
             raise ValueError(f"row must be the position of one of the {len(rows)} rows of X; got {row!r}.")
         words = unseen_words(read_table(X, model.columns).rows([row]), block.rows([row]))
-        amounts = amounts_given(model, given, len(rows))
+        amounts = model_offset(model, given, len(rows))
         amount = None if amounts is None else amounts[[row]]
         explanation = replace(explain(model, block.rows([row]), words, amount, versus=versus)[0], row=rows[row])
         if (two := explanation.between) is not None:

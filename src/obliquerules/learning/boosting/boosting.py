@@ -42,8 +42,8 @@ from obliquerules.learning.ridge_estimate import (
 )
 from obliquerules.learning.shorten import exactness, readable_path, shortened_path
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
-from obliquerules.pareto import pareto
 from obliquerules.rules import Factor, RuleEnsemble
+from obliquerules.rules.path_table import pareto
 
 Boosted = TypeVar("Boosted", bound="Boosting")
 

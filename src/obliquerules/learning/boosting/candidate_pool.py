@@ -17,8 +17,7 @@ from obliquerules.learning.boosting.sorted_columns import SortedColumns
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.l1_logistic import CentredProblem, L1Level
 from obliquerules.rules import Block, Proposition, Test
-from obliquerules.rules.rounding.gaps import Projections
-from obliquerules.rules.rounding.threshold import best_threshold, middle_of_gap
+from obliquerules.rules.rounding.thresholds import Projections, best_threshold, middle_of_gap
 
 # The unshrunk direction is the L1 solution at this fraction of the largest alpha: almost no penalty, but finite if separable.
 HARDLY_ANY_SHRINKAGE = 1e-3

@@ -15,7 +15,7 @@ from obliquerules.kernels.sums import project
 from obliquerules.learning.cached import Recent
 from obliquerules.rules import Block, Column, Membership, Proposition
 from obliquerules.rules.proposition import Summand
-from obliquerules.rules.rounding.gaps import Projections, largest_of
+from obliquerules.rules.rounding.thresholds import Projections, largest_of
 
 # Refinement, hinges and smoothed losses use at most this many rows, in random order; more rows change little.
 MOST_ROWS = 10_000

@@ -12,9 +12,8 @@ from obliquerules.learning.boosting.design_matrix import Design, Inputs
 from obliquerules.learning.boosting.problem import View
 from obliquerules.learning.l1_logistic import L1Path, follow_path
 from obliquerules.rules import Block, Proposition, Test
-from obliquerules.rules.rounding.gaps import Projections
-from obliquerules.rules.rounding.threshold import middle_of_gap
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.thresholds import Projections, middle_of_gap
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
 # With fewer rows, any labels can be fitted.
 FEWEST_ROWS = 4

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from obliquerules.learning.boosting.problem import Stage
-from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction
+from obliquerules.rules.path_table import pareto
 from obliquerules.status_line import Stopwatch
 
 # Why growth may have ended before its end.

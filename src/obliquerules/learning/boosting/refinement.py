@@ -17,8 +17,8 @@ from obliquerules.learning.boosting.slope import Slope
 from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest
 from obliquerules.learning.cached import Recent
 from obliquerules.rules import Conjunction, Proposition, Test
-from obliquerules.rules.rounding.threshold import middle_of_gap
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.thresholds import middle_of_gap
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
 # The conditions of each rule.
 Soft = Sequence[Sequence[SoftTest]]

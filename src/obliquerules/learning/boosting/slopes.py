@@ -20,7 +20,7 @@ from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import Selection
 from obliquerules.learning.boosting.slope import Slope, quantiles
 from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Test
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
 # A column with fewer different values has steps, and no slope.
 FEWEST_VALUES = 3

@@ -13,7 +13,7 @@ from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
 from obliquerules.learning.cached import Recent
 from obliquerules.rules import Proposition, Test
 from obliquerules.rules.proposition import Summand, summand_values
-from obliquerules.rules.votes import is_binary
+from obliquerules.rules.rounding.votes import is_binary
 
 # The number of sums that are kept: one is asked for with several thresholds.
 MOST_KEPT = 32

@@ -19,9 +19,9 @@ from obliquerules.learning.nets.adam import NetworkParameters
 from obliquerules.learning.nets.soft_rules import ScoreUnits
 from obliquerules.learning.refit import class_weights_of_patterns, weights_of_patterns
 from obliquerules.losses import Loss
-from obliquerules.pareto import pareto
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.rounding.gaps import Projections, middle_half
+from obliquerules.rules.path_table import pareto
+from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 # A proposition belongs to a rule if its membership is at least this.
 MEMBER = 0.5

@@ -16,7 +16,7 @@ from obliquerules.rules import Block
 Predict = TypeVar("Predict", bound=Callable[..., NDArray[Any]])
 
 
-def lazily(predict: Predict) -> Predict:
+def dask_predict(predict: Predict) -> Predict:
     """Make a method that predicts return a Dask Series or array if X is a Dask DataFrame or array."""
 
     @functools.wraps(predict)

@@ -5,10 +5,10 @@ from hypothesis import given
 
 from obliquerules import load_model
 from obliquerules.rules import Column, Conjunction, Membership, Proposition, RuleEnsemble
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
-from .mixed import COLUMNS, ensembles, tests
-from .strategies import few
+from ..mixed import COLUMNS, ensembles, tests
+from ..strategies import few
 
 FLAGS = ["a", "b", "c"]
 

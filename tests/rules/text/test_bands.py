@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Column, Labels
-from obliquerules.rules.bands import band_tables, only_column
-from obliquerules.rules.doubles import least_reaching
+from obliquerules.rules.numbers import least_reaching
+from obliquerules.rules.text.bands import band_tables, only_column
 
-from .strategies import any_finite, ensembles, few, ordinary
+from ..strategies import any_finite, ensembles, few, ordinary
 
 # Many of them on the same column, on the same thresholds.
 weights = st.sampled_from([1.0, -1.0, 1.0, -1.0, 3.0, -0.1, 1e-300, 1e300]) | any_finite.filter(lambda weight: weight != 0.0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from obliquerules.rules.tables import Shown, Table
+from obliquerules.rules.text.records import Shown, TextTable
 
 LINES = [("weight", "if"), ("+1.5", "a < b"), ("-2", "<script>alert(1)</script>")]
 
@@ -11,25 +11,25 @@ class Told(Shown):
     """Two sentences around a table, with a gap."""
 
     def _parts(self):
-        return ["1 < 2", Table(LINES, indent="  "), "", "the end"]
+        return ["1 < 2", TextTable(LINES, indent="  "), "", "the end"]
 
 
 def test_columns_are_aligned():
-    assert str(Table(LINES)) == "weight  if\n  +1.5  a < b\n    -2  <script>alert(1)</script>"
+    assert str(TextTable(LINES)) == "weight  if\n  +1.5  a < b\n    -2  <script>alert(1)</script>"
 
 
 def test_indented_lines_have_no_spaces_at_their_end():
-    assert str(Table([("1", "a"), ("22", "")], indent="  ")) == "   1  a\n  22"
+    assert str(TextTable([("1", "a"), ("22", "")], indent="  ")) == "   1  a\n  22"
 
 
 def test_lines_have_no_spaces_at_their_end():
-    assert str(Table([("1", "a"), ("22", "")])) == " 1  a\n22"
+    assert str(TextTable([("1", "a"), ("22", "")])) == " 1  a\n22"
 
 
 def test_html_has_a_heading_only_where_the_table_has_one():
-    assert Table(LINES)._repr_html_().count("<th ") == 2
-    assert Table(LINES, headed=False)._repr_html_().count("<th") == 0
-    assert Table(LINES, headed=False)._repr_html_().count("<tr>") == 3
+    assert TextTable(LINES)._repr_html_().count("<th ") == 2
+    assert TextTable(LINES, headed=False)._repr_html_().count("<th") == 0
+    assert TextTable(LINES, headed=False)._repr_html_().count("<tr>") == 3
 
 
 def test_cells_and_sentences_are_escaped():

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.pareto import pareto
+from obliquerules.rules.path_table import pareto
 
 # Few complexities and losses, so that there are ties; what tells equal ones apart is when they came.
 items = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4).map(float)), max_size=12).map(

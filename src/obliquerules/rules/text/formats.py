@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from obliquerules.rules.bands import Band, BandTable, band_tables
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.rules.rule import Rule
-from obliquerules.rules.style import PLAIN, Style, column_at, plain_heading
-from obliquerules.rules.tables import html_table
+from obliquerules.rules.text.bands import Band, BandTable, band_tables
+from obliquerules.rules.text.records import html_table
+from obliquerules.rules.text.style import PLAIN, Style, column_at, plain_heading
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
@@ -24,7 +24,7 @@ LARGEST_RATIO = 1000.0
 
 # The cells of a line, and a heading with its lines.
 Row = tuple[str, ...]
-Table = tuple[Row, list[Row]]
+Grid = tuple[Row, list[Row]]
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def in_columns(rows: list[Row]) -> list[str]:
 def _amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
     """Return the weights of a rule with its factor, blank for classes of which it says nothing."""
     # A factor is read off its weights, which may all be zero.
-    in_full = rule.is_constant or (rule.factor is not None and not rule.spoken_for)
-    shown = range(len(rule.weights)) if in_full else rule.spoken_for
+    in_full = rule.is_constant or (rule.factor is not None and not rule.classes_with_weight)
+    shown = range(len(rule.weights)) if in_full else rule.classes_with_weight
     factor = None if rule.factor is None else rule.factor.describe(ensemble.columns, style)
     return tuple(style.amount(weight, factor) if output in shown else "" for output, weight in enumerate(rule.weights))
 
@@ -169,7 +169,7 @@ def _markdown_table(heading: Row, lines: Iterable[Row]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (heading, sides, *lines))
 
 
-def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Table]:
+def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Grid]:
     """Return the table of rules and the band tables as text."""
     if ensemble.outputs is not None:
         return [_class_table(ensemble, style), *(_bands(table, style, wording) for table in band_tables(ensemble))]
@@ -193,7 +193,7 @@ def _ratio(rule: Rule, wording: Wording) -> str:
     return f"{ratio} per unit" if ratio and rule.factor is not None else ratio
 
 
-def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
+def _class_table(ensemble: RuleEnsemble, style: Style) -> Grid:
     """Return the rules with a column for each class."""
     heading = (*map(style.name, ensemble.outputs or ()), "if")
     return heading, [
@@ -202,7 +202,7 @@ def _class_table(ensemble: RuleEnsemble, style: Style) -> Table:
     ]
 
 
-def _bands(table: BandTable, style: Style, wording: Wording) -> Table:
+def _bands(table: BandTable, style: Style, wording: Wording) -> Grid:
     heading = _row(wording, "in all", wording.factor, table.heading(style))
     return heading, [
         _row(wording, style.signed(band.weight), wording.ratio(band.weight), band.describe(style)) for band in table.legible
@@ -229,7 +229,7 @@ def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
     lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
     for rule in ensemble:
         when = [f"if {rule.condition.describe(ensemble.columns, style)}"] if rule.condition.propositions else []
-        changes, factor = [(rule.weights[output], wording.of(output)) for output in rule.spoken_for], rule.factor
+        changes, factor = [(rule.weights[output], wording.of(output)) for output in rule.classes_with_weight], rule.factor
         if factor is None:
             change = _joined([_change(weight, style, one) for weight, one in changes])
         elif (reach := style.hinge(ensemble.columns, factor)) is not None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from joblib import effective_n_jobs
 
 from obliquerules.arrays import Vector
-from obliquerules.data.blocks import Part, Rows, Statistic
+from obliquerules.data.blocks import RowBlock, RowBlocks, Statistic, StoredTable
+from obliquerules.data.dask_tables import dask_table
 from obliquerules.data.frames import block_of_frame
 from obliquerules.data.levels import recoded
-from obliquerules.data.offsets import Given, Outcomes, read_given
+from obliquerules.data.offsets import OffsetValues, Outcomes, read_offset
+from obliquerules.data.parquet_tables import parquet_table
 from obliquerules.data.reading import read_block_weights, read_numbers
-from obliquerules.data.seen_columns import SeenColumns
+from obliquerules.data.training_columns import ColumnSummaries
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block, Columns
 from obliquerules.rules.labels import Labels
@@ -25,21 +27,17 @@ from obliquerules.rules.model import Offset
 S = TypeVar("S", bound=Statistic)
 
 
-class Table(ABC):
-    """A table with named columns, whose blocks of rows are data frames."""
+def stored_table(X: Any, n_jobs: int | None) -> StoredTable | None:
+    """Return X as a table that is read block by block; None if it is in memory.
 
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-
-    @abstractmethod
-    def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
-        """Return the sum of a statistic over all blocks, in their order; a block is a data frame of some columns."""
+    Paths and datasets of pyarrow are Parquet tables, and Dask DataFrames are Dask tables. A further kind of table needs a
+    module of its own, and a line here.
+    """
+    return X if isinstance(X, StoredTable) else dask_table(X) or parquet_table(X, effective_n_jobs(n_jobs))
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """The names of the columns of a table that are no inputs, and of those that are.
 
     Attributes
@@ -56,7 +54,7 @@ class Roles:
     inputs: tuple[str, ...]
 
     @classmethod
-    def of(cls, table: Table, target: Any, sample_weight: Any, exposure: Any, offset: Any) -> Roles:
+    def of(cls, table: StoredTable, target: Any, sample_weight: Any, exposure: Any, offset: Any) -> ColumnRoles:
         """Return the roles of columns; raise if one is not the name of a column of the table, or has two roles."""
         given = {"y": target, "sample_weight": sample_weight, "exposure": exposure, "offset": offset}
         named = {role: name for role, name in given.items() if name is not None}
@@ -99,12 +97,12 @@ class Roles:
 
 
 @dataclass(frozen=True, eq=False)
-class SeenTable:
+class TableSummary:
     """What one pass over a table tells: its columns, the weights of all classes, and the mean exposure.
 
     Attributes
     ----------
-    columns : SeenColumns
+    columns : ColumnSummaries
     classes : dict of label to float
         The weight of each class; empty if the targets are numbers.
     weight, largest_weight : float
@@ -115,7 +113,7 @@ class SeenTable:
         The number of rows that have weight.
     """
 
-    columns: SeenColumns
+    columns: ColumnSummaries
     classes: dict[Any, float]
     weight: float
     largest_weight: float
@@ -123,26 +121,26 @@ class SeenTable:
     n_counted: int
 
     @classmethod
-    def of(cls, frame: Any, roles: Roles, has_classes: bool) -> SeenTable:
+    def of(cls, frame: Any, roles: ColumnRoles, has_classes: bool) -> TableSummary:
         """Return what a block tells."""
         frame = roles.counted(frame)
         block = roles.block(frame)
         weight = read_block_weights(roles.values(frame, roles.weight), len(block))
-        given = read_given(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
+        given = read_offset(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
         exposed = 0.0 if given is None else float(np.add.reduce(weight * given.values))
         classes: dict[Any, float] = {}
         if has_classes:
             labels, place = np.unique(roles.values(frame, roles.target), return_inverse=True)
             classes = dict(zip(labels.tolist(), np.bincount(place, weight, len(labels)).tolist(), strict=True))
         total, largest = float(np.add.reduce(weight)), float(weight.max(initial=0.0))
-        return cls(SeenColumns.of(block, weight), classes, total, largest, exposed, len(weight))
+        return cls(ColumnSummaries.of(block, weight), classes, total, largest, exposed, len(weight))
 
-    def __add__(self, other: SeenTable) -> SeenTable:
+    def __add__(self, other: TableSummary) -> TableSummary:
         classes = {
             label: self.classes.get(label, 0.0) + other.classes.get(label, 0.0)
             for label in dict.fromkeys((*self.classes, *other.classes))
         }
-        return SeenTable(
+        return TableSummary(
             self.columns + other.columns,
             classes,
             self.weight + other.weight,
@@ -153,12 +151,12 @@ class SeenTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class TableReader:
     """How blocks of a table become what a loss takes: all that is needed of them where they are, without the table.
 
     Attributes
     ----------
-    roles : Roles
+    roles : ColumnRoles
     columns : Columns
         The columns of the model.
     loss : Loss
@@ -170,7 +168,7 @@ class Reading:
         By what weights are multiplied: they count rows, one or more for each.
     """
 
-    roles: Roles
+    roles: ColumnRoles
     columns: Columns
     loss: Loss
     labels: Labels | None
@@ -178,17 +176,17 @@ class Reading:
     class_weights: tuple[float, ...] | None
     unit: float
 
-    def part(self, frame: Any) -> Part:
+    def part(self, frame: Any) -> RowBlock:
         """Return a block of rows with what is known of them."""
         roles, frame = self.roles, self.roles.counted(frame)
         block = recoded(roles.block(frame), self.columns)
         weight = read_block_weights(roles.values(frame, roles.weight), len(block)) * self.unit
-        given = read_given(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
+        given = read_offset(roles.values(frame, roles.exposure), roles.values(frame, roles.offset), len(block), None)
         if given is not None and self.offset is not None:
-            given = Given(self.offset, given.values)
+            given = OffsetValues(self.offset, given.values)
         outcomes = Outcomes.of(self.loss, self._target(frame, weight), weight, given, self.class_weights)
         matrix = Block(block.columns, np.asfortranarray(block.matrix))
-        return Part(matrix, outcomes.y, outcomes.weight, outcomes.offset, outcomes.frequency)
+        return RowBlock(matrix, outcomes.y, outcomes.weight, outcomes.offset, outcomes.frequency)
 
     def _target(self, frame: Any, weight: Vector) -> Vector:
         values = self.roles.values(frame, self.roles.target)
@@ -202,17 +200,17 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class RowsOfTable(Rows):
+class StoredRows(RowBlocks):
     """The rows of a table as a loss takes them.
 
     Attributes
     ----------
-    table : Table
-    reading : Reading
+    table : StoredTable
+    reading : TableReader
     """
 
-    table: Table
-    reading: Reading
+    table: StoredTable
+    reading: TableReader
 
     @property
     def columns(self) -> Columns | None:
@@ -224,7 +222,7 @@ class RowsOfTable(Rows):
         """How many numbers the offset of a row is: it remains one only where it cannot become part of the target."""
         return int(self.reading.offset is not None and self.reading.labels is not None)
 
-    def fold(self, statistic: Callable[[Part], S]) -> S:
+    def fold(self, statistic: Callable[[RowBlock], S]) -> S:
         """Return the sum of a statistic over all blocks."""
         part = self.reading.part  # without the table, which is not to be sent to the blocks
         return self.table.fold(lambda frame: statistic(part(frame)), self.reading.roles.columns)

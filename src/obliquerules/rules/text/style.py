@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from obliquerules.rules.columns import Column, Columns, Level
-from obliquerules.rules.moments import date_text, day_or_days, time_text
+from obliquerules.rules.columns import Column, Columns, Level, date_text, day_or_days, time_text
 from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
-from obliquerules.rules.tokens import NUMBER, is_name, quoted
+from obliquerules.rules.text.tokens import NUMBER, is_name, quoted
 
 if TYPE_CHECKING:
     from obliquerules.rules.factor import Factor

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.text import FORMATS, Wording, ensemble_text, rule_lines
+from obliquerules.rules.text.formats import FORMATS, Wording, ensemble_text, rule_lines
 
-from .strategies import ensembles, few
+from ..strategies import ensembles, few
 
 HOSTILE = ["<script>alert(1)</script>", "a | b `c` *d*", r"\input{x} $ & # _ % ~ ^ { }"]
 ENSEMBLE = RuleEnsemble(

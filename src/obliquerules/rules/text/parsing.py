@@ -9,13 +9,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from obliquerules.rules.columns import Column, Columns, Level
+from obliquerules.rules.columns import Column, Columns, Level, seconds_in, seconds_since_1970
 from obliquerules.rules.factor import Factor
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.moments import seconds_in, seconds_since_1970
 from obliquerules.rules.proposition import Proposition, Summand, Test
-from obliquerules.rules.style import column_at
-from obliquerules.rules.tokens import TRUTHS, Token, Tokens
+from obliquerules.rules.text.style import column_at
+from obliquerules.rules.text.tokens import TRUTHS, Token, Tokens
 
 # What each comparison consists of: the sides, 1 for "at least" and -1 for "at most", and whether the number itself is excluded.
 COMPARISONS = {
@@ -39,7 +38,7 @@ class Typed(NamedTuple):
     comparison: str | None = None
 
 
-class Line(NamedTuple):
+class ParsedRule(NamedTuple):
     """A rule as it is written.
 
     The weight may be one number for each class; it is None for a condition alone.
@@ -95,7 +94,7 @@ class Reader:
         condition  = "True" | test (("&" | "and") test)*
         test       = (literal | votes | sum comparison value) ["or missing"]
         sum        = [number] summand (("+" | "-") [number] summand)*
-        summand       = column | "(" literal ")"
+        summand    = column | "(" literal ")"
         comparison = ">=" | "<=" | ">" | "<" | "=" | "=="
         votes      = ("any of" | "all of" | "at least" number "of") "{" literal ("," literal)* "}"
         literal    = (["not"] column | column levels) ["or missing"] | "not" "(" literal ")"
@@ -130,27 +129,27 @@ class Reader:
         """Read a condition."""
         return self._condition(Tokens(text))
 
-    def rule_or_condition(self, text: str, outputs: Sequence[str] | None = None) -> Line:
+    def rule_or_condition(self, text: str, outputs: Sequence[str] | None = None) -> ParsedRule:
         """Read a rule, or a condition alone, which has no weight."""
         tokens = Tokens(text)
         # 2 x0 >= 3 is a condition, and 2 x0 a slope.
         is_slope = outputs is None and tokens.peek().kind == "number" and not tokens.has(*COMPARISONS)
         if is_slope or tokens.has("if", "|"):
             return self.rule(text, outputs)
-        return Line(None, None, self._condition(tokens))
+        return ParsedRule(None, None, self._condition(tokens))
 
-    def rule(self, text: str, outputs: Sequence[str] | None = None) -> Line:
+    def rule(self, text: str, outputs: Sequence[str] | None = None) -> ParsedRule:
         """Read a rule."""
         tokens = Tokens(text)
         if outputs is not None:
             weights, factor = self._class_weights(tokens, outputs)
-            return Line(weights, factor, self._condition(tokens))
+            return ParsedRule(weights, factor, self._condition(tokens))
         weight = tokens.next()
         is_rule = tokens.has("if") or not (tokens.follows("") or tokens.has(*COMPARISONS))
         if weight.kind != "number" or not is_rule:
             raise _not_a_rule(text)
         factor = None if tokens.follows("if") else self._factor(tokens)
-        return Line(float(weight.text), factor, self._condition(tokens) if tokens.need("if", "") else [])
+        return ParsedRule(float(weight.text), factor, self._condition(tokens) if tokens.need("if", "") else [])
 
     # ---- many classes
 

@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, ModelFileError, Proposition, Rule, RuleEnsemble, load_model
-from obliquerules.rules.decoding import decode_ensemble
+from obliquerules.rules.files.decoding import decode_ensemble
 from obliquerules.rules.files.encoding import encode_ensemble
 from obliquerules.rules.files.fields import MAX_BYTES, Field, read_document, write_document
 
-from .strategies import any_finite, ensembles, few
+from ..strategies import any_finite, ensembles, few
 
 ENSEMBLE = RuleEnsemble(
     [Rule(-3.85, Conjunction([Proposition([1, 0], [2.81, -0.1], -0.28)])), Rule(5e-324, Conjunction())],

@@ -21,7 +21,7 @@ from obliquerules.rules.model import OFFSET_KINDS, Model, Offset, Origin
 from obliquerules.rules.numbers import ALL_DIGITS
 from obliquerules.rules.proposition import Proposition, Summand, Test
 from obliquerules.rules.rule import Rule, Weight
-from obliquerules.rules.style import column_names
+from obliquerules.rules.text.style import column_names
 
 # Whole numbers up to here are the same in every reader of JSON.
 LARGEST_LEVEL = 2**53

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from obliquerules.rules import Factor, Rule
-from obliquerules.rules.curves import bend, bends, bent_at, only_column
+from obliquerules.rules.text.bands import bend, bends, bent_at, single_column
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from obliquerules.rules.curves import bend, bends, bent_at, only_column
 )
 def test_steps_and_hinges_bend_at_a_number(text, column, number):
     rule = Rule.parse(text)
-    assert only_column(rule) == column
+    assert single_column(rule) == column
     assert (None if column is None else bend(rule)) == number
 
 

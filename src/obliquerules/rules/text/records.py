@@ -1,14 +1,15 @@
-"""Tables: lines of cells between sentences, as aligned plain text and as HTML, which notebooks show."""
+"""Records: results that print as sentences and tables, show as HTML in notebooks and become data frames."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Lines of cells; columns are aligned to the right, the last, which may be long, to the left.
 
     Attributes
@@ -37,7 +38,7 @@ class Table:
 class Shown:
     """What is shown as sentences and tables: as plain text and, in a notebook, as HTML."""
 
-    def _parts(self) -> Iterable[str | Table]:
+    def _parts(self) -> Iterable[str | TextTable]:
         """Return sentences and tables from top to bottom; an empty sentence is a gap."""
         raise AttributeError(f"{type(self).__name__} does not say what is shown of it.")
 
@@ -48,7 +49,7 @@ class Shown:
         return "\n".join(html_part(part) for part in self._parts() if part)
 
 
-def html_part(part: str | Table) -> str:
+def html_part(part: str | TextTable) -> str:
     """Return a sentence or a table as HTML."""
     return f"<p>{html.escape(part)}</p>" if isinstance(part, str) else part._repr_html_()
 
@@ -66,3 +67,50 @@ def _html_row(cells: Sequence[str], tag: str) -> str:
 
 def _html_cell(text: str, side: str, tag: str) -> str:
     return f'<{tag} style="text-align: {side}">{text}</{tag}>'
+
+
+Record = TypeVar("Record")
+
+
+class Records(Shown, Generic[Record]):
+    """A sequence of records; a subclass is a frozen dataclass that says which they are and how they are shown."""
+
+    def _records(self) -> tuple[Record, ...]:
+        """Return the records, each a dataclass."""
+        raise AttributeError(f"{type(self).__name__} does not say what its records are.")
+
+    def __len__(self) -> int:
+        return len(self._records())
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records())
+
+    def __getitem__(self, index: int) -> Record:
+        return self._records()[index]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dict for each record, as data frames are made of."""
+        return [asdict(record) for record in self._records()]  # type: ignore[call-overload]
+
+    def to_pandas(self) -> Any:
+        """Return a data frame of pandas, which must be installed."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_pandas needs the package pandas: install it, or take to_dicts().") from error
+        return pd.DataFrame(self.to_dicts())
+
+    def to_polars(self) -> Any:
+        """Return a data frame of polars, which must be installed."""
+        try:
+            import polars as pl
+        except ImportError as error:
+            raise ImportError("to_polars needs the package polars: install it, or take to_dicts().") from error
+        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
+
+
+def without_unused(name: str, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records without a field that is None in all of them."""
+    if any(record[name] is not None for record in records):
+        return records
+    return [{key: value for key, value in record.items() if key != name} for record in records]

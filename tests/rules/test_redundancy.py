@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Column, Conjunction, Membership, Proposition
 from obliquerules.rules import Block, Shortening
-from obliquerules.rules.dropping import Dropping, shorter_tests
+from obliquerules.rules.redundancy import Dropping, shorter_tests
 
 from ..droppable import with_less
 from . import mixed

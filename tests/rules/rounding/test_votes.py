@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules.rules import Block, Column, Columns, Membership, Proposition
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
-from .mixed import COLUMNS, FLAGS, blocks, memberships
-from .strategies import few
+from ..mixed import COLUMNS, FLAGS, blocks, memberships
+from ..strategies import few
 
 
 def flags(n):
