@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from obliquerules.learning.boosting.problem import Candidate
-from obliquerules.learning.boosting.slope import Slope
+from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.learning.firing_patterns import FiringPatterns, RowPatterns
 from obliquerules.learning.method import patterns_of
 from obliquerules.rules import Conjunction, Factor

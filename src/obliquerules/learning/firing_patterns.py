@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Matrix, Vector
-from obliquerules.learning.cached import kept
+from obliquerules.learning.cached import cached
 
 if TYPE_CHECKING:
-    from obliquerules.learning.boosting.problem import Candidate
+    from obliquerules.learning.boosting.terms import Candidate
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class FiringPatterns:
         """Say whether a rule fires on exactly these rows or exactly on the others."""
         return _side_of_first(covers) in self._sides
 
-    @kept
+    @cached
     def _sides(self) -> frozenset[bytes]:
         """The rows of each rule, or the others."""
         fires = np.ascontiguousarray(self.design[:, 1:].T != 0.0)
@@ -86,12 +86,12 @@ class RowPatterns:
             lines[place] = term.covers
         return lines
 
-    @kept
+    @cached
     def design(self) -> Matrix:
         """A column of ones, then the values of all rules and slopes."""
         return np.ascontiguousarray(self.lines.T)
 
-    @kept
+    @cached
     def pattern(self) -> NDArray[np.intp]:
         """The number of each row."""
         return np.arange(self.n_rows, dtype=np.intp)
@@ -112,7 +112,7 @@ class RowPatterns:
         """Say whether a rule fires on exactly these rows or exactly on the others."""
         return _side_of_first(covers) in self._sides
 
-    @kept
+    @cached
     def _sides(self) -> frozenset[bytes]:
         """The rows of each rule, or the others."""
         return frozenset(_side_of_first(term.covers) for term in self.terms if not term.is_slope)

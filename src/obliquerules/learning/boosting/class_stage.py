@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.rule_weights import weighted_products
 from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage, View, rule_of
-from obliquerules.learning.cached import kept
+from obliquerules.learning.boosting.stage import Problem, Stage, View, rule_of
+from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.cached import cached
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.learning.refit import EXACT, JUDGED, TINY, class_weights_of_patterns, whitened
 from obliquerules.rules import RuleEnsemble
 
 # The number of candidates to refit at a time.
-MOST_TRIED = 5
+MOST_REFITTED = 5
 
 
 def first_stage(problem: Problem) -> Stage:
@@ -55,12 +56,12 @@ class ClassView:
         """The ridge on weights for the class."""
         return float(self.stage.ridges[self.output])
 
-    @kept
+    @cached
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to the score of the class."""
         return np.ascontiguousarray(self.stage.gradient[:, self.output])
 
-    @kept
+    @cached
     def learning_hessian(self) -> Vector:
         """The weighted second derivative with respect to the score of the class."""
         mean = self.stage.means[self.pattern, self.output]
@@ -71,14 +72,14 @@ class ClassView:
         design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
         return whitened(design, self.stage.patterns.sums(hessian), self.ridge)
 
-    @kept
+    @cached
     def curvature(self) -> Vector:
         """The lines of `Stage.curvature`, for the score of the class."""
         hessian = self.learning_hessian
         directions = self.stage.patterns.of_rows(self.whitened(hessian)).T
         return np.vstack([self.gradient, hessian, directions * hessian])
 
-    @kept
+    @cached
     def objective(self) -> Objective:
         """The objective that a rule for the class should maximise."""
         return OBJECTIVES[self.problem.objective](self)
@@ -132,7 +133,7 @@ class ClassStage(Stage):
             return cls(problem, (), patterns, best[None, :], support)
         given, pattern = np.unique(problem.offset, axis=0, return_inverse=True)
         patterns = FiringPatterns(np.ones((len(given), 1)), pattern.ravel())
-        return cls(problem, (), patterns, best[None, :], support, given=given).settled()
+        return cls(problem, (), patterns, best[None, :], support, given=given).with_exact_weights()
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -141,14 +142,16 @@ class ClassStage(Stage):
 
     def views_for(self, current: Candidate) -> tuple[View, ...]:
         """Return the views of the classes that a condition speaks for, with which it goes on; of all, if it is empty."""
-        followed = self.spoken_for(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
+        followed = (
+            self.classes_with_weight(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
+        )
         return tuple(self._views[output] for output in followed) or self._views
 
-    @kept
+    @cached
     def _views(self) -> tuple[ClassView, ...]:
         return tuple(ClassView(self, output) for output in range(self.support.shape[1]))
 
-    @kept
+    @cached
     def objective(self) -> Any:
         """The objective that the next rule should maximise, for any class."""
         return BestObjective([view.objective for view in self._views], self.pull)
@@ -158,18 +161,18 @@ class ClassStage(Stage):
         """The ridge on weights for each class."""
         return np.asarray(self.problem.ridge)
 
-    @kept
+    @cached
     def means(self) -> Vector:
         """The probability of each class for each pattern."""
         score = self.design @ self.weights
         return self.problem.loss.inverse_link(score if self.given is None else score + self.given)
 
-    @kept
+    @cached
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to each score of each row; zero on held-out rows."""
         return np.asarray(self.problem.learning_weight[:, None] * (self.means[self.pattern] - self.problem.shares))
 
-    @kept
+    @cached
     def complexity(self) -> int:
         """The complexity of the ensemble: of its conditions, and one for each weight of a rule."""
         return int(self.support[1:].sum()) + int(sum(condition.complexity for condition in self.conditions))
@@ -190,9 +193,9 @@ class ClassStage(Stage):
         return np.minimum(np.maximum(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
 
     @property
-    def most_tried(self) -> int:
+    def most_refitted(self) -> int:
         """The number of candidates to refit at a time: many classes propose much the same."""
-        return MOST_TRIED
+        return MOST_REFITTED
 
     # ---- the classes for which a rule speaks
 
@@ -205,7 +208,7 @@ class ClassStage(Stage):
         """Return the number of rows of each class."""
         return np.asarray(np.bincount(self.problem.codes, weight, self.support.shape[1]), dtype=np.float64)
 
-    @kept
+    @cached
     def _lines(self) -> Vector:
         """A line of ones, then one for each class with its means."""
         return np.ascontiguousarray(np.vstack([np.ones(len(self.means)), self.means.T]))
@@ -218,7 +221,7 @@ class ClassStage(Stage):
         hessian[:, own, own] += expected
         return expected - np.array([self._observed(weight) for weight in weights]), hessian
 
-    @kept
+    @cached
     def _freed(self) -> Vector:
         """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
         total = self._derivatives([self.problem.learning_weight])[1][0]
@@ -226,20 +229,20 @@ class ClassStage(Stage):
         inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
         return np.asarray(inverse, dtype=np.float64)
 
-    def spoken_for(self, covers: Mask, size: int = 0) -> tuple[list[int], float]:
+    def classes_with_weight(self, covers: Mask, size: int = 0) -> tuple[list[int], float]:
         """Return the classes that a rule on these rows should speak for, and by how much it would lower the penalised loss.
 
         Both are to second order, with the constants free and the other rules fixed. Classes are taken one at a time, always the
         one that lowers the loss most, as long as each is worth its price or, for its unit of complexity, as much as the others
         are for theirs; ``size`` is the complexity of the condition.
         """
-        spoken, gain = self._spoken_for_each([covers], np.array([size]))
-        return np.flatnonzero(spoken[0]).tolist(), float(gain[0])
+        with_weight, gain = self._classes_of_each([covers], np.array([size]))
+        return np.flatnonzero(with_weight[0]).tolist(), float(gain[0])
 
-    def _spoken_for_each(self, covers: Sequence[Mask], sizes: NDArray[np.intp]) -> tuple[Mask, Vector]:
-        """Return what `spoken_for` says of each of several rules: which classes, and the gain."""
+    def _classes_of_each(self, covers: Sequence[Mask], sizes: NDArray[np.intp]) -> tuple[Mask, Vector]:
+        """Return what `classes_with_weight` says of each of several rules: which classes, and the gain."""
         pull, left, least = self._room_for_each(covers)
-        spoken, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
+        with_weight, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
         for n_taken in range(pull.shape[1]):
             # What is left of a class that is taken, or of one that follows from those, is rounding error.
             own = left.diagonal(axis1=1, axis2=2)
@@ -250,11 +253,11 @@ class ClassStage(Stage):
             if not goes.any():
                 break
             going, best = going[goes], best[goes]
-            spoken[going, best] = True
+            with_weight[going, best] = True
             gain[going] += most[goes]
             pull, left, least = *_with_class(best, pull[goes], left[goes]), least[goes]
-            pull[spoken[going]] = 0.0
-        return spoken, gain
+            pull[with_weight[going]] = 0.0
+        return with_weight, gain
 
     def _room_for_each(self, covers: Sequence[Mask]) -> tuple[Vector, Vector, Vector]:
         """Return gradients, Hessians (constants profiled out) and least curvatures of several rules."""
@@ -270,20 +273,20 @@ class ClassStage(Stage):
 
     def gains(self, columns: Sequence[Any]) -> Vector:
         """Return by how much each term would lower the penalised loss to second order."""
-        return self._spoken_for_each(columns, np.ones(len(columns), dtype=np.intp))[1] if len(columns) else np.zeros(0)
+        return self._classes_of_each(columns, np.ones(len(columns), dtype=np.intp))[1] if len(columns) else np.zeros(0)
 
-    def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+    def expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
         workers = self.problem.workers
-        found = workers.each(lambda some: self._outlooks(candidates[some]), workers.shares(len(candidates)))
+        found = workers.each(lambda some: self._expected_losses(candidates[some]), workers.shares(len(candidates)))
         return [one for some in found for one in some]
 
-    def _outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+    def _expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         if not candidates:
             return []
         sizes = np.array([candidate.condition.complexity for candidate in candidates])
-        spoken, gain = self._spoken_for_each([candidate.covers for candidate in candidates], sizes)
-        losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(spoken.sum(axis=1), 1)
+        with_weight, gain = self._classes_of_each([candidate.covers for candidate in candidates], sizes)
+        losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(with_weight.sum(axis=1), 1)
         return list(zip(losses.tolist(), counts.tolist(), strict=True))
 
     # ---- fitting
@@ -295,15 +298,15 @@ class ClassStage(Stage):
             patterns = RowPatterns((*self.terms, candidate), len(self.problem.y))
         else:
             patterns = self.patterns.extended(candidate.covers)
-        spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
-        spoken[self.spoken_for(candidate.covers, candidate.condition.complexity)[0]] = True
-        support = np.vstack([self.support, spoken])
-        start = np.vstack([self.weights, np.zeros(len(spoken))])
+        with_weight = np.zeros(self.support.shape[1], dtype=np.bool_)
+        with_weight[self.classes_with_weight(candidate.covers, candidate.condition.complexity)[0]] = True
+        support = np.vstack([self.support, with_weight])
+        start = np.vstack([self.weights, np.zeros(len(with_weight))])
         given = None
         if isinstance(patterns, RowPatterns):
             given = self.problem.offset
         elif self.given is not None:
-            given = np.empty((len(patterns.design), len(spoken)))
+            given = np.empty((len(patterns.design), len(with_weight)))
             given[patterns.pattern] = self.given[self.pattern]
         return patterns, support, self._refitted(patterns, start, support, tolerance, given), given
 
@@ -338,15 +341,15 @@ class ClassStage(Stage):
         vars(rated).update(training_loss=grown.training_loss, complexity=self.complexity + size)
         return rated
 
-    def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
+    def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
         """Return the next stage with each of some candidates, with weights just good enough to judge them."""
-        return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).judged(), candidates)
+        return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).scored(), candidates)
 
     def refitted(self) -> ClassStage:
         """Return the stage with its weights fitted anew."""
-        return self.settled()
+        return self.with_exact_weights()
 
-    def settled(self) -> ClassStage:
+    def with_exact_weights(self) -> ClassStage:
         """Return the stage with exact weights."""
         weights = self._refitted(self.patterns, self.weights, self.support, given=self.given)
         return replace(self, weights=weights)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import sem
 
-from obliquerules.learning.boosting.cv.choice import check_tolerance, choose
-from obliquerules.learning.boosting.cv.held_out import FoldLosses, HeldOut
+from obliquerules.learning.boosting.cv.held_out import FoldLosses, HeldOut, check_tolerance, choose
 from obliquerules.learning.method import Task
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block

@@ -1,12 +1,11 @@
-"""Problem: the data on which rules are grown, and the ensemble while it grows."""
+"""Stage: the ensemble while it grows, and the problem on which it does."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +13,14 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.rule_weights import WeightFinder, term_sums
 from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
-from obliquerules.learning.boosting.slope import Slope
+from obliquerules.learning.boosting.soft_conditions import SmoothedLoss
+from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.learning.boosting.workers import ALONE, Workers
-from obliquerules.learning.cached import kept, let_go
+from obliquerules.learning.cached import cached, clear_cache
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.learning.refit import TINY, weights_of_patterns, whitened, whitened_lines
 from obliquerules.losses import Loss
-from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Test
-
-if TYPE_CHECKING:
-    from obliquerules.learning.boosting.smoothed_loss import Blur
+from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble
 
 # What has a weight in an ensemble in training: the condition of a rule, or a slope.
 Condition = Conjunction | Slope
@@ -39,9 +36,9 @@ class Problem:
     With many classes, ``outputs`` are their names, the ridge is one for each of them, and ``price`` is by how much the loss
     must fall for each further class that a rule speaks for.
 
-    An ``offset`` is a part of the scores that is given, in their shape. With a ``blur``, ensembles are not compared by their
-    training loss alone. Of all candidates, as the quadratic expansion of the loss ranks them, the first ``most_tried`` are
-    refitted. Independent pieces of the search are shared by ``workers``.
+    An ``offset`` is a part of the scores that is given, in their shape. With a ``smoothed_loss``, ensembles are not compared by
+    their training loss alone. Of all candidates, as the quadratic expansion of the loss ranks them, the first ``most_refitted``
+    are refitted. Independent pieces of the search are shared by ``workers``.
     """
 
     X: Block
@@ -54,17 +51,9 @@ class Problem:
     outputs: tuple[str, ...] | None = None
     price: float = 0.0
     offset: NDArray[np.float64] | None = None
-    blur: Blur | None = None
-    most_tried: int = 10
+    smoothed_loss: SmoothedLoss | None = None
+    most_refitted: int = 10
     workers: Workers = ALONE
-
-    def complement(self, test: Test) -> Test:
-        """Return the condition that holds on the other rows.
-
-        Where no row lacks a value, it says nothing of missing values, and so does not hold where one is missing.
-        """
-        opposite = test.opposite()
-        return opposite if self.X.incomplete.intersection(test.used_columns) else opposite.with_missing(False)
 
     def shifted(self, score: Vector, rows: Mask | slice = slice(None)) -> Vector:
         """Return the scores of some of the rows, with their offset if there is one."""
@@ -95,41 +84,6 @@ class Problem:
         """The target, the learning weight and the offset of each row, as kernels take them."""
         offset = np.zeros(len(self.y)) if self.offset is None else self.offset
         return np.ascontiguousarray(self.y), self.learning_weight, np.ascontiguousarray(offset)
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A condition under consideration, with the rows that meet it and its objective (see `Objective`).
-
-    Of a slope, the rows have numbers. The score is set by a selection; lower is better, and it is infinite before that.
-    """
-
-    condition: Any
-    covers: Any
-    objective: float
-    score: float = math.inf
-
-    @property
-    def is_slope(self) -> bool:
-        """Whether the term is a slope."""
-        return isinstance(self.condition, Slope)
-
-    def extended(self, proposition: Test, covers: Mask, objective: Callable[[Mask], float]) -> Candidate:
-        """Return the candidate with one more proposition, which holds on the rows in ``covers``."""
-        both = self.covers & covers
-        return Candidate(self.condition & proposition, both, objective(both))
-
-    def upright(self, problem: Problem) -> Candidate:
-        """Return the candidate or, if it is a single proposition whose first weight is negative, its complement.
-
-        Both make the same model, because the constant is free, and ``x - 2 y >= 3`` is easier to read than ``-x + 2 y >= -3``.
-        """
-        if len(self.condition) != 1 or self.condition.propositions[0].is_upright:
-            return self
-        complement = problem.complement(self.condition.propositions[0])
-        if complement.complexity > self.condition.complexity:
-            return self  # it would have to say what happens where a value is missing
-        return replace(self, condition=Conjunction([complement]), covers=~self.covers)
 
 
 class View(Protocol):
@@ -207,7 +161,7 @@ class Stage:
         n = len(problem.y)
         best = problem.loss.best_constant(problem.y, problem.learning_weight)
         alike = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
-        stage = cls(problem, (), alike if problem.blur is None else RowPatterns((), n), np.array([best]))
+        stage = cls(problem, (), alike if problem.smoothed_loss is None else RowPatterns((), n), np.array([best]))
         return stage if problem.offset is None else stage.refitted()
 
     def refitted(self) -> Stage:
@@ -216,10 +170,10 @@ class Stage:
             return self.of_terms(self.terms, self.weights)
         return replace(self, weights=self._fitted(self.patterns, self.weights))
 
-    def let_go(self) -> None:
+    def clear_cache(self) -> None:
         """Forget what can be computed again: many ensembles are kept once they are judged, and few are looked at again."""
-        let_go(self)
-        let_go(self.patterns)
+        clear_cache(self)
+        clear_cache(self.patterns)
 
     @property
     def design(self) -> NDArray[np.float64]:
@@ -231,21 +185,21 @@ class Stage:
         """The pattern of each row."""
         return self.patterns.pattern
 
-    @kept
+    @cached
     def score(self) -> Vector:
         """The score of each row."""
         return self.problem.shifted(self.patterns.scores(self.weights))
 
-    @kept
+    @cached
     def fires(self) -> Mask:
         """Which rules fire on each row, shape (n_samples, n_rules)."""
         fires: Mask = self.patterns.of_rows(self.design[:, 1:] != 0.0)
         return fires
 
     @property
-    def most_tried(self) -> int:
+    def most_refitted(self) -> int:
         """The number of candidates to refit at a time."""
-        return self.problem.most_tried
+        return self.problem.most_refitted
 
     @property
     def is_by_row(self) -> bool:
@@ -259,7 +213,7 @@ class Stage:
             return self.patterns.terms
         return tuple(Candidate(*one, 0.0) for one in zip(self.conditions, self.fires.T, strict=True))
 
-    @kept
+    @cached
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to the score of each row; zero on held-out rows."""
         return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)
@@ -278,39 +232,39 @@ class Stage:
         """The ridge on rule weights."""
         return float(self.problem.ridge)
 
-    @kept
+    @cached
     def learning_hessian(self) -> Vector:
         """The weighted second derivative of the loss with respect to the score of each row; zero on held-out rows."""
         return self.problem.learning_weight * self.problem.loss.hessian(self.score)
 
-    @kept
+    @cached
     def objective(self) -> Objective:
         """The objective that the next rule should maximise."""
         return OBJECTIVES[self.problem.objective](self)
 
-    @kept
+    @cached
     def row_losses(self) -> Vector:
         """The weighted loss of each row."""
         problem = self.problem
         return problem.row_weight * problem.loss.value(problem.y, self.score)
 
-    @kept
+    @cached
     def training_loss(self) -> float:
         """The weighted loss over all rows."""
         return float(np.add.reduce(self.row_losses))
 
-    @kept
-    def judged_loss(self) -> float:
+    @cached
+    def selection_loss(self) -> float:
         """The loss by which ensembles are compared: that of the training rows, or half of it with blurred thresholds."""
-        # With a blur, stages are judged when their weights are fitted; without rules, there is nothing to blur.
+        # With a smoothed loss, it is known once weights are fitted; without rules, there is nothing to smooth.
         return self.training_loss
 
-    @kept
+    @cached
     def complexity(self) -> int:
         """The complexity of the ensemble, C(f) in the paper."""
         return sum(1 + condition.complexity for condition in self.conditions)
 
-    @kept
+    @cached
     def curvature(self) -> NDArray[np.float64]:
         """Three or more lines with a number for each row: the gradient g, the hessian h, and h e for each direction e.
 
@@ -347,7 +301,7 @@ class Stage:
         possible = orthogonal > TINY * size
         return np.where(possible, sums[:, 0] ** 2 / (2.0 * np.where(possible, orthogonal, 1.0)), 0.0)
 
-    def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+    def expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
         gains = self.gains([candidate.covers for candidate in candidates])
         return [(max(self.training_loss - gain, 0.0), 1) for gain in gains.tolist()]
@@ -361,7 +315,7 @@ class Stage:
         """Say whether a rule of the ensemble covers exactly these rows or exactly their complement."""
         return self.patterns.has_rule_on(covers)
 
-    def everything(self) -> Candidate:
+    def empty_rule(self) -> Candidate:
         """Return the condition that always holds, from which rules are grown."""
         covers = np.ones(len(self.problem.y), dtype=np.bool_)
         return Candidate(Conjunction(), covers, self.objective(covers))
@@ -394,11 +348,11 @@ class Stage:
         weights = self._corrected(patterns)
         return Stage(self.problem, (*self.conditions, candidate.condition), patterns, weights)
 
-    def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
+    def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
         """Return the next stage with each of some candidates, judged."""
         workers = self.problem.workers
         if not self.is_by_row:
-            return workers.each(lambda candidate: self.with_rule(candidate).judged(), candidates)
+            return workers.each(lambda candidate: self.with_rule(candidate).scored(), candidates)
         shares = [candidates[some] for some in workers.shares(len(candidates))]
         start = np.append(self.weights, 0.0)
         found = workers.each(lambda some: self._with_each(self.terms, some, start), shares)
@@ -417,22 +371,26 @@ class Stage:
         ends = np.array([one.covers for one in last], dtype=np.float64)
         finder = WeightFinder(lines, *problem.rows, problem.loss.family, float(problem.ridge), problem.loss.power)
         weights, losses = finder.run_each(ends, start)
-        judged = losses if problem.blur is None else problem.blur.judged(problem, common, last, weights, losses)
+        compared = (
+            losses
+            if problem.smoothed_loss is None
+            else problem.smoothed_loss.of_each(problem.rows, problem.loss, common, last, weights, losses)
+        )
         conditions = tuple(one.condition for one in common)
         found = []
-        for one, own, loss, value in zip(last, weights, losses.tolist(), judged.tolist(), strict=True):
+        for one, own, loss, value in zip(last, weights, losses.tolist(), compared.tolist(), strict=True):
             stage = Stage(problem, (*conditions, one.condition), RowPatterns((*common, one), n), own)
-            vars(stage).update(training_loss=loss, judged_loss=value)
+            vars(stage).update(training_loss=loss, selection_loss=value)
             found.append(stage)
         return found
 
-    def judged(self) -> Self:
+    def scored(self) -> Self:
         """Return the ensemble once it is judged, with nothing kept but how good and how large it is."""
-        _ = self.judged_loss, self.complexity
-        self.let_go()
+        _ = self.selection_loss, self.complexity
+        self.clear_cache()
         return self
 
-    def settled(self) -> Stage:
+    def with_exact_weights(self) -> Stage:
         """Return the stage with exact weights."""
         return self
 
@@ -465,7 +423,7 @@ class Stage:
         """Return the stage with weights fitted with a ridge."""
         if np.array_equal(self.problem.ridge, ridge):
             return self
-        return replace(self, problem=replace(self.problem, ridge=ridge)).refitted().judged()
+        return replace(self, problem=replace(self.problem, ridge=ridge)).refitted().scored()
 
     def _rows_without(self, left: list[int]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Return design and patterns of some of the columns."""

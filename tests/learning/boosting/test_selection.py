@@ -5,11 +5,12 @@ import pytest
 from sklearn.metrics import mean_poisson_deviance
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.learning.boosting.candidate_pool import PoolProposer
-from obliquerules.learning.boosting.information import InformationSelection
 from obliquerules.learning.boosting.loop import boost
-from obliquerules.learning.boosting.problem import Candidate, Stage
+from obliquerules.learning.boosting.oblique import PoolProposer
 from obliquerules.learning.boosting.record import Record
+from obliquerules.learning.boosting.selection import InformationSelection
+from obliquerules.learning.boosting.stage import Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Proposition
 from obliquerules.rules.rounding.thresholds import Projections, best_threshold

@@ -1,4 +1,4 @@
-"""Blur: what ensembles are judged by is half of their loss with blurred thresholds, so that a lucky cut is worth less."""
+"""Smoothed loss: with blurred thresholds, a lucky cut is worth less."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from obliquerules.learning.boosting import soft_conditions
-from obliquerules.learning.boosting.smoothed_loss import SHARE, WIDTH, Blur
+from obliquerules.learning.boosting.soft_conditions import SHARE, WIDTH, SmoothedLoss
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Membership, Proposition
 
@@ -31,30 +31,30 @@ def test_half_of_the_loss_is_that_of_degrees_in_place_of_steps(loss):
     for weight, tests in zip(stage.weights[1:], (OBLIQUE, BOTH), strict=True):
         score += weight * np.prod([degree_by_hand(test, data.X, sharpness) for test in tests], axis=0)
     expected = (data.row_weight * data.loss.value(data.y, score)).sum()
-    assert stage.judged_loss == pytest.approx((1.0 - SHARE) * stage.training_loss + SHARE * expected, rel=1e-9)
+    assert stage.selection_loss == pytest.approx((1.0 - SHARE) * stage.training_loss + SHARE * expected, rel=1e-9)
 
 
 @every_loss
 def test_without_a_blur_or_without_rules_it_is_the_training_loss(loss):
     stage = stage_of(problem(loss), OBLIQUE, BOTH)
-    assert stage.judged_loss == stage.training_loss
+    assert stage.selection_loss == stage.training_loss
     constant = stage_of(blurred(problem(loss)))
-    assert constant.judged_loss == pytest.approx(constant.training_loss, rel=1e-11)
+    assert constant.selection_loss == pytest.approx(constant.training_loss, rel=1e-11)
 
 
 def test_offsets_are_part_of_blurred_scores():
     data = problem()
     shifted = replace(data, offset=np.full(len(data.y), 0.5))
     plain, other = (stage_of(blurred(each), OBLIQUE) for each in (data, shifted))
-    assert other.judged_loss == pytest.approx(plain.judged_loss, rel=1e-9)
+    assert other.selection_loss == pytest.approx(plain.selection_loss, rel=1e-9)
 
 
 def test_a_step_in_a_wide_gap_is_not_blurred():
     data = problem(n=300)
     x = data.X.matrix[:, 0]
     matrix = np.asfortranarray(np.column_stack([np.where(x > 0.0, x + 20.0, x - 20.0), data.X.matrix[:, 1:]]))
-    blur = Blur(soft_of(replace(data, X=Block.of_matrix(matrix))), data.size)
-    degree = blur.conditions.degree(Proposition([0], [1.0], 0.0), blur.sharpness)
+    smoothed_loss = SmoothedLoss(soft_of(replace(data, X=Block.of_matrix(matrix))), data.size)
+    degree = smoothed_loss.conditions.degree(Proposition([0], [1.0], 0.0), smoothed_loss.sharpness)
     np.testing.assert_allclose(degree, x > 0.0, atol=0.01)
 
 
@@ -77,22 +77,22 @@ def test_levels_flags_and_dates_are_not_blurred(test):
 
 def test_more_rows_make_thresholds_sharper():
     data = problem()
-    narrow, wide = Blur(soft_of(data), 4000.0), Blur(soft_of(data), 500.0)
+    narrow, wide = SmoothedLoss(soft_of(data), 4000.0), SmoothedLoss(soft_of(data), 500.0)
     assert narrow.sharpness == pytest.approx(2.0 * wide.sharpness)
 
 
 def test_some_of_many_rows_stand_for_all(monkeypatch):
-    everything = stage_of(blurred(problem(n=4000)), OBLIQUE, BOTH).judged_loss
+    everything = stage_of(blurred(problem(n=4000)), OBLIQUE, BOTH).selection_loss
     monkeypatch.setattr(soft_conditions, "MOST_ROWS", 2000)
-    assert stage_of(blurred(problem(n=4000)), OBLIQUE, BOTH).judged_loss == pytest.approx(everything, rel=0.02)
+    assert stage_of(blurred(problem(n=4000)), OBLIQUE, BOTH).selection_loss == pytest.approx(everything, rel=0.02)
 
 
 def test_what_is_judged_is_never_negative(monkeypatch):
     monkeypatch.setattr(soft_conditions, "MOST_ROWS", 20)
     data = problem(n=400)
-    # The rows that stand for all have all of the loss, and the blur makes theirs smaller.
+    # The rows that stand for all have all of the loss, and the smoothed_loss makes theirs smaller.
     stage = stage_of(blurred(replace(data, y=np.where(np.arange(400) < 20, -data.y, 0.0))), OBLIQUE, BOTH)
-    assert stage.judged_loss >= (1.0 - SHARE) * stage.training_loss > 0.0
+    assert stage.selection_loss >= (1.0 - SHARE) * stage.training_loss > 0.0
 
 
 def test_sharpness_without_bounds_does_not_overflow():
@@ -112,4 +112,4 @@ def test_rows_on_the_wrong_side_near_a_threshold_count_for_less_than_rows_far_aw
         judged.append(stage_of(data, [Proposition([0], [1.0], 0.0)]))
     near, far = judged
     assert near.training_loss == pytest.approx(far.training_loss, rel=1e-9)
-    assert near.judged_loss < far.judged_loss
+    assert near.selection_loss < far.selection_loss

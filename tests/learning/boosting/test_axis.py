@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.learning.boosting.sorted_columns import SortedColumns
+from obliquerules.learning.boosting.axis import SortedColumns
 from obliquerules.rules import Block
 
 values = st.lists(st.one_of(st.integers(-5, 5).map(float), st.floats(-1e6, 1e6)), min_size=2, max_size=12)
