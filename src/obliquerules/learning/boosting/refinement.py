@@ -13,10 +13,10 @@ import numpy as np
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest
-from obliquerules.learning.boosting.stage import Condition, Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
-from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.rules import Conjunction, Proposition, Slope, Term, Test
 from obliquerules.rules.rounding.thresholds import middle_of_gap
 from obliquerules.rules.rounding.votes import in_whole_numbers
 
@@ -140,7 +140,7 @@ class Refiner:
             return None
         return self.placed(Proposition(columns, relative, moved, one.test.missing))
 
-    def _term(self, condition: Condition) -> Candidate:
+    def _term(self, condition: Term) -> Candidate:
         """Return a rule or a slope on the rows of this problem."""
         X = self.problem.X
         here = Slope.of(condition.factor, X, self.problem.row_weight) if isinstance(condition, Slope) else condition
