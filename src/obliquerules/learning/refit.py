@@ -401,7 +401,7 @@ class Terms:
         """Return the column of each rule."""
         return [self.place[rule.term] for rule in ensemble]
 
-    def values(self, X: Block, columns: set[int]) -> dict[int, Mask | Vector]:
+    def values(self, X: Block, columns: set[int]) -> dict[int, Any]:
         """Return the values of some terms: where a condition holds, or the numbers of a slope."""
         return {column: term(X) for term, column in self.place.items() if column in columns}
 
@@ -439,7 +439,7 @@ def _refit_to_tables(
     return [_refit_to_table(one, table, loss, penalty) for (one, penalty), table in zip(path, found, strict=True)]
 
 
-def _pattern_sums(fires: list[Mask | Vector], block: RowBlock, loss: Loss) -> Matrix:
+def _pattern_sums(fires: list[Mask], block: RowBlock, loss: Loss) -> Matrix:
     """Return for each pattern in which rules may fire the sums over rows: of weights, and of weighted targets."""
     pattern = np.zeros(len(block.y), dtype=np.intp)
     for fired in fires:

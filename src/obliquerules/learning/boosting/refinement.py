@@ -125,6 +125,7 @@ class Refiner:
     def _hard(self, one: SoftTest, weights: Sequence[float], threshold: float) -> Placed | None:
         """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
         if not one.movable or not isinstance(one.test, Proposition):
+            assert not isinstance(one.test, Slope)
             alone = Conjunction([one.test])
             return one.test, self._recent.get(alone, partial(self._term, alone)).covers
         order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))

@@ -45,7 +45,7 @@ class SoftTest:
     movable: bool
 
     @property
-    def keys(self) -> tuple[tuple[Summand | Test, bool], ...]:
+    def keys(self) -> tuple[tuple[Summand | Test | Slope, bool], ...]:
         """The terms of the sum, or the condition itself, and whether they are standardised."""
         if self.movable and isinstance(self.test, Proposition):
             return tuple((term, True) for term in self.test.columns)
