@@ -70,7 +70,7 @@ def test_conditions_are_those_of_a_file(seed, tmp_path):
     model, X, y = holding(ensemble)
     report = written(model, tmp_path, X, y)
     file = json.loads(report["file"])
-    assert file["version"] == "2.0"
+    assert file["version"] == 1
     assert len(file["columns"]) == len(ensemble.columns.special)
     _, weights, positions = report["ensembles"][0]
     for rule, weight, position in zip(ensemble, weights, positions, strict=True):
@@ -82,7 +82,7 @@ def test_conditions_are_those_of_a_file(seed, tmp_path):
 def test_models_of_numbers_have_files_of_the_old_format(tmp_path):
     X = pd.DataFrame({"size": np.linspace(0.0, 9.0, 60)})
     report = written(LLTBoostRegressor(max_rules=1, linear_terms=False).fit(X, X["size"] > 4), tmp_path)
-    assert json.loads(report["file"])["version"] == "1.2"
+    assert json.loads(report["file"])["version"] == 1
 
 
 def test_the_page_has_the_ridges_of_the_path_and_no_expected_losses(tmp_path):

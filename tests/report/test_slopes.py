@@ -26,7 +26,7 @@ def report(tmp_path):
 
 def test_factors_are_those_of_a_file(report):
     ensemble = sloped()[0].ensemble_
-    assert json.loads(report["file"])["version"] == "3.0"
+    assert json.loads(report["file"])["version"] == 1
     _, weights, positions, multiplied = report["ensembles"][0]
     for rule, weight, position, factor in zip(ensemble, weights, positions, multiplied, strict=True):
         stored = {"weight": weight, "condition": [test for test, _ in report["conditions"][position]]}

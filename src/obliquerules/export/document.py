@@ -23,7 +23,7 @@ from obliquerules.rules.text.formats import LATEX
 def model_document(source: Source) -> str:
     """Return a JSON document with the rules and the link and, if there are any, the labels of many classes and the offset."""
     model = source.model
-    content = ensemble_content(source.ensemble, with_offset=model.offset is not None) | {"link": source.link}
+    content = ensemble_content(source.ensemble) | {"link": source.link}
     if model.labels is not None and source.has_many_classes:
         content["classes"] = encode_labels(model.labels)
     return document_text(content | encode_offset(model.offset))

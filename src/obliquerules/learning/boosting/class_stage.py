@@ -17,7 +17,7 @@ from obliquerules.learning.boosting.stage import Problem, Stage, View, rule_of
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import cached
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
-from obliquerules.learning.refit import EXACT, JUDGED, TINY, class_weights_of_patterns, whitened
+from obliquerules.learning.refit import EXACT, JUDGED, TINY, refit, whitened
 from obliquerules.rules import RuleEnsemble
 
 # The number of candidates to refit at a time.
@@ -114,26 +114,20 @@ class ClassStage(Stage):
         The classes that the next rule should follow; all, if none is named. Where a rule was taken away, they are its classes.
     rate : float
         By how much the last rule lowered the loss for each unit of its complexity; infinite before the first.
-    given : array of shape (n_patterns, n_classes) or None
-        The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
 
     support: Mask
     focus: tuple[int, ...] = ()
     rate: float = math.inf
-    given: Vector | None = None
 
     @classmethod
     def constant(cls, problem: Problem) -> ClassStage:
         """Return the stage without rules: the best constants."""
         n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.learning_weight)
         support = np.ones((1, len(best)), dtype=np.bool_)
-        if problem.offset is None:
-            patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
-            return cls(problem, (), patterns, best[None, :], support)
-        given, pattern = np.unique(problem.offset, axis=0, return_inverse=True)
-        patterns = FiringPatterns(np.ones((len(given), 1)), pattern.ravel())
-        return cls(problem, (), patterns, best[None, :], support, given=given).with_exact_weights()
+        patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)).with_offset(problem.offset)
+        stage = cls(problem, (), patterns, best[None, :], support)
+        return stage if problem.offset is None else stage.with_exact_weights()
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -165,7 +159,8 @@ class ClassStage(Stage):
     def means(self) -> Vector:
         """The probability of each class for each pattern."""
         score = self.design @ self.weights
-        return self.problem.loss.inverse_link(score if self.given is None else score + self.given)
+        offset = self.patterns.offset
+        return self.problem.loss.inverse_link(score if offset is None else score + offset)
 
     @cached
     def gradient(self) -> Vector:
@@ -291,50 +286,36 @@ class ClassStage(Stage):
 
     # ---- fitting
 
-    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector, Vector | None]:
-        """Return patterns, support, weights and offsets with one more rule."""
+    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector]:
+        """Return patterns, support and weights with one more rule."""
         patterns: Patterns
         if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
-            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y))
+            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y), self.problem.offset)
         else:
             patterns = self.patterns.extended(candidate.covers)
         with_weight = np.zeros(self.support.shape[1], dtype=np.bool_)
         with_weight[self.classes_with_weight(candidate.covers, candidate.condition.complexity)[0]] = True
         support = np.vstack([self.support, with_weight])
         start = np.vstack([self.weights, np.zeros(len(with_weight))])
-        given = None
-        if isinstance(patterns, RowPatterns):
-            given = self.problem.offset
-        elif self.given is not None:
-            given = np.empty((len(patterns.design), len(with_weight)))
-            given[patterns.pattern] = self.given[self.pattern]
-        return patterns, support, self._refitted(patterns, start, support, tolerance, given), given
+        return patterns, support, self._refitted(patterns, start, support, tolerance)
 
-    def _refitted(
-        self,
-        patterns: Patterns,
-        start: Vector,
-        support: Mask,
-        tolerance: float = EXACT,
-        given: Vector | None = None,
-    ) -> Vector:
-        shares, ridges, weight = self.problem.shares, self.ridges, self.problem.learning_weight
-        fitted = (patterns.design, patterns.pattern, shares, weight, ridges, start, support, tolerance, given)
-        return class_weights_of_patterns(*fitted)
+    def _refitted(self, patterns: Patterns, start: Vector, support: Mask, tolerance: float = EXACT) -> Vector:
+        targets = (self.problem.shares, self.problem.learning_weight, self.problem.loss)
+        return refit(patterns, *targets, self.ridges, start, free=support, tolerance=tolerance)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
-        patterns, _, weights, _ = self._extended(candidate, JUDGED)
+        patterns, _, weights = self._extended(candidate, JUDGED)
         rows = problem.held_out
         score = problem.shifted((patterns.design @ weights)[patterns.pattern[rows]], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
 
     def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
         """Return the next stage, with the candidate and refitted weights."""
-        patterns, support, weights, given = self._extended(candidate, tolerance)
+        patterns, support, weights = self._extended(candidate, tolerance)
         conditions = (*self.conditions, candidate.condition)
-        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate, given=given)
+        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate)
         size = int(support[-1].sum()) + candidate.condition.complexity
         # A rule in the place of another is worth more than the last one: what it takes over was there before.
         rated = grown if self.focus else replace(grown, rate=(self.training_loss - grown.training_loss) / size)
@@ -351,28 +332,24 @@ class ClassStage(Stage):
 
     def with_exact_weights(self) -> ClassStage:
         """Return the stage with exact weights."""
-        weights = self._refitted(self.patterns, self.weights, self.support, given=self.given)
+        weights = self._refitted(self.patterns, self.weights, self.support)
         return replace(self, weights=weights)
 
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        patterns, given = self._patterns_of(left, self.terms[:index] + self.terms[index + 1 :])
-        weights = self._refitted(patterns, self.weights[left], self.support[left], given=given)
+        patterns = self._patterns_of(left, self.terms[:index] + self.terms[index + 1 :])
+        weights = self._refitted(patterns, self.weights[left], self.support[left])
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
-        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, given)
+        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate)
 
-    def _patterns_of(self, left: list[int], terms: tuple[Candidate, ...]) -> tuple[Patterns, Vector | None]:
-        """Return patterns and offsets of some of the columns."""
+    def _patterns_of(self, left: list[int], terms: tuple[Candidate, ...]) -> Patterns:
+        """Return patterns of some of the columns."""
         if isinstance(self.patterns, RowPatterns):
             # Without its only slope, an ensemble stays one of rows until it is grown anew.
-            return RowPatterns(terms, len(self.problem.y)), self.problem.offset
-        if self.given is None:
-            return FiringPatterns(*self._rows_without(left)), None
-        both, position = np.unique(np.hstack([self.design[:, left], self.given]), axis=0, return_inverse=True)
-        design, given = map(np.ascontiguousarray, np.split(both, [len(left)], axis=1))
-        return FiringPatterns(design, position.ravel()[self.pattern]), given
+            return RowPatterns(terms, len(self.problem.y), self.problem.offset)
+        return self.patterns.of_columns(left)
 
     @property
     def ensemble(self) -> RuleEnsemble:

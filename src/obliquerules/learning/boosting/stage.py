@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
-from obliquerules.kernels.rule_weights import WeightFinder, term_sums
+from obliquerules.kernels.rule_weights import term_sums
 from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss
 from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.cached import cached, clear_cache
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
-from obliquerules.learning.refit import TINY, weights_of_patterns, whitened, whitened_lines
+from obliquerules.learning.refit import TINY, refit, weight_finder, whitened, whitened_lines
 from obliquerules.losses import Loss
 from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble
 
@@ -326,8 +326,8 @@ class Stage:
     def _fitted(self, patterns: Patterns, start: Vector) -> Vector:
         """Return the best weights for patterns, without held-out rows."""
         problem = self.problem
-        targets = (problem.y, problem.learning_weight, problem.loss)
-        return weights_of_patterns(patterns.design, patterns.pattern, *targets, problem.ridge, start, offset=problem.offset)
+        finer = patterns.with_offset(problem.offset)
+        return refit(finer, problem.y, problem.learning_weight, problem.loss, problem.ridge, start)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
@@ -369,7 +369,7 @@ class Stage:
             return []
         lines = RowPatterns((*common, last[0]), n).lines
         ends = np.array([one.covers for one in last], dtype=np.float64)
-        finder = WeightFinder(lines, *problem.rows, problem.loss.family, float(problem.ridge), problem.loss.power)
+        finder = weight_finder(lines, *problem.rows, problem.loss, float(problem.ridge))
         weights, losses = finder.run_each(ends, start)
         compared = (
             losses
@@ -397,11 +397,11 @@ class Stage:
     def without(self, index: int) -> Stage:
         """Return the stage without one of its rules, with the other weights refitted."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        if self.is_by_row and len(self.conditions) > 1:
+        if isinstance(self.patterns, RowPatterns):
+            if len(self.conditions) == 1:
+                return Stage.constant(self.problem)
             return self.of_terms(self.terms[:index] + self.terms[index + 1 :], self.weights[left])
-        if self.is_by_row:
-            return Stage.constant(self.problem)
-        patterns = FiringPatterns(*self._rows_without(left))
+        patterns = self.patterns.of_columns(left)
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         weights = self._fitted(patterns, self.weights[left])
         return Stage(self.problem, conditions, patterns, weights)
@@ -424,11 +424,6 @@ class Stage:
         if np.array_equal(self.problem.ridge, ridge):
             return self
         return replace(self, problem=replace(self.problem, ridge=ridge)).refitted().scored()
-
-    def _rows_without(self, left: list[int]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-        """Return design and patterns of some of the columns."""
-        rows, position = np.unique(self.design[:, left], axis=0, return_inverse=True)
-        return np.ascontiguousarray(rows), position.ravel()[self.pattern]
 
     @property
     def ensemble(self) -> RuleEnsemble:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from obliquerules.arrays import Mask, Vector
-from obliquerules.learning.method import factor_scale
+from obliquerules.learning.refit import factor_scale
 from obliquerules.rules import Block, Conjunction, Factor, Rule, Test
 
 
