@@ -14,8 +14,8 @@ from sklearn.metrics import log_loss
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.losses import MultinomialLoss
 from obliquerules.report.groups import chunks
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.payload import Head
 from obliquerules.report.payload import payload as payload_of
 from obliquerules.rules.model import Offset
 
