@@ -8,8 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Proposition, Rule, RuleEnsemble, TGBRegressor
-from obliquerules.learning.method import Task, fitted_weights
-from obliquerules.learning.refit import weights_of_patterns
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.method import Task
+from obliquerules.learning.refit import fitted_weights, refit
 from obliquerules.learning.shorten import SHARE_OF_ERROR, _Rows, readable_path, shortened_path, without_redundant
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor
@@ -51,8 +52,8 @@ def random_path(task, seed, n_rules=5):
 def fitted(ensemble, task):
     sample = task.sample
     design = np.column_stack([np.ones(len(sample.y)), ensemble.fires(sample.X)])
-    rows, start = np.arange(len(sample.y)), np.zeros(1 + len(ensemble))
-    weights = weights_of_patterns(design, rows, sample.y, sample.weight, task.loss, 1.0, start)
+    patterns, start = FiringPatterns(design, np.arange(len(sample.y))), np.zeros(1 + len(ensemble))
+    weights = refit(patterns, sample.y, sample.weight, task.loss, 1.0, start)
     return ensemble.with_weights(weights[1:], weights[0])
 
 

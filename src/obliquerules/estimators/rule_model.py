@@ -47,8 +47,7 @@ from obliquerules.data.training_columns import check_sizes
 from obliquerules.estimators.dask_predict import dask_predict
 from obliquerules.estimators.declared import make_init, with_parameters
 from obliquerules.estimators.editing import Editing
-from obliquerules.export.registry import export
-from obliquerules.export.target import Export
+from obliquerules.export.export_formats import Export, export
 from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.closest.request import feasible_region, goal_for
 from obliquerules.inspection.explanation import Explanation, explain
@@ -68,8 +67,8 @@ from obliquerules.parameters import (
     check_whole,
     declarations,
 )
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.payload import Head
 from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import BandTable, Block, Labels, Model, RuleEnsemble
 from obliquerules.rules.columns import Level
@@ -614,8 +613,8 @@ class RuleModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
         contributions : bool, default=False
             Also output the contribution of each rule to the score.
         **options
-            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for
-            ``"c"`` and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelTarget`. ``exact`` for ``"latex"``.
+            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlFormat`. ``prefix`` for
+            ``"c"`` and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelFormat`. ``exact`` for ``"latex"``.
 
         Returns
         -------

@@ -11,8 +11,8 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, T
 from obliquerules.learning.boosting.boosting import GROWTH_RIDGE, PAPER_RIDGE
 from obliquerules.learning.boosting.loop import LARGEST_GROWN_AGAIN
 from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.method import patterns_of
-from obliquerules.learning.refit import weights_of_patterns
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.refit import refit
 from obliquerules.learning.ridge_estimate import ridges_for
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Proposition
@@ -56,10 +56,10 @@ def target_of(model, y):
 
 def weights_at(ensemble, X, y, loss, ridge):
     """Return the corrective weights of an ensemble with this ridge, in rows."""
-    design, pattern = patterns_of(ensemble.fires(X).T, len(y))
+    patterns = FiringPatterns.of(ensemble.fires(X).T, len(y))
     weight = np.ones(len(y))
     penalty = ridge * loss.curvature(y, weight)
-    return weights_of_patterns(design, pattern, y, weight, loss, penalty, np.zeros(1 + len(ensemble)))
+    return refit(patterns, y, weight, loss, penalty, np.zeros(1 + len(ensemble)))
 
 
 def weights_of(ensemble):

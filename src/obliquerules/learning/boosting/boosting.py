@@ -28,9 +28,10 @@ from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftCon
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.learning.label_order import grow_in_class_order
-from obliquerules.learning.method import FittedEnsemble, Growth, Method, Task
+from obliquerules.learning.method import Growth, Method, Task
 from obliquerules.learning.ridge_estimate import (
     WEIGHTS_PER_UNIT_OF_LINES,
+    FittedEnsemble,
     Observations,
     estimated_ridges,
     expected_losses,

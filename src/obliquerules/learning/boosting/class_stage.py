@@ -16,7 +16,7 @@ from obliquerules.learning.boosting.stage import Problem, Stage, View, objective
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import cached
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
-from obliquerules.learning.refit import EXACT, JUDGED, TINY, class_weights_of_patterns, whitened
+from obliquerules.learning.refit import EXACT, JUDGED, TINY, refit, whitened
 
 # The number of candidates to refit at a time: many classes propose much the same.
 MOST_REFITTED = 5
@@ -107,26 +107,20 @@ class ClassStage(Stage):
         The classes that the next rule should follow; all, if none is named. Where a rule was taken away, they are its classes.
     rate : float
         By how much the last rule lowered the loss for each unit of its complexity; infinite before the first.
-    offset : array of shape (n_patterns, n_classes) or None
-        The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
 
     support: Mask
     focus: tuple[int, ...] = ()
     rate: float = math.inf
-    offset: Matrix | None = None
 
     @classmethod
     def constant(cls, problem: Problem) -> ClassStage:
         """Return the stage without rules: the best constants."""
         n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.learning_weight)
         problem, support = replace(problem, most_refitted=MOST_REFITTED), np.ones((1, len(best)), dtype=np.bool_)
-        if problem.offset is None:
-            patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
-            return cls(problem, (), patterns, best[None, :], support)
-        offset, pattern = np.unique(problem.offset, axis=0, return_inverse=True)
-        patterns = FiringPatterns(np.ones((len(offset), 1)), pattern.ravel())
-        return cls(problem, (), patterns, best[None, :], support, offset=offset).refitted()
+        patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)).with_offset(problem.offset)
+        stage = cls(problem, (), patterns, best[None, :], support)
+        return stage if problem.offset is None else stage.refitted()
 
     # ---- derivatives of the loss
 
@@ -157,8 +151,8 @@ class ClassStage(Stage):
     @cached
     def means(self) -> Matrix:
         """The probability of each class for each pattern."""
-        score = self.design @ self.weights
-        return self.problem.loss.inverse_link(score if self.offset is None else score + self.offset)
+        score, offset = self.design @ self.weights, self.patterns.offset
+        return self.problem.loss.inverse_link(score if offset is None else score + offset)
 
     @cached
     def gradient(self) -> Matrix:
@@ -286,15 +280,12 @@ class ClassStage(Stage):
         chosen = self.classes_with_weight([candidate])[0]
         support, start = np.vstack([self.support, chosen]), np.vstack([self.weights, np.zeros(chosen.shape)])
         if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
-            patterns, offset = RowPatterns((*self.terms, candidate), len(self.problem.y)), self.problem.offset
+            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y), self.problem.offset)
         else:
-            patterns, offset = self.patterns.extended(candidate.covers), None
-            if self.offset is not None:
-                offset = np.empty((len(patterns.design), chosen.shape[1]))
-                offset[patterns.pattern] = self.offset[self.pattern]
-        weights = self._class_weights(patterns, start, support, offset, tolerance)
+            patterns = self.patterns.extended(candidate.covers)
+        weights = self._class_weights(patterns, start, support, tolerance)
         conditions = (*self.conditions, candidate.condition)
-        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate, offset=offset)
+        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate)
         size = int(chosen.sum()) + candidate.condition.complexity
         # A rule in the place of another is worth more than the last one: what it takes over was there before.
         rated = grown if self.focus else replace(grown, rate=(self.training_loss - grown.training_loss) / size)
@@ -307,7 +298,7 @@ class ClassStage(Stage):
 
     def refitted(self) -> ClassStage:
         """Return the stage with its weights fitted anew."""
-        return replace(self, weights=self._class_weights(self.patterns, self.weights, self.support, self.offset))
+        return replace(self, weights=self._class_weights(self.patterns, self.weights, self.support))
 
     def with_exact_weights(self) -> ClassStage:
         """Return the stage of a quick fit with exact weights."""
@@ -315,24 +306,18 @@ class ClassStage(Stage):
 
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, for another rule on the same classes."""
-        left, patterns, offset = [j for j in range(len(self.weights)) if j != index + 1], self.patterns, self.offset
-        if isinstance(patterns, RowPatterns):
+        left = [j for j in range(len(self.weights)) if j != index + 1]
+        if isinstance(self.patterns, RowPatterns):
             # Without its only slope, an ensemble stays one of rows until it is grown anew.
-            patterns = RowPatterns(self.terms[:index] + self.terms[index + 1 :], len(self.problem.y))
-        elif offset is None:
-            patterns = FiringPatterns(*self._rows_without(left))
+            patterns: Patterns = replace(self.patterns, terms=self.terms[:index] + self.terms[index + 1 :])
         else:
-            both, position = np.unique(np.hstack([self.design[:, left], offset]), axis=0, return_inverse=True)
-            design, offset = map(np.ascontiguousarray, np.split(both, [len(left)], axis=1))
-            patterns = FiringPatterns(design, position.ravel()[self.pattern])
-        weights = self._class_weights(patterns, self.weights[left], self.support[left], offset)
+            patterns = self.patterns.of_columns(left)
+        weights = self._class_weights(patterns, self.weights[left], self.support[left])
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
-        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, offset)
+        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate)
 
-    def _class_weights(
-        self, patterns: Patterns, start: Matrix, support: Mask, offset: Matrix | None, tolerance: float = EXACT
-    ) -> Matrix:
+    def _class_weights(self, patterns: Patterns, start: Matrix, support: Mask, tolerance: float = EXACT) -> Matrix:
         """Return the best weights for patterns, without held-out rows."""
-        targets = self.problem.shares, self.problem.learning_weight, self.ridges
-        return class_weights_of_patterns(patterns.design, patterns.pattern, *targets, start, support, tolerance, offset)
+        targets = self.problem.shares, self.problem.learning_weight, self.problem.loss
+        return refit(patterns, *targets, self.ridges, start, free=support, tolerance=tolerance)

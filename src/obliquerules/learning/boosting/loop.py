@@ -15,8 +15,8 @@ from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.selection import InformationSelection, Selection
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
-from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.rules import Conjunction, Proposition, Slope, Test
 
 # Maximum number of refinement steps after a rule is added.
 STEPS = 8

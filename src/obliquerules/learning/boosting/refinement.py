@@ -14,9 +14,10 @@ from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest, Standardised
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope, Term
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
-from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.losses import NO_FORMULA
+from obliquerules.rules import Conjunction, Proposition, Slope, Term, Test
 from obliquerules.rules.rounding.thresholds import middle_of_gap
 from obliquerules.rules.rounding.votes import in_whole_numbers
 
@@ -66,7 +67,8 @@ class Refiner:
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
         """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
         soft = self._soft(stage)
-        if not any(one.movable for rule in soft for one in rule):
+        compiled = self.problem.loss.family != NO_FORMULA
+        if not compiled or not any(one.movable for rule in soft for one in rule):
             return None
         found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
         return None if found is None else self._hardened(stage, soft, found)

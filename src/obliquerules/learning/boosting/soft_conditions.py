@@ -10,13 +10,13 @@ from operator import mul
 import numpy as np
 
 from obliquerules.arrays import Matrix, Vector
-from obliquerules.kernels.rule_weights import loss_of_each
 from obliquerules.kernels.sums import degrees, standard_deviation
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
+from obliquerules.learning.refit import losses_of_each
 from obliquerules.losses import Loss
-from obliquerules.rules import Proposition, Test
+from obliquerules.rules import Proposition, Slope, Test
 from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.rounding.votes import is_binary
 
@@ -196,7 +196,7 @@ class SmoothedLoss:
         def total(values: Callable[[Candidate], Vector]) -> Vector:
             shared = np.array([values(one) for one in common]).reshape(len(common), rows.stop)
             ends = np.array([values(one) for one in last])
-            return loss_of_each(shared, ends, weights, y, row_weight, offset, loss.family, loss.power)
+            return losses_of_each(shared, ends, weights, y, row_weight, offset, loss)
 
         sharp = losses
         if rows.stop < len(targets[0]):

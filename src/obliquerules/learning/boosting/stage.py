@@ -10,16 +10,16 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from obliquerules.arrays import Mask, Matrix, Positions, Vector
-from obliquerules.kernels.rule_weights import WeightFinder, term_sums
+from obliquerules.kernels.rule_weights import term_sums
 from obliquerules.learning.boosting.objective import Objective
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss
-from obliquerules.learning.boosting.terms import Candidate, Slope, Term
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.cached import cached, clear_cache
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
-from obliquerules.learning.refit import JUDGED, TINY, weights_of_patterns, whitened, whitened_lines
+from obliquerules.learning.refit import JUDGED, TINY, refit, weight_finder, whitened, whitened_lines
 from obliquerules.losses import Loss
-from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Slope, Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,11 +342,11 @@ class Stage:
     def without(self, index: int) -> Stage:
         """Return the stage without one of its rules."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        if self.is_by_row and len(self.conditions) > 1:
+        if isinstance(self.patterns, RowPatterns):
+            if len(self.conditions) == 1:
+                return Stage.constant(self.problem)
             return self.of_terms(self.terms[:index] + self.terms[index + 1 :], self.weights[left])
-        if self.is_by_row:
-            return Stage.constant(self.problem)
-        patterns = FiringPatterns(*self._rows_without(left))
+        patterns = self.patterns.of_columns(left)
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         return Stage(self.problem, conditions, patterns, self._fitted(patterns, self.weights[left]))
 
@@ -355,7 +355,7 @@ class Stage:
         if not any(isinstance(one, Slope) and one in others for one in self.conditions):
             return self
         terms = tuple(others.get(one.condition, one) if isinstance(one.condition, Slope) else one for one in self.terms)
-        patterns = RowPatterns(terms, len(self.problem.y))
+        patterns = RowPatterns(terms, len(self.problem.y), self.problem.offset)
         return replace(self, conditions=tuple(one.condition for one in terms), patterns=patterns).refitted()
 
     def with_ridge(self, ridge: Any) -> Stage:
@@ -376,9 +376,8 @@ class Stage:
 
     def _fitted(self, patterns: Patterns, start: Vector) -> Vector:
         """Return the best weights for patterns, without held-out rows."""
-        problem = self.problem
-        targets = (problem.y, problem.learning_weight, problem.loss)
-        return weights_of_patterns(patterns.design, patterns.pattern, *targets, problem.ridge, start, offset=problem.offset)
+        problem, finer = self.problem, patterns.with_offset(self.problem.offset)
+        return refit(finer, problem.y, problem.learning_weight, problem.loss, problem.ridge, start)
 
     def _with_each(self, common: tuple[Candidate, ...], last: Sequence[Candidate], start: Vector) -> list[Stage]:
         """Fit and score one stage per last term, all sharing the common terms."""
@@ -387,7 +386,7 @@ class Stage:
             return []
         lines = RowPatterns((*common, last[0]), n).lines
         ends = np.array([one.covers for one in last], dtype=np.float64)
-        finder = WeightFinder(lines, *problem.rows, problem.loss.family, float(problem.ridge), problem.loss.power)
+        finder = weight_finder(lines, *problem.rows, problem.loss, float(problem.ridge))
         weights, losses = finder.run_each(ends, start)
         compared = losses
         if problem.smoothed_loss is not None:
@@ -399,8 +398,3 @@ class Stage:
             vars(stage).update(training_loss=loss, selection_loss=value)
             found.append(stage)
         return found
-
-    def _rows_without(self, left: list[int]) -> tuple[Matrix, Positions]:
-        """Return design and patterns of some of the columns."""
-        rows, position = np.unique(self.design[:, left], axis=0, return_inverse=True)
-        return np.ascontiguousarray(rows), position.ravel()[self.pattern]

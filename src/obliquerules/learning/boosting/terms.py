@@ -8,45 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
-from obliquerules.learning.method import factor_scale
-from obliquerules.rules import Block, Conjunction, Factor, Rule, Test
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A factor in standard deviations: its value on a row is a number, where that of a condition is 0 or 1.
-
-    Attributes
-    ----------
-    factor : Factor
-    scale : float
-        The standard deviation of the factor on the training rows.
-    incomplete : bool
-        Whether values of the column are missing: then the origin says what they count as.
-    """
-
-    factor: Factor
-    scale: float
-    incomplete: bool = False
-
-    @classmethod
-    def of(cls, factor: Factor, X: Block, row_weight: Vector) -> Slope:
-        """Return the slope of a factor on some rows."""
-        return cls(factor, factor_scale(Rule(1.0, factor=factor), X, row_weight), factor.column in X.incomplete)
-
-    @property
-    def complexity(self) -> int:
-        """What is read in the factor; see `Factor`."""
-        return self.factor.complexity + (self.incomplete and self.factor.has_origin)
-
-    def __call__(self, X: Block) -> Vector:
-        """Return the factor of each row, in standard deviations."""
-        return self.factor(X) / self.scale
-
-
-# What has a weight in an ensemble in training.
-Term = Conjunction | Slope
+from obliquerules.rules import Block, Conjunction, Slope, Term, Test
 
 
 @dataclass(frozen=True, eq=False)
