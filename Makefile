@@ -49,7 +49,7 @@ test-outliers: $(VENV)/installed  ## a thousand columns with outliers, each lear
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m outliers -v tests/estimators/test_outliers.py
 
 test-printed: $(VENV)/installed  ## twenty thousand ensembles with hostile names and levels, printed and read back
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m printed -v tests/rules/test_parsing.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m printed -v tests/rules/text/test_parsing.py
 
 test-gallery: $(VENV)/installed  ## the scripts of the gallery, each of which prints rules and draws without a warning
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m gallery tests/test_examples.py

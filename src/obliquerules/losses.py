@@ -13,6 +13,8 @@ from scipy.special import xlogy
 from obliquerules.arrays import Vector
 from obliquerules.kernels import losses as formulas
 
+# The family of a loss without a compiled formula.
+NO_FORMULA = -1
 # Scores beyond it predict no more, or no less: exp of this is a finite double, with room for sums, as in kernels/losses.h.
 LARGEST_EXPONENT = 600.0
 # Log-odds or log-rate of a constant model whose best constant is infinite: a mean this close to its bound is as good as there.
@@ -64,7 +66,7 @@ class Loss(ABC):
     """
 
     name: ClassVar[str]
-    family: ClassVar[int]
+    family: ClassVar[int] = NO_FORMULA
     power: float = 0.0
     link_name: ClassVar[str]
     positive_only: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from obliquerules import Rule, RuleEnsemble
 from obliquerules.losses import MultinomialLoss
 from obliquerules.rules.model import NO_LOSSES
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 from ..report.mixed import any_rows
 from .models import CULTIVARS, ODD_CLASSES, measured, of_classes, three

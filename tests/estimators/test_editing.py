@@ -17,8 +17,8 @@ from obliquerules import (
     load_model,
 )
 from obliquerules.rules import Factor, Membership
-from obliquerules.rules.style import PLAIN
-from obliquerules.rules.text import rule_lines
+from obliquerules.rules.text.formats import rule_lines
+from obliquerules.rules.text.style import PLAIN
 
 from ..inspection.mixed import fitted_mixed
 from .fitted import data, every_kind, fitted

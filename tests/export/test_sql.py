@@ -16,7 +16,7 @@ from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor, Model
-from obliquerules.rules.moments import EPOCH
+from obliquerules.rules.columns import EPOCH
 
 from ..rules.strategies import any_finite, ensembles, matrices
 from .models import MODELS, NAMED, ORDINARY

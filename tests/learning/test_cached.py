@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliquerules.learning.cached import kept, let_go
+from obliquerules.learning.cached import cached, clear_cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,13 +15,13 @@ class Counted:
 
     computed: list
 
-    @kept
+    @cached
     def total(self) -> float:
         """The sum."""
         self.computed.append("total")
         return 3.0
 
-    @kept
+    @cached
     def values(self) -> np.ndarray:
         """The values."""
         self.computed.append("values")
@@ -37,7 +37,7 @@ def test_values_are_computed_once():
 def test_numbers_stay_and_arrays_go():
     one = Counted(["given"])
     first = one.values, one.total
-    let_go(one)
+    clear_cache(one)
     assert one.total == first[1]
     assert one.values is not first[0]
     assert one.computed == ["given", "values", "total", "values"]
@@ -52,7 +52,7 @@ def test_threads_compute_the_values_of_two_objects_side_by_side():
     together = threading.Barrier(2)
 
     class Slow:
-        @kept
+        @cached
         def value(self) -> int:
             return together.wait(timeout=60.0)
 

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from obliquerules.learning.boosting.problem import Candidate
-from obliquerules.learning.boosting.slope import Slope
+from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.learning.firing_patterns import FiringPatterns, RowPatterns
-from obliquerules.learning.method import patterns_of
 from obliquerules.rules import Conjunction, Factor
 
 rng = np.random.default_rng(0)
@@ -26,13 +24,13 @@ def by_row(columns):
 @pytest.mark.parametrize("columns", [[], MASKS])
 def test_a_further_rule_is_a_further_column(columns):
     last = MASKS[0] ^ MASKS[1]
-    longer = FiringPatterns(*patterns_of(columns, 40)).extended(last)
+    longer = FiringPatterns.of(columns, 40).extended(last)
     for patterns in (longer, by_row([*columns, last])):
         np.testing.assert_array_equal(columns_of(patterns), [np.ones(40), *columns, last])
 
 
 def test_a_rule_that_divides_no_pattern_adds_none():
-    rules = FiringPatterns(*patterns_of(MASKS, 40))
+    rules = FiringPatterns.of(MASKS, 40)
     assert len(rules.extended(MASKS[0]).design) == len(rules.design) <= 8
 
 
@@ -44,7 +42,7 @@ def test_by_row_there_is_a_line_for_each_term(columns):
     np.testing.assert_allclose(patterns.scores(weights), columns_of(patterns).T @ weights, rtol=1e-12)
 
 
-@pytest.mark.parametrize("patterns", [FiringPatterns(*patterns_of(MASKS, 40)), by_row([SLOPE, *MASKS])])
+@pytest.mark.parametrize("patterns", [FiringPatterns.of(MASKS, 40), by_row([SLOPE, *MASKS])])
 def test_a_rule_is_known_by_its_rows_or_by_the_others(patterns):
     assert all(patterns.has_rule_on(mask) and patterns.has_rule_on(~mask) for mask in MASKS)
     assert not patterns.has_rule_on(MASKS[0] & MASKS[1])

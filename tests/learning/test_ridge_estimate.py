@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 
 from obliquerules.data.sample import Groups
 from obliquerules.learning import ridge_estimate as shrinkage
-from obliquerules.learning.method import patterns_of
-from obliquerules.learning.refit import weights_of_patterns
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.refit import refit
 from obliquerules.learning.ridge_estimate import Observations, left_out_scores, ridges_for, rising_places, weights_per_unit
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.rules import Block
@@ -22,8 +22,7 @@ from obliquerules.rules import Block
 class Fitted(NamedTuple):
     """An ensemble as the weights of firing patterns."""
 
-    design: np.ndarray
-    pattern: np.ndarray
+    patterns: FiringPatterns
     weights: np.ndarray
     complexity: int
 
@@ -59,17 +58,18 @@ def problem(name, seed=0, n=60, n_rules=3, offset=False):
 
 
 def unfitted(fires, rows, complexity=None):
-    design, pattern = patterns_of(fires, len(rows.y))
-    return Fitted(design, pattern, np.zeros(design.shape[1]), 3 * len(fires) if complexity is None else complexity)
+    return Fitted(
+        FiringPatterns.of(fires, len(rows.y)), np.zeros(1 + len(fires)), 3 * len(fires) if complexity is None else complexity
+    )
 
 
 def weights_of(one, rows, ridge, weight=None):
     weight = rows.weight if weight is None else weight
-    return weights_of_patterns(one.design, one.pattern, rows.y, weight, rows.loss, ridge, one.weights, offset=rows.offset)
+    return refit(one.patterns.with_offset(rows.offset), rows.y, weight, rows.loss, ridge, one.weights)
 
 
 def scores_of(one, rows, weights):
-    score = (one.design @ weights)[one.pattern]
+    score = one.patterns.scores(weights)
     return score if rows.offset is None else score + rows.offset
 
 
@@ -151,7 +151,7 @@ def test_a_row_that_counts_more_for_its_class_or_exposure_is_left_out_as_a_whole
 def test_a_row_of_weight_two_is_two_rows_that_are_left_out_in_turn(name, seed):
     one, rows = problem(name, seed)
     twice = Observations(np.repeat(rows.y, 2), np.ones(120), rows.loss)
-    repeated = Fitted(one.design, np.repeat(one.pattern, 2), one.weights, one.complexity)
+    repeated = Fitted(FiringPatterns(one.patterns.design, np.repeat(one.patterns.pattern, 2)), one.weights, one.complexity)
     merged = Observations(rows.y, np.full(60, 2.0), rows.loss)
     assert expected_loss(one, merged, 2.0) == pytest.approx(expected_loss(repeated, twice, 2.0), rel=1e-12)
 
@@ -212,10 +212,9 @@ def classes_problem(n=90):
     fires = rng.random((3, n)) < 0.5
     y = np.where(fires[0], 0.0, rng.integers(0, 4, n).astype(float))
     rows = Observations(y, rng.exponential(size=n), class_loss(4))
-    design, pattern = patterns_of(fires, n)
     start = np.zeros((4, 4))
     start[1, 0] = start[2, :2] = start[3, 2:] = 1.0
-    return Fitted(design, pattern, start, 11), rows
+    return Fitted(FiringPatterns.of(fires, n), start, 11), rows
 
 
 def test_with_many_classes_left_out_scores_are_finite_and_have_their_shape():

@@ -8,13 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Proposition, Rule, RuleEnsemble, TGBRegressor
-from obliquerules.learning.method import Task, fitted_weights
-from obliquerules.learning.refit import weights_of_patterns
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.method import Task
+from obliquerules.learning.refit import fitted_weights, refit
 from obliquerules.learning.shorten import SHARE_OF_ERROR, _Rows, readable_path, shortened_path, without_redundant
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor
-from obliquerules.rules.curves import bends, only_column
 from obliquerules.rules.numbers import significant_digits
+from obliquerules.rules.text.bands import bends, single_column
 
 few = settings(max_examples=25, deadline=None)
 N_ROWS = 300
@@ -51,8 +52,8 @@ def random_path(task, seed, n_rules=5):
 def fitted(ensemble, task):
     sample = task.sample
     design = np.column_stack([np.ones(len(sample.y)), ensemble.fires(sample.X)])
-    rows, start = np.arange(len(sample.y)), np.zeros(1 + len(ensemble))
-    weights = weights_of_patterns(design, rows, sample.y, sample.weight, task.loss, 1.0, start)
+    patterns, start = FiringPatterns(design, np.arange(len(sample.y))), np.zeros(1 + len(ensemble))
+    weights = refit(patterns, sample.y, sample.weight, task.loss, 1.0, start)
     return ensemble.with_weights(weights[1:], weights[0])
 
 
@@ -198,7 +199,7 @@ def test_slopes_survive_and_the_loss_rises_by_no_more_than_promised(loss, seed):
     after = readable(before, data, "loss")
     assert all(keeps_its_promise(ensemble, after, data) for ensemble in before)
     # Another rule on its variable alone may take its place.
-    assert all(any(only_column(rule) == 0 for rule in one) for one in after[1:])
+    assert all(any(single_column(rule) == 0 for rule in one) for one in after[1:])
     for ensemble in after:
         again = fitted_weights(ensemble, data.sample, data.loss, 1.0, np.zeros(1 + len(ensemble)))
         # A ridge of one row: where nothing could be shortened, the weights are those of the path, fitted in the same way.

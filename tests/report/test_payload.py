@@ -10,9 +10,9 @@ import pytest
 from obliquerules import LLTBoostRegressor, Rule, RuleEnsemble
 from obliquerules.report.pieces import Texts
 from obliquerules.rules import Column
-from obliquerules.rules.decoding import decode_rule
+from obliquerules.rules.files.decoding import decode_rule
 from obliquerules.rules.files.fields import Field
-from obliquerules.rules.style import plain_name
+from obliquerules.rules.text.style import plain_name
 
 from .mixed import frame, holding, learned, made_up
 from .reading import payload

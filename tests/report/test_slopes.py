@@ -9,7 +9,7 @@ from obliquerules import Rule, RuleEnsemble
 from obliquerules.report.groups import grouped_rows
 from obliquerules.report.pieces import Texts
 from obliquerules.rules import Factor
-from obliquerules.rules.decoding import decode_rule
+from obliquerules.rules.files.decoding import decode_rule
 from obliquerules.rules.files.fields import Field
 
 from .reading import payload, says

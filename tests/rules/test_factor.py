@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Column, ModelFileError, Rule, RuleEnsemble, load_model
 from obliquerules.rules import Factor
-from obliquerules.rules.decoding import decode_content
+from obliquerules.rules.files.decoding import decode_content
 from obliquerules.rules.files.encoding import ensemble_content
 from obliquerules.rules.files.fields import document_text, parse_document
 

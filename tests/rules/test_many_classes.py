@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, ModelFileError, Proposition, Rule, RuleEnsemble, load_model
-from obliquerules.rules.decoding import decode_content
+from obliquerules.rules.files.decoding import decode_content
 from obliquerules.rules.files.encoding import ensemble_content
 from obliquerules.rules.files.fields import Field
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from obliquerules.rules import Block
 from obliquerules.rules.columns import Column
-from obliquerules.rules.style import PLAIN, plain_level, plain_name
+from obliquerules.rules.text.style import PLAIN, plain_level, plain_name
 
 # The most columns that are listed, and the most levels of one of them; how wide a list of levels, and each of them, may be.
 LISTED_COLUMNS = 40

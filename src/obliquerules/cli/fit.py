@@ -14,7 +14,7 @@ from obliquerules.cli.roles import add_roles
 from obliquerules.cli.target_column import add_target
 from obliquerules.cli.training_blocks import add_memory, large_file, training_file
 from obliquerules.cli.training_table import TrainingData, add_training, training_data
-from obliquerules.rules.text import rule_lines
+from obliquerules.rules.text.formats import rule_lines
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel

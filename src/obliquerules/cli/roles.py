@@ -18,7 +18,7 @@ from obliquerules.cli.io.text_columns import doubtful
 from obliquerules.data.levels import as_labels, as_numbers, block_of, kind_of
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
-from obliquerules.rules.style import plain_name
+from obliquerules.rules.text.style import plain_name
 
 # How often each row counts, if a column says so.
 Weights = NDArray[np.float64] | None

@@ -23,7 +23,7 @@ from obliquerules.cli.target_column import TargetColumn
 from obliquerules.cli.training_table import KnownRows, TrainingData, check_left, inputs, target_and_roles
 from obliquerules.data.levels import block_of
 from obliquerules.data.parquet_tables import ParquetTable, parquet_dataset
-from obliquerules.rules.style import plain_name
+from obliquerules.rules.text.style import plain_name
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?B)?", re.IGNORECASE | re.ASCII)

@@ -18,8 +18,7 @@ from obliquerules.data.levels import (
     missing_numbers,
     refusal,
 )
-from obliquerules.rules.columns import UNSEEN, Block, Column, as_level, is_nothing
-from obliquerules.rules.moments import DAY
+from obliquerules.rules.columns import DAY, UNSEEN, Block, Column, as_level, is_nothing
 
 
 def own_names(X: Any) -> tuple[str, ...] | None:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.columns import UNSEEN, Block, Column, Columns, Level, as_level, is_nothing
-from obliquerules.rules.moments import DAY, seconds_since_1970
+from obliquerules.rules.columns import DAY, UNSEEN, Block, Column, Columns, Level, as_level, is_nothing, seconds_since_1970
 
 # Booleans in CSV are words, in any case; as labels of classes they stay the words that the file has.
 TRUTH = {"true": 1.0, "false": 0.0}

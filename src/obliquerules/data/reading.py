@@ -14,7 +14,7 @@ from obliquerules.data.levels import block_of, column_of_objects
 from obliquerules.data.training_columns import SMALLEST_SIZE, check_size, training_columns
 from obliquerules.rules import Block, Columns
 from obliquerules.rules.columns import is_finite
-from obliquerules.rules.style import column_names
+from obliquerules.rules.text.style import column_names
 
 
 def read_table(

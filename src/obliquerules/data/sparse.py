@@ -17,7 +17,7 @@ from obliquerules.data.blocks import RowBlock
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block, Column, Columns
 from obliquerules.rules.model import Model
-from obliquerules.rules.style import column_names
+from obliquerules.rules.text.style import column_names
 
 # Of a sparse table, at most this many columns are learned from: those that say most about the target. That is far more than
 # the columns of any model that people read, and few enough for rows in dense blocks.

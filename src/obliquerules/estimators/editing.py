@@ -14,9 +14,9 @@ from obliquerules.parameters import check_flag, check_real, check_whole
 from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble, Shortening, Test
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.parsing import Reader, Typed
 from obliquerules.rules.rounding.rounded import Rounding
 from obliquerules.rules.rule import Weight, as_weight
+from obliquerules.rules.text.parsing import Reader, Typed
 
 Estimator = TypeVar("Estimator", bound=Fitting)
 

@@ -17,7 +17,7 @@ from obliquerules.estimators.lltboost import (
 from obliquerules.estimators.networks import DRNetClassifier, LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
-from obliquerules.rules.decoding import decode_content, decode_model
+from obliquerules.rules.files.decoding import decode_content, decode_model
 from obliquerules.rules.files.fields import Field, ModelFileError, read_document
 
 ESTIMATORS: dict[str, type[RuleModel]] = {

@@ -18,8 +18,7 @@ from obliquerules.export.language import TextLanguage
 from obliquerules.export.source import Source
 from obliquerules.export.values import TEMPORAL, threshold_moment
 from obliquerules.export.verification import CannotVerifyError
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 # The temporary table that holds the rows on which a query is verified.

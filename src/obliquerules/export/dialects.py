@@ -21,7 +21,7 @@ from obliquerules.export.values import TEMPORAL
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Factor, Rule
-from obliquerules.rules.moments import DAY
+from obliquerules.rules.columns import DAY
 
 SMALLEST_NORMAL = 2.0**-1022
 # Where products may vanish, smaller inputs are not scored by PostgreSQL.

@@ -14,10 +14,10 @@ from obliquerules.export.target import Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LOSS_OF_LINK, class_loss
 from obliquerules.rules import Model
-from obliquerules.rules.decoding import decode_content, decode_labels, decode_offset
+from obliquerules.rules.files.decoding import decode_content, decode_labels, decode_offset
 from obliquerules.rules.files.encoding import encode_labels, encode_offset, ensemble_content
 from obliquerules.rules.files.fields import Field, document_text, parse_document
-from obliquerules.rules.text import LATEX
+from obliquerules.rules.text.formats import LATEX
 
 
 def model_document(source: Source) -> str:

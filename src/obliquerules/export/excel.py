@@ -36,8 +36,7 @@ from obliquerules.export.workbook import (
     read_cells,
     write_workbook,
 )
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 # Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.

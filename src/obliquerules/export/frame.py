@@ -22,8 +22,7 @@ from obliquerules.export.target import Target
 from obliquerules.export.values import TEMPORAL, moment_arrays, threshold_moment
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 Columns = dict[str, Any]

@@ -15,7 +15,7 @@ from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Block, Factor, Model, Rule, RuleEnsemble
 from obliquerules.rules.columns import Column
 from obliquerules.rules.proposition import Proposition
-from obliquerules.rules.style import column_at, column_names
+from obliquerules.rules.text.style import column_at, column_names
 
 # The column that numbers the rows of a table or frame during verification.
 POSITION = "obliquerules_position"

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
-from obliquerules.rules.columns import UNSEEN, Column, Level
-from obliquerules.rules.moments import DAY, EPOCH, seconds_in
+from obliquerules.rules.columns import DAY, EPOCH, UNSEEN, Column, Level, seconds_in
 
 # Dates that every library and database has.
 EARLIEST = (datetime.datetime(1700, 1, 1) - EPOCH).total_seconds()

@@ -13,10 +13,9 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.rules import Model
-from obliquerules.rules.columns import Block, Column, Level, as_level
-from obliquerules.rules.moments import DAY, EPOCH, day_or_days, seconds_in, seconds_since_1970
+from obliquerules.rules.columns import DAY, EPOCH, Block, Column, Level, as_level, day_or_days, seconds_in, seconds_since_1970
 from obliquerules.rules.numbers import in_full, readable
-from obliquerules.rules.style import PLAIN, listed_levels, plain_level
+from obliquerules.rules.text.style import PLAIN, listed_levels, plain_level
 
 Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.

@@ -1,4 +1,4 @@
-"""Kept values: what an object computes when it is first asked, and keeps until it is told to let go."""
+"""Cached values: computed when first asked for, and kept until the cache is cleared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 _NAMES: dict[type, tuple[str, ...]] = {}
 
 
-class kept(Generic[T]):  # noqa: N801  # used like property
+class cached(Generic[T]):  # noqa: N801  # used like property
     """A property that is computed once, as `functools.cached_property` is, and that threads compute side by side.
 
     Before Python 3.12, that one has a lock for all objects of a class: threads would wait for each other. Two threads that ask
@@ -39,7 +39,7 @@ class kept(Generic[T]):  # noqa: N801  # used like property
         return vars(instance).setdefault(self.name, self.compute(instance))  # type: ignore[no-any-return]
 
 
-class Recent(Generic[T]):
+class RecentCache(Generic[T]):
     """A least-recently-used cache.
 
     Unlike `functools.lru_cache` on a method, it does not keep its owner alive.
@@ -62,11 +62,11 @@ class Recent(Generic[T]):
         return value
 
 
-def let_go(instance: object) -> None:
+def clear_cache(instance: object) -> None:
     """Forget the kept values of an object that are larger than a number; they are computed anew if they are asked for."""
     values, owner = vars(instance), type(instance)
     if owner not in _NAMES:
-        _NAMES[owner] = tuple(name for name in dir(owner) if isinstance(getattr(owner, name, None), kept))
+        _NAMES[owner] = tuple(name for name in dir(owner) if isinstance(getattr(owner, name, None), cached))
     for name in _NAMES[owner]:
         if name in values and not isinstance(values[name], int | float):
             values.pop(name, None)

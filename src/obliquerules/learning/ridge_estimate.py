@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.sample import Groups
-from obliquerules.kernels.rule_weights import WeightFinder
-from obliquerules.learning.refit import JUDGED, TINY, weights_of_patterns, whitened
-from obliquerules.losses import Loss
+from obliquerules.data.sample import Groups, Sample
+from obliquerules.learning.firing_patterns import FiringPatterns, Patterns
+from obliquerules.learning.refit import JUDGED, TINY, factor_scales, refit, weight_finder, whitened
+from obliquerules.losses import NO_FORMULA, Loss
+from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.columns import Block
 
 # The ridges that are compared, in rows: powers of two from the least up to this share of the rows, but at least 128.
@@ -73,12 +74,15 @@ class Observations:
     @cached_property
     def constant_loss(self) -> float:
         """The loss of the best constant."""
-        best = np.atleast_1d(self.loss.best_constant(self.y, self.weight))
-        start = best[None, :] if self.loss.by_class else best
-        alike, targets = np.zeros(len(self.y), dtype=np.intp), (self.y, self.weight, self.loss)
+        constant = np.array([self.loss.best_constant(self.y, self.weight)])
         if self.offset is not None:
-            start = weights_of_patterns(np.ones((1, 1)), alike, *targets, 0.0 * start[0], start, offset=self.offset)
-        score = start[alike] if self.offset is None else start[alike] + self.offset
+            alike = FiringPatterns.of((), len(self.y)).with_offset(self.offset)
+            constant = refit(alike, self.y, self.weight, self.loss, 0.0 * constant[0], constant)
+        score = np.repeat(constant, len(self.y), axis=0)
+        return self.total_loss(score if self.offset is None else score + self.offset)
+
+    def total_loss(self, score: Vector) -> float:
+        """Return the loss of scores."""
         return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
 
     @cached_property
@@ -120,13 +124,8 @@ class Fitted(Protocol):
     """An ensemble as the weights of firing patterns."""
 
     @property
-    def design(self) -> Vector:
-        """The patterns, shape (n_patterns, 1 + n_rules)."""
-        ...
-
-    @property
-    def pattern(self) -> NDArray[np.intp]:
-        """The pattern of each row."""
+    def patterns(self) -> Patterns:
+        """The values of the terms."""
         ...
 
     @property
@@ -138,6 +137,25 @@ class Fitted(Protocol):
     def complexity(self) -> int:
         """The complexity of the ensemble."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEnsemble:
+    """An ensemble on rows: firing patterns, and weights on the scale on which a ridge counts them."""
+
+    patterns: FiringPatterns
+    weights: Vector
+    complexity: int
+
+    @classmethod
+    def of(cls, ensemble: RuleEnsemble, sample: Sample) -> FittedEnsemble:
+        """Return an ensemble on some rows."""
+        patterns, table = FiringPatterns.of_ensemble(ensemble, sample.X), ensemble.weight_table
+        scale = factor_scales(ensemble, sample.X, sample.weight)
+        if scale is None:
+            return cls(patterns, table, ensemble.complexity)
+        scaled = FiringPatterns(patterns.design / scale, patterns.pattern)
+        return cls(scaled, table * scale.reshape(-1, *[1] * (table.ndim - 1)), ensemble.complexity)
 
 
 def estimated_ridges(
@@ -222,31 +240,30 @@ def expected_losses(one: Fitted, rows: Observations, ridges: Sequence[Any], weig
         0.5 * min(rows.n_observations / n, 1.0) * np.maximum(rows.loss.profile_deviance(rows.constant_loss, n) - deviance, 0.0)
     )
     by_chance = np.clip(BY_CHANCE * weights_per_unit * one.complexity / np.maximum(gained, TINY), CERTAIN, 1.0)
-    weights_per_rule = by_chance * weights_per_unit * one.complexity / int(one.design.shape[1] - 1)
+    weights_per_rule = by_chance * weights_per_unit * one.complexity / (len(one.weights) - 1)
     return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
 
 
 def left_out_losses(one: Fitted, rows: Observations, ridges: Sequence[Any]) -> tuple[Vector, Vector]:
     """Return the training loss of an ensemble, and the loss of what is left out of the fit, for each of some ridges."""
-    if rows.loss.by_class or rows.groups is not None:
+    if rows.loss.by_class or rows.loss.family == NO_FORMULA or rows.groups is not None:
         training, new = zip(*(_left_out_loss(one, rows, ridge) for ridge in ridges), strict=True)
         return np.array(training), np.array(new)
     offset, entries = np.zeros(len(rows.y)) if rows.offset is None else rows.offset, rows.entries
-    lines = np.ascontiguousarray(one.design[one.pattern].T)
-    finder = WeightFinder(lines, rows.y, rows.weight, np.ascontiguousarray(offset), rows.loss.family, 0.0, rows.loss.power)
+    finder = weight_finder(one.patterns.of_rows(one.patterns.design).T, rows.y, rows.weight, offset, rows.loss, 0.0)
     penalties = np.array([float(ridge) for ridge in ridges])
-    return finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
+    found: tuple[Vector, Vector] = finder.left_out(one.weights, penalties, entries.part, entries.counted, TINY, MOST_LEVERAGE)
+    return found
 
 
 def _left_out_loss(one: Fitted, rows: Observations, ridge: Any) -> tuple[float, float]:
-    targets = (rows.y, rows.weight, rows.loss)
-    weights = weights_of_patterns(one.design, one.pattern, *targets, ridge, one.weights, offset=rows.offset, tolerance=JUDGED)
-    score = (one.design @ weights)[one.pattern]
+    patterns = one.patterns.with_offset(rows.offset)
+    weights = refit(patterns, rows.y, rows.weight, rows.loss, ridge, one.weights, tolerance=JUDGED)
+    score = one.patterns.scores(weights)
     if rows.offset is not None:
         score = score + rows.offset
     entries, left_out = rows.entries, left_out_scores(one, rows, weights, score, ridge)
-    training = float(np.add.reduce(rows.weight * rows.loss.value(rows.y, score)))
-    return training, float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
+    return rows.total_loss(score), float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
 
 
 def left_out_scores(one: Fitted, rows: Observations, weights: Vector, score: Vector, ridge: Any) -> Vector:
@@ -274,11 +291,9 @@ def _shift(one: Fitted, rows: Observations, gradient: Vector, hessian: Vector, r
     """
     free = free.copy()
     free[0] = True  # the constant, which has no ridge
-    design = one.design[:, free]
-    by_pattern = np.bincount(one.pattern, rows.weight * hessian, len(design)).astype(np.float64)
-    entries = rows.entries
+    design, by_pattern, entries = one.patterns.design[:, free], one.patterns.sums(rows.weight * hessian), rows.entries
     pull, curved = entries.part * gradient[entries.row], entries.part * hessian[entries.row]
-    white = whitened(design, by_pattern, ridge)[one.pattern[entries.row]]
+    white = one.patterns.of_rows(whitened(design, by_pattern, ridge))[entries.row]
     spread = np.einsum("ei,ei->e", white, white)
     shift = spread * pull / (1.0 - np.minimum(spread * curved, MOST_LEVERAGE))
     for members in _groups_by_size(entries.sizes, design.shape[1]):

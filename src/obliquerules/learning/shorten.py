@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.arrays import Mask, Matrix, Positions, Vector
-from obliquerules.learning.method import Task, factor_scale, firing_patterns, scaled_weights
+from obliquerules.arrays import Mask, Vector
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.method import Task
 from obliquerules.learning.refit import EXACT as EXACT_WEIGHTS
-from obliquerules.learning.refit import JUDGED
+from obliquerules.learning.refit import JUDGED, factor_scale, refit
 from obliquerules.parameters import option
-from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
-from obliquerules.rules.curves import bend, bends, bent_at, only_column
-from obliquerules.rules.dropping import Dropping, Placed, size
+from obliquerules.rules.path_table import pareto
+from obliquerules.rules.redundancy import Dropping, Placed, size, strictest
 from obliquerules.rules.rounding.coarsening import Targets, coarsened, total
-from obliquerules.rules.simplify import strictest
+from obliquerules.rules.text.bands import bend, bends, bent_at, single_column
 from obliquerules.status_line import status_line
-
-Patterns = tuple[Matrix, Positions]
 
 # Shorter conditions may raise the mean loss on the training rows by this share of its standard error,
 SHARE_OF_ERROR = 0.1
@@ -212,12 +210,12 @@ class _Rows:
         indices, tried = range(len(member.ensemble)), BUDGETS_TRIED if last else 1.0
         ways = [way for index in indices for way in self._ways(member, index)]
         ways += [way for index in indices if last for way in self._ways_to_merge(member, index)]
-        patterns: Patterns | None = None
+        patterns: FiringPatterns | None = None
         for way in sorted(ways, key=lambda one: (one.complexity, one.rise, one.index)):
             if not way.rise <= tried * budget:
                 continue
             if way.rise > budget and patterns is None:
-                patterns = firing_patterns(member.ensemble, self.task.sample.X, self.fires(member.ensemble))
+                patterns = FiringPatterns.of_ensemble(member.ensemble, self.task.sample.X, self.fires(member.ensemble))
             if way.rise <= budget or (patterns and self._refitted_loss(member, way, patterns) <= member.loss + budget):
                 changed = way.of(member.ensemble)
                 if _length(changed) < _length(member.ensemble):
@@ -250,11 +248,11 @@ class _Rows:
         One of them takes its place, or its knot takes the number of a neighbour.
         """
         rule = member.ensemble[index]
-        column = only_column(rule)
+        column = single_column(rule)
         others = [
             other
             for place, other in enumerate(member.ensemble)
-            if place != index and column is not None and only_column(other) == column
+            if place != index and column is not None and single_column(other) == column
         ]
         if not others:
             return
@@ -289,19 +287,19 @@ class _Rows:
     def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble without redundant rules and with refitted weights."""
         tidy = without_redundant(ensemble, self.fires(ensemble))
-        patterns = firing_patterns(tidy, self.task.sample.X, self.fires(tidy))
+        patterns = FiringPatterns.of_ensemble(tidy, self.task.sample.X, self.fires(tidy))
         return self.scored(tidy.with_weight_table(self._weights(tidy, penalty, patterns)), penalty)
 
-    def _refitted_loss(self, member: _Fitted, way: _Way, patterns: Patterns) -> float:
+    def _refitted_loss(self, member: _Fitted, way: _Way, patterns: FiringPatterns) -> float:
         """Return the refitted mean loss after a change."""
         place = 1 + way.index
         if way.after is None:
-            patterns = np.delete(patterns[0], place, axis=1), patterns[1]
+            patterns = FiringPatterns(np.delete(patterns.design, place, axis=1), patterns.pattern)
         else:
-            patterns = _with_column(*patterns, place, self._column(way.rule, way.after))
+            patterns = patterns.with_column(place, self._column(way.rule, way.after))
         ensemble = member.ensemble if isinstance(way.after, Placed) else way.of(member.ensemble)
         weights = self._weights(ensemble, member.penalty, patterns, JUDGED)
-        return self.targets.mean((patterns[0] @ weights)[patterns[1]])
+        return self.targets.mean(patterns.scores(weights))
 
     def _column(self, rule: Rule, after: Placed | Rule) -> Vector:
         """Return the column of a changed rule."""
@@ -312,13 +310,15 @@ class _Rows:
         holds = self._met(rule.condition) if holds is None else holds
         return holds.astype(np.float64) if rule.factor is None else np.where(holds, rule.factor(self.task.sample.X), 0.0)
 
-    def _weights(self, ensemble: RuleEnsemble, penalty: Any, patterns: Patterns, tolerance: float = EXACT_WEIGHTS) -> Vector:
+    def _weights(
+        self, ensemble: RuleEnsemble, penalty: Any, patterns: FiringPatterns, tolerance: float = EXACT_WEIGHTS
+    ) -> Vector:
         """Return the best weights of rules for firing patterns."""
         sample, start = self.task.sample, ensemble.weight_table
         sloped = any(rule.factor is not None for rule in ensemble)
         scale = np.array([1.0, *map(self._scale, ensemble)]) if sloped else None
-        fitted = (*patterns, scale, self.targets.y, sample.weight, self.task.loss, penalty, start)
-        return scaled_weights(*fitted, offset=sample.offset, tolerance=tolerance)
+        fitted = (patterns.with_offset(sample.offset), self.targets.y, sample.weight, self.task.loss, penalty, start)
+        return refit(*fitted, scale=scale, tolerance=tolerance)
 
     def _scale(self, rule: Rule) -> float:
         place = rule.condition, rule.factor
@@ -346,19 +346,6 @@ class _Rows:
 def _length(ensemble: RuleEnsemble) -> tuple[int, int, int]:
     """Return complexity, variables in conditions, and bends."""
     return ensemble.complexity, sum(size(rule.condition)[1] for rule in ensemble), len(bends(ensemble))
-
-
-def _with_column(design: Matrix, pattern: Positions, place: int, column: Vector) -> Patterns:
-    """Return firing patterns with one column replaced."""
-    if len(design) == len(pattern):  # each row has a pattern of its own
-        changed = design[pattern]
-        changed[:, place] = column
-        return changed, np.arange(len(pattern), dtype=np.intp)
-    finer = 2 * pattern + (column != 0.0)
-    occurs = np.bincount(finer, minlength=2 * len(design)) > 0
-    changed = np.repeat(design, 2, axis=0)
-    changed[:, place] = np.tile([0.0, 1.0], len(design))
-    return np.ascontiguousarray(changed[occurs]), (np.cumsum(occurs) - 1)[finer]
 
 
 def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:

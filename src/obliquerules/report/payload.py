@@ -17,11 +17,11 @@ from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
 from obliquerules.report.pieces import Texts
 from obliquerules.rules import Conjunction, Factor, Model, Rule, RuleEnsemble
-from obliquerules.rules.bands import Cut, interval, only_column
 from obliquerules.rules.files.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.files.fields import header
-from obliquerules.rules.style import PLAIN, plain_name
-from obliquerules.rules.text import LARGEST_RATIO
+from obliquerules.rules.text.bands import Cut, interval, only_column
+from obliquerules.rules.text.formats import LARGEST_RATIO
+from obliquerules.rules.text.style import PLAIN, plain_name
 
 
 def payload(

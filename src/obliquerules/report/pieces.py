@@ -10,7 +10,7 @@ from obliquerules.rules import Columns, Factor, RuleEnsemble
 from obliquerules.rules.columns import Column, Level
 from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.proposition import Test
-from obliquerules.rules.style import Style, plain_level
+from obliquerules.rules.text.style import Style, plain_level
 
 # A word between two operators and numbers, a column by its number, and a level as it is printed.
 Piece = str | int | list[str]

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.parsing import Reader
 from obliquerules.rules.proposition import Proposition, Test
-from obliquerules.rules.style import PLAIN, Style, column_at
+from obliquerules.rules.text.parsing import Reader
+from obliquerules.rules.text.style import PLAIN, Style, column_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.factor import Factor
-from obliquerules.rules.parsing import Reader
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.text.parsing import Reader
+from obliquerules.rules.text.style import PLAIN, Style
 
 # One number, or one for each score.
 Weight = float | tuple[float, ...]

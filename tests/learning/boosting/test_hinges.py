@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
-from obliquerules.learning.boosting import hinges
+from obliquerules.learning.boosting import slopes
 from obliquerules.learning.boosting.class_stage import first_stage
-from obliquerules.learning.boosting.hinges import SHARES, Hinges
-from obliquerules.learning.boosting.problem import Candidate, Problem
-from obliquerules.learning.boosting.slope import Slope, quantiles
-from obliquerules.learning.boosting.slopes import slopes_in
+from obliquerules.learning.boosting.slopes import SHARES, Hinges, quantiles, slopes_in
+from obliquerules.learning.boosting.stage import Problem
+from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Conjunction, Factor, Proposition
 
@@ -60,7 +59,7 @@ def test_some_rows_stand_for_all(monkeypatch):
     X, y = bent(4000)
     stage = stage_of("squared", X, y, np.ones(len(y)))
     exact = hinges_of(stage.problem)._gains(stage)
-    monkeypatch.setattr(hinges, "MOST_ROWS", 1000)
+    monkeypatch.setattr(slopes, "MOST_ROWS", 1000)
     assert np.corrcoef(hinges_of(stage.problem)._gains(stage).ravel(), exact.ravel())[0, 1] > 0.99
 
 

@@ -6,12 +6,12 @@ from scipy.special import expit
 
 from obliquerules import Conjunction, Proposition
 from obliquerules.data.sample import Sample
-from obliquerules.learning.boosting.greedy import GreedyLearner
+from obliquerules.learning.boosting.learner import GreedyLearner
 from obliquerules.learning.boosting.loop import boost
 from obliquerules.learning.boosting.oblique import ObliqueProposer
-from obliquerules.learning.boosting.problem import Problem, Stage
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import ValidationSelection
+from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block
 
@@ -194,7 +194,7 @@ def test_a_more_complex_proposal_must_lower_the_held_out_risk_by_the_tolerance()
 
 def candidates(*propositions):
     stage = Stage.constant(STEP_PROBLEM)
-    return [stage.everything().extended(proposition, proposition(STEPS), stage.objective) for proposition in propositions]
+    return [stage.empty_rule().extended(proposition, proposition(STEPS), stage.objective) for proposition in propositions]
 
 
 def test_proposals_that_exclude_no_row_or_all_rows_are_passed_over():
@@ -218,7 +218,7 @@ def test_of_both_directions_the_one_with_the_larger_objective_becomes_a_rule():
     learner = GreedyLearner(ObliqueProposer(problem.X, problem.row_weight, 3), 3)
     directions = list(learner.candidates(constant, SELECTION, Record()))
     assert len({candidate.condition for candidate in directions}) == 2
-    assert max(directions, key=lambda candidate: candidate.objective).upright(problem).condition == grown.conditions[0]
+    assert max(directions, key=lambda candidate: candidate.objective).canonical(problem.X).condition == grown.conditions[0]
 
 
 def test_the_objective_of_a_candidate_is_the_absolute_gradient_sum_of_its_rows():

@@ -7,7 +7,7 @@ import pytest
 
 from obliquerules.learning.boosting import refinement, soft_conditions
 from obliquerules.learning.boosting.loop import STEPS
-from obliquerules.learning.boosting.problem import Candidate
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Membership, Proposition
 

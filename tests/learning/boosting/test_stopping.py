@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, TGBRegressor, TGBRegressorCV, load_model
 from obliquerules.learning.boosting import boosting
 from obliquerules.learning.boosting.cv.cross_validation import LLTBoostCV
-from obliquerules.learning.boosting.greedy import GreedyLearner
+from obliquerules.learning.boosting.learner import GreedyLearner
 from obliquerules.learning.boosting.lltboost import LLTBoost
 from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.tgb import TGB

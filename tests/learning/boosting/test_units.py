@@ -10,8 +10,9 @@ from sklearn.datasets import load_diabetes
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
 from obliquerules.data.sample import Sample
 from obliquerules.learning.boosting.boosting import _shorter_slopes
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage
-from obliquerules.learning.boosting.slope import SHORTENED, Slope, short_factor
+from obliquerules.learning.boosting.slopes import SHORTENED, short_factor
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor
 

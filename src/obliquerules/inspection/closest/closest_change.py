@@ -18,11 +18,9 @@ from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Go
 from obliquerules.inspection.closest.search import Search, same_distance, search_all
 from obliquerules.inspection.variables import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model, RuleEnsemble
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY
+from obliquerules.rules.columns import DAY, Level
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
-from obliquerules.rules.records import Records
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class ClosestChange(Records[VariableChange]):
     def _records(self) -> tuple[VariableChange, ...]:
         return self.changes
 
-    def _parts(self) -> Iterator[str | Table]:
+    def _parts(self) -> Iterator[str | TextTable]:
         now = f"The prediction is {_prediction_text(self.before)}"
         if self.row is None:
             yield f"{now}. {self._failure()}"
@@ -108,7 +106,7 @@ class ClosestChange(Records[VariableChange]):
         else:
             yield f"{now}. To make it {self.wanted}, change"
             lines = [(f"{c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", _size(c)) for c in self.changes]
-            yield Table(lines, headed=False, indent="  ")
+            yield TextTable(lines, headed=False, indent="  ")
             yield self._certificate()
 
     def _failure(self) -> str:

@@ -19,7 +19,7 @@ from obliquerules.inspection.displays.cells import cut, edges, middles
 from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
 from obliquerules.inspection.variables import Facts, Value, Values, column_of, value_text, with_values
 from obliquerules.rules import Block, Column, Model
-from obliquerules.rules.moments import EPOCH
+from obliquerules.rules.columns import EPOCH
 
 # The margin of the map on each side of the data.
 MARGIN = 0.05

@@ -15,7 +15,7 @@ from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain, reasons_without_margins
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 LABEL_WIDTH = 3.0  # in inches
 # How much less text fits in bold type.

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.rule_weights import weighted_products
 from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage, View, rule_of
-from obliquerules.learning.cached import kept
+from obliquerules.learning.boosting.stage import Problem, Stage, View, rule_of
+from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.cached import cached
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
-from obliquerules.learning.refit import EXACT, JUDGED, TINY, class_weights_of_patterns, whitened
+from obliquerules.learning.refit import EXACT, JUDGED, TINY, refit, whitened
 from obliquerules.rules import RuleEnsemble
 
 # The number of candidates to refit at a time.
-MOST_TRIED = 5
+MOST_REFITTED = 5
 
 
 def first_stage(problem: Problem) -> Stage:
@@ -55,12 +56,12 @@ class ClassView:
         """The ridge on weights for the class."""
         return float(self.stage.ridges[self.output])
 
-    @kept
+    @cached
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to the score of the class."""
         return np.ascontiguousarray(self.stage.gradient[:, self.output])
 
-    @kept
+    @cached
     def learning_hessian(self) -> Vector:
         """The weighted second derivative with respect to the score of the class."""
         mean = self.stage.means[self.pattern, self.output]
@@ -71,14 +72,14 @@ class ClassView:
         design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
         return whitened(design, self.stage.patterns.sums(hessian), self.ridge)
 
-    @kept
+    @cached
     def curvature(self) -> Vector:
         """The lines of `Stage.curvature`, for the score of the class."""
         hessian = self.learning_hessian
         directions = self.stage.patterns.of_rows(self.whitened(hessian)).T
         return np.vstack([self.gradient, hessian, directions * hessian])
 
-    @kept
+    @cached
     def objective(self) -> Objective:
         """The objective that a rule for the class should maximise."""
         return OBJECTIVES[self.problem.objective](self)
@@ -113,26 +114,20 @@ class ClassStage(Stage):
         The classes that the next rule should follow; all, if none is named. Where a rule was taken away, they are its classes.
     rate : float
         By how much the last rule lowered the loss for each unit of its complexity; infinite before the first.
-    given : array of shape (n_patterns, n_classes) or None
-        The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
 
     support: Mask
     focus: tuple[int, ...] = ()
     rate: float = math.inf
-    given: Vector | None = None
 
     @classmethod
     def constant(cls, problem: Problem) -> ClassStage:
         """Return the stage without rules: the best constants."""
         n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.learning_weight)
         support = np.ones((1, len(best)), dtype=np.bool_)
-        if problem.offset is None:
-            patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
-            return cls(problem, (), patterns, best[None, :], support)
-        given, pattern = np.unique(problem.offset, axis=0, return_inverse=True)
-        patterns = FiringPatterns(np.ones((len(given), 1)), pattern.ravel())
-        return cls(problem, (), patterns, best[None, :], support, given=given).settled()
+        patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)).with_offset(problem.offset)
+        stage = cls(problem, (), patterns, best[None, :], support)
+        return stage if problem.offset is None else stage.with_exact_weights()
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -141,14 +136,16 @@ class ClassStage(Stage):
 
     def views_for(self, current: Candidate) -> tuple[View, ...]:
         """Return the views of the classes that a condition speaks for, with which it goes on; of all, if it is empty."""
-        followed = self.spoken_for(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
+        followed = (
+            self.classes_with_weight(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
+        )
         return tuple(self._views[output] for output in followed) or self._views
 
-    @kept
+    @cached
     def _views(self) -> tuple[ClassView, ...]:
         return tuple(ClassView(self, output) for output in range(self.support.shape[1]))
 
-    @kept
+    @cached
     def objective(self) -> Any:
         """The objective that the next rule should maximise, for any class."""
         return BestObjective([view.objective for view in self._views], self.pull)
@@ -158,18 +155,19 @@ class ClassStage(Stage):
         """The ridge on weights for each class."""
         return np.asarray(self.problem.ridge)
 
-    @kept
+    @cached
     def means(self) -> Vector:
         """The probability of each class for each pattern."""
         score = self.design @ self.weights
-        return self.problem.loss.inverse_link(score if self.given is None else score + self.given)
+        offset = self.patterns.offset
+        return self.problem.loss.inverse_link(score if offset is None else score + offset)
 
-    @kept
+    @cached
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to each score of each row; zero on held-out rows."""
         return np.asarray(self.problem.learning_weight[:, None] * (self.means[self.pattern] - self.problem.shares))
 
-    @kept
+    @cached
     def complexity(self) -> int:
         """The complexity of the ensemble: of its conditions, and one for each weight of a rule."""
         return int(self.support[1:].sum()) + int(sum(condition.complexity for condition in self.conditions))
@@ -190,9 +188,9 @@ class ClassStage(Stage):
         return np.minimum(np.maximum(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
 
     @property
-    def most_tried(self) -> int:
+    def most_refitted(self) -> int:
         """The number of candidates to refit at a time: many classes propose much the same."""
-        return MOST_TRIED
+        return MOST_REFITTED
 
     # ---- the classes for which a rule speaks
 
@@ -205,7 +203,7 @@ class ClassStage(Stage):
         """Return the number of rows of each class."""
         return np.asarray(np.bincount(self.problem.codes, weight, self.support.shape[1]), dtype=np.float64)
 
-    @kept
+    @cached
     def _lines(self) -> Vector:
         """A line of ones, then one for each class with its means."""
         return np.ascontiguousarray(np.vstack([np.ones(len(self.means)), self.means.T]))
@@ -218,7 +216,7 @@ class ClassStage(Stage):
         hessian[:, own, own] += expected
         return expected - np.array([self._observed(weight) for weight in weights]), hessian
 
-    @kept
+    @cached
     def _freed(self) -> Vector:
         """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
         total = self._derivatives([self.problem.learning_weight])[1][0]
@@ -226,20 +224,20 @@ class ClassStage(Stage):
         inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
         return np.asarray(inverse, dtype=np.float64)
 
-    def spoken_for(self, covers: Mask, size: int = 0) -> tuple[list[int], float]:
+    def classes_with_weight(self, covers: Mask, size: int = 0) -> tuple[list[int], float]:
         """Return the classes that a rule on these rows should speak for, and by how much it would lower the penalised loss.
 
         Both are to second order, with the constants free and the other rules fixed. Classes are taken one at a time, always the
         one that lowers the loss most, as long as each is worth its price or, for its unit of complexity, as much as the others
         are for theirs; ``size`` is the complexity of the condition.
         """
-        spoken, gain = self._spoken_for_each([covers], np.array([size]))
-        return np.flatnonzero(spoken[0]).tolist(), float(gain[0])
+        with_weight, gain = self._classes_of_each([covers], np.array([size]))
+        return np.flatnonzero(with_weight[0]).tolist(), float(gain[0])
 
-    def _spoken_for_each(self, covers: Sequence[Mask], sizes: NDArray[np.intp]) -> tuple[Mask, Vector]:
-        """Return what `spoken_for` says of each of several rules: which classes, and the gain."""
+    def _classes_of_each(self, covers: Sequence[Mask], sizes: NDArray[np.intp]) -> tuple[Mask, Vector]:
+        """Return what `classes_with_weight` says of each of several rules: which classes, and the gain."""
         pull, left, least = self._room_for_each(covers)
-        spoken, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
+        with_weight, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
         for n_taken in range(pull.shape[1]):
             # What is left of a class that is taken, or of one that follows from those, is rounding error.
             own = left.diagonal(axis1=1, axis2=2)
@@ -250,11 +248,11 @@ class ClassStage(Stage):
             if not goes.any():
                 break
             going, best = going[goes], best[goes]
-            spoken[going, best] = True
+            with_weight[going, best] = True
             gain[going] += most[goes]
             pull, left, least = *_with_class(best, pull[goes], left[goes]), least[goes]
-            pull[spoken[going]] = 0.0
-        return spoken, gain
+            pull[with_weight[going]] = 0.0
+        return with_weight, gain
 
     def _room_for_each(self, covers: Sequence[Mask]) -> tuple[Vector, Vector, Vector]:
         """Return gradients, Hessians (constants profiled out) and least curvatures of several rules."""
@@ -270,106 +268,88 @@ class ClassStage(Stage):
 
     def gains(self, columns: Sequence[Any]) -> Vector:
         """Return by how much each term would lower the penalised loss to second order."""
-        return self._spoken_for_each(columns, np.ones(len(columns), dtype=np.intp))[1] if len(columns) else np.zeros(0)
+        return self._classes_of_each(columns, np.ones(len(columns), dtype=np.intp))[1] if len(columns) else np.zeros(0)
 
-    def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+    def expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
         workers = self.problem.workers
-        found = workers.each(lambda some: self._outlooks(candidates[some]), workers.shares(len(candidates)))
+        found = workers.each(lambda some: self._expected_losses(candidates[some]), workers.shares(len(candidates)))
         return [one for some in found for one in some]
 
-    def _outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+    def _expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         if not candidates:
             return []
         sizes = np.array([candidate.condition.complexity for candidate in candidates])
-        spoken, gain = self._spoken_for_each([candidate.covers for candidate in candidates], sizes)
-        losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(spoken.sum(axis=1), 1)
+        with_weight, gain = self._classes_of_each([candidate.covers for candidate in candidates], sizes)
+        losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(with_weight.sum(axis=1), 1)
         return list(zip(losses.tolist(), counts.tolist(), strict=True))
 
     # ---- fitting
 
-    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector, Vector | None]:
-        """Return patterns, support, weights and offsets with one more rule."""
+    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector]:
+        """Return patterns, support and weights with one more rule."""
         patterns: Patterns
         if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
-            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y))
+            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y), self.problem.offset)
         else:
             patterns = self.patterns.extended(candidate.covers)
-        spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
-        spoken[self.spoken_for(candidate.covers, candidate.condition.complexity)[0]] = True
-        support = np.vstack([self.support, spoken])
-        start = np.vstack([self.weights, np.zeros(len(spoken))])
-        given = None
-        if isinstance(patterns, RowPatterns):
-            given = self.problem.offset
-        elif self.given is not None:
-            given = np.empty((len(patterns.design), len(spoken)))
-            given[patterns.pattern] = self.given[self.pattern]
-        return patterns, support, self._refitted(patterns, start, support, tolerance, given), given
+        with_weight = np.zeros(self.support.shape[1], dtype=np.bool_)
+        with_weight[self.classes_with_weight(candidate.covers, candidate.condition.complexity)[0]] = True
+        support = np.vstack([self.support, with_weight])
+        start = np.vstack([self.weights, np.zeros(len(with_weight))])
+        return patterns, support, self._refitted(patterns, start, support, tolerance)
 
-    def _refitted(
-        self,
-        patterns: Patterns,
-        start: Vector,
-        support: Mask,
-        tolerance: float = EXACT,
-        given: Vector | None = None,
-    ) -> Vector:
-        shares, ridges, weight = self.problem.shares, self.ridges, self.problem.learning_weight
-        fitted = (patterns.design, patterns.pattern, shares, weight, ridges, start, support, tolerance, given)
-        return class_weights_of_patterns(*fitted)
+    def _refitted(self, patterns: Patterns, start: Vector, support: Mask, tolerance: float = EXACT) -> Vector:
+        targets = (self.problem.shares, self.problem.learning_weight, self.problem.loss)
+        return refit(patterns, *targets, self.ridges, start, free=support, tolerance=tolerance)
 
     def held_out_risk(self, candidate: Candidate) -> float:
         """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
         problem = self.problem
-        patterns, _, weights, _ = self._extended(candidate, JUDGED)
+        patterns, _, weights = self._extended(candidate, JUDGED)
         rows = problem.held_out
         score = problem.shifted((patterns.design @ weights)[patterns.pattern[rows]], rows)
         return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
 
     def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
         """Return the next stage, with the candidate and refitted weights."""
-        patterns, support, weights, given = self._extended(candidate, tolerance)
+        patterns, support, weights = self._extended(candidate, tolerance)
         conditions = (*self.conditions, candidate.condition)
-        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate, given=given)
+        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate)
         size = int(support[-1].sum()) + candidate.condition.complexity
         # A rule in the place of another is worth more than the last one: what it takes over was there before.
         rated = grown if self.focus else replace(grown, rate=(self.training_loss - grown.training_loss) / size)
         vars(rated).update(training_loss=grown.training_loss, complexity=self.complexity + size)
         return rated
 
-    def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
+    def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
         """Return the next stage with each of some candidates, with weights just good enough to judge them."""
-        return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).judged(), candidates)
+        return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).scored(), candidates)
 
     def refitted(self) -> ClassStage:
         """Return the stage with its weights fitted anew."""
-        return self.settled()
+        return self.with_exact_weights()
 
-    def settled(self) -> ClassStage:
+    def with_exact_weights(self) -> ClassStage:
         """Return the stage with exact weights."""
-        weights = self._refitted(self.patterns, self.weights, self.support, given=self.given)
+        weights = self._refitted(self.patterns, self.weights, self.support)
         return replace(self, weights=weights)
 
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        patterns, given = self._patterns_of(left, self.terms[:index] + self.terms[index + 1 :])
-        weights = self._refitted(patterns, self.weights[left], self.support[left], given=given)
+        patterns = self._patterns_of(left, self.terms[:index] + self.terms[index + 1 :])
+        weights = self._refitted(patterns, self.weights[left], self.support[left])
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
-        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, given)
+        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate)
 
-    def _patterns_of(self, left: list[int], terms: tuple[Candidate, ...]) -> tuple[Patterns, Vector | None]:
-        """Return patterns and offsets of some of the columns."""
+    def _patterns_of(self, left: list[int], terms: tuple[Candidate, ...]) -> Patterns:
+        """Return patterns of some of the columns."""
         if isinstance(self.patterns, RowPatterns):
             # Without its only slope, an ensemble stays one of rows until it is grown anew.
-            return RowPatterns(terms, len(self.problem.y)), self.problem.offset
-        if self.given is None:
-            return FiringPatterns(*self._rows_without(left)), None
-        both, position = np.unique(np.hstack([self.design[:, left], self.given]), axis=0, return_inverse=True)
-        design, given = map(np.ascontiguousarray, np.split(both, [len(left)], axis=1))
-        return FiringPatterns(design, position.ravel()[self.pattern]), given
+            return RowPatterns(terms, len(self.problem.y), self.problem.offset)
+        return self.patterns.of_columns(left)
 
     @property
     def ensemble(self) -> RuleEnsemble:

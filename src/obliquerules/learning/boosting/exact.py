@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator
 
 from obliquerules.kernels.axis_rules import RuleSearch
-from obliquerules.learning.boosting.axis import AxisProposer
-from obliquerules.learning.boosting.greedy import longer_conditions
-from obliquerules.learning.boosting.problem import Candidate, Stage, View
+from obliquerules.learning.boosting.axis import AxisProposer, SortedColumns
+from obliquerules.learning.boosting.learner import longer_conditions
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import SAME_OBJECTIVE, Selection
-from obliquerules.learning.boosting.sorted_columns import SortedColumns
+from obliquerules.learning.boosting.stage import Stage, View
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.rules import Conjunction
 
 SIGNS = (1.0, -1.0)
@@ -45,7 +45,7 @@ class ExactLearner:
         """Yield the best condition of one proposition, of two, and so on, without those that do not raise the objective."""
         deadline, nodes_left = time.perf_counter() + record.seconds_left, self.max_nodes
         searches = {(view, sign): self._search(view, sign) for view in stage.views for sign in SIGNS}
-        greedy, best = dict.fromkeys(searches, stage.everything()), None
+        greedy, best = dict.fromkeys(searches, stage.empty_rule()), None
         for length in range(1, self.max_propositions + 1):
             before = best
             for (view, sign), search in searches.items():

@@ -14,7 +14,7 @@ from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.axis_rules import DirectedObjective
 
 if TYPE_CHECKING:
-    from obliquerules.learning.boosting.problem import View
+    from obliquerules.learning.boosting.stage import View
 
 
 # A rule with less than this share of its size left after projection is redundant: the ensemble has it already.

@@ -12,13 +12,13 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.soft_rules import SoftRules
-from obliquerules.learning.boosting.problem import Candidate, Condition, Problem, Stage
-from obliquerules.learning.boosting.slope import Slope
 from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest
-from obliquerules.learning.cached import Recent
+from obliquerules.learning.boosting.stage import Condition, Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.cached import RecentCache
 from obliquerules.rules import Conjunction, Proposition, Test
-from obliquerules.rules.rounding.threshold import middle_of_gap
-from obliquerules.rules.votes import in_whole_numbers
+from obliquerules.rules.rounding.thresholds import middle_of_gap
+from obliquerules.rules.rounding.votes import in_whole_numbers
 
 # The conditions of each rule.
 Soft = Sequence[Sequence[SoftTest]]
@@ -46,13 +46,13 @@ class Refiner:
 
     conditions: SoftConditions
     problem: Problem
-    _recent: Recent[Candidate] = field(default_factory=lambda: Recent(MOST_KEPT))
+    _recent: RecentCache[Candidate] = field(default_factory=lambda: RecentCache(MOST_KEPT))
 
     def with_ridge(self, ridge: Any) -> Refiner:
         """Return the same for weights with another ridge."""
         return replace(self, problem=replace(self.problem, ridge=ridge))
 
-    def moved_here(self, stage: Stage) -> Stage:
+    def transferred(self, stage: Stage) -> Stage:
         """Refit an ensemble on these rows, refined if that lowers its loss."""
         if not stage.conditions:
             return Stage.constant(self.problem)
@@ -61,7 +61,7 @@ class Refiner:
         soft = self._soft(here)
         placed = self._hardened(here, soft, _start(here, soft)) or here
         refined = self.refined(placed, STEPS_ON_ALL_ROWS)
-        return placed if refined is None or placed.judged_loss < refined.judged_loss else refined
+        return placed if refined is None or placed.selection_loss < refined.selection_loss else refined
 
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
         """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Vector
 from obliquerules.rules import Conjunction, Proposition
 from obliquerules.rules.numbers import shortest_decimal
-from obliquerules.rules.rounding.gaps import Projections, middle_half
+from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,8 +34,8 @@ from obliquerules.parameters import (
     verbosity,
     whole,
 )
-from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Rule, RuleEnsemble
+from obliquerules.rules.path_table import pareto
 
 AUTO = "auto"
 

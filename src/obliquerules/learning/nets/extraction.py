@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.data.scaling import Scaling
-from obliquerules.learning.method import patterns_of
+from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.nets.adam import NetworkParameters
 from obliquerules.learning.nets.soft_rules import ScoreUnits
-from obliquerules.learning.refit import class_weights_of_patterns, weights_of_patterns
+from obliquerules.learning.refit import TINY, loss_sums, refit
 from obliquerules.losses import Loss
-from obliquerules.pareto import pareto
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.rules.rounding.gaps import Projections, middle_half
+from obliquerules.rules.path_table import pareto
+from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 # A proposition belongs to a rule if its membership is at least this.
 MEMBER = 0.5
@@ -128,11 +128,6 @@ class TrainingRows:
         """The standardised columns that a network is trained on: with outliers brought in."""
         return self.scaling.fenced(self.X)
 
-    @cached_property
-    def shares(self) -> NDArray[np.float64]:
-        """With many classes, the share of each of them in each row, 0 or 1."""
-        return np.asarray(self.y[:, None] == np.arange(self.loss.n_classes), dtype=np.float64)
-
     def risk(self, score: Vector) -> float:
         """Return the weighted sum of the losses of scores."""
         return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
@@ -142,17 +137,12 @@ class TrainingRows:
 
         With many classes, ``spoken`` of shape (n_rules, n_classes) says which classes each rule has a weight for.
         """
-        constant = self.loss.best_constant(self.y, self.weight)
-        start = np.zeros((1 + len(fires), *np.shape(constant)))
-        start[0] = constant
-        patterns, pattern = np.unique(fires.T, axis=0, return_inverse=True)
-        design, pattern = np.column_stack([np.ones(len(patterns)), patterns]), pattern.ravel()
-        if spoken is None:
-            weights = weights_of_patterns(design, pattern, self.y, self.weight, self.loss, self.ridge, start)
-        else:
-            free = np.vstack([np.ones(start.shape[1], dtype=np.bool_), spoken])
-            weights = class_weights_of_patterns(design, pattern, self.shares, self.weight, self.ridge, start, free)
-        return weights, self.risk((design @ weights)[pattern])
+        constant = np.array([self.loss.best_constant(self.y, self.weight)])
+        start = np.concatenate([constant, np.zeros((len(fires), *constant.shape[1:]))])
+        free = None if spoken is None else np.vstack([np.ones((1, start.shape[1]), dtype=np.bool_), spoken])
+        patterns = FiringPatterns.of(fires, len(self.y))
+        weights = refit(patterns, self.y, self.weight, self.loss, self.ridge, start, free=free)
+        return weights, self.risk(patterns.scores(weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,8 +284,6 @@ def one_of_each_size(drafts: Iterable[Draft]) -> list[Draft]:
 # The prices of a unit of complexity that are tried, in units of log(n) on the scale of -2 log likelihood: that of the Bayesian
 # information criterion, and multiples of it. Each makes another model of a network, and the Pareto front of all is kept.
 PRICES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-# What is added to each diagonal entry of a Hessian, as a share of the weight of all rows, so that it has an inverse.
-TINY = 1e-9
 
 
 def drafts_of(network: HardNetwork, rows: TrainingRows) -> Iterator[Draft]:
@@ -347,17 +335,12 @@ def worth_their_price(draft: Draft, fires: Mask, rows: TrainingRows, price: floa
 
 def _inverse_hessian(draft: Draft, fires: Mask, rows: TrainingRows) -> NDArray[np.float64]:
     """Return the part of the inverse Hessian of the penalised loss that belongs to the weights; the constants are free."""
-    design, pattern = patterns_of(fires, len(rows.y))
-    mass = np.bincount(pattern, rows.weight, len(design))
-    means = rows.loss.inverse_link(design @ draft.weights)
-    n_classes = means.shape[1]
-    column, output = np.nonzero(np.vstack([np.ones((1, n_classes)), draft.weights[1:]]))
-    pull = design[:, column] * means[:, output]
-    hessian = -np.asarray(pull.T @ (mass[:, None] * pull))
-    for one in range(n_classes):
-        mine = np.flatnonzero(output == one)
-        hessian[np.ix_(mine, mine)] += design[:, column[mine]].T @ (mass[:, None] * pull[:, mine])
-    total = np.add.reduce(mass)
+    patterns, n_classes = FiringPatterns.of(fires, len(rows.y)), draft.weights.shape[1]
+    free = np.vstack([np.ones((1, n_classes), dtype=np.bool_), draft.weights[1:] != 0.0])
+    column, output = np.nonzero(free)
+    mass, total = patterns.sums(rows.weight), np.add.reduce(rows.weight)
+    anything = np.zeros((len(mass), n_classes))  # the Hessian does not depend on targets
+    hessian = loss_sums(patterns.lines, free, draft.weights[free], anything, mass, anything, rows.loss)[2]
     # Nothing changes if all constants change alike: a curvature in that direction changes nothing in the others.
     hessian[:n_classes, :n_classes] += total / n_classes**2
     hessian.flat[:: len(hessian) + 1] += np.where(column > 0, np.asarray(rows.ridge)[output], 0.0) + TINY * total

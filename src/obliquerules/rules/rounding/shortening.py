@@ -12,8 +12,8 @@ from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.proposition import Proposition, Test
-from obliquerules.rules.rounding.gaps import Projections, largest_of, middle_half
-from obliquerules.rules.votes import in_whole_numbers, is_binary
+from obliquerules.rules.rounding.thresholds import Projections, largest_of, middle_half
+from obliquerules.rules.rounding.votes import in_whole_numbers, is_binary
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
