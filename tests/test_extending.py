@@ -135,12 +135,12 @@ print(type(loaded) is StumpClassifier, loaded.score(data.drop(columns="target"),
 
 def test_an_export(package):
     text = page("export")
-    (package / "export" / "lisp.py").write_text(examples(text, "import Language", "class LispTarget"), encoding="utf-8")
+    (package / "export" / "lisp.py").write_text(examples(text, "import Language", "class LispFormat"), encoding="utf-8")
     followed(text, package)
     program = """
 from obliquerules import Model, RuleEnsemble
 from obliquerules.cli.export import parser
-from obliquerules.export.registry import export
+from obliquerules.export.export_formats import export
 from obliquerules.losses import LOSSES
 model = Model.of(RuleEnsemble.parse("+1 if age >= 3", ["age"]), LOSSES["logistic"])
 print(export(model, parser().parse_args(["model.json", "--to", "lisp"]).to).verification)

@@ -241,7 +241,7 @@ def test_the_edited_model_comes_back(workbench):
     assert back.ensemble_ == model.ensemble_.with_rules(model.ensemble_.rules[1:-1])
     assert back.path_ == model.path_
     assert back.classes_.tolist() == model.classes_.tolist()
-    assert '"version": "2.1"' in page.payload["file"]
+    assert '"version": 1' in page.payload["file"]
     step, other = back.edits_
     assert step.description == f"drop rule 0: {told(model.ensemble_, 0)}"
     assert (other.rule, other.description) == (last - 1, f"drop rule {last - 1}: {told(model.ensemble_, last)}")

@@ -13,8 +13,8 @@ from obliquerules.cli.roles import given_names, given_to, weights
 from obliquerules.cli.training_table import add_training, measured_rows, target_values
 from obliquerules.data.model_rows import read_rows
 from obliquerules.parameters import check_text, check_whole
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.payload import Head
 from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import Model
 

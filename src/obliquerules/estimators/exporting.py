@@ -9,11 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.data.frames import column_kinds
 from obliquerules.estimators.fitting import Fitting
-from obliquerules.export.registry import export
-from obliquerules.export.target import Export
+from obliquerules.export.export_formats import Export, export
 from obliquerules.parameters import check_text, check_whole
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.payload import Head
 from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import BandTable
 from obliquerules.rules.files.encoding import save_model
@@ -62,8 +61,8 @@ class Exporting(Fitting):
         contributions : bool, default=False
             Also output the contribution of each rule to the score.
         **options
-            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlTarget`. ``prefix`` for
-            ``"c"`` and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelTarget`. ``exact`` for ``"latex"``.
+            ``dialect``, ``table``, ``prefix``, ``types`` and ``connection`` for ``"sql"``: see `SqlFormat`. ``prefix`` for
+            ``"c"`` and ``"frame"``. ``rows`` and ``office`` for ``"excel"``: see `ExcelFormat`. ``exact`` for ``"latex"``.
 
         Returns
         -------

@@ -16,12 +16,20 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
 from obliquerules.data.model_rows import read_rows
-from obliquerules.export.formulas import EMPTY, FIRST_ROW, compiled, evaluated, moved
+from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
-from obliquerules.export.office import find_office, office_version, recalculated
+from obliquerules.export.sheet_formulas import (
+    EMPTY,
+    FIRST_ROW,
+    compiled,
+    evaluated,
+    find_office,
+    moved,
+    office_version,
+    recalculated,
+)
 from obliquerules.export.source import Source
-from obliquerules.export.target import Export, Target
-from obliquerules.export.values import LATEST
+from obliquerules.export.table_values import LATEST
 from obliquerules.export.verification import compare
 from obliquerules.export.workbook import (
     CODE_START,
@@ -194,7 +202,7 @@ class ExcelLanguage(TextLanguage):
 
 
 @dataclass(frozen=True)
-class ExcelTarget(Target):
+class ExcelFormat(ExportFormat):
     """An .xlsx workbook that scores rows, in a sheet with a column for each input and each rule, the score and the prediction.
 
     For a classifier there is a column for the class, too. With many classes there is a column for each score, and for what each

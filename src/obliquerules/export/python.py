@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Matrix
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
-from obliquerules.export.target import Target
 from obliquerules.rules import Rule
 from obliquerules.rules.columns import Level
 
@@ -196,7 +196,7 @@ class PythonLanguage(TextLanguage):
 
 
 @dataclass(frozen=True)
-class PythonTarget(Target):
+class PythonFormat(ExportFormat):
     """A module with the functions score, predict and contributions; with many classes scores, predict and probability."""
 
     name = "python"

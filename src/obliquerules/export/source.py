@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.export.values import TEMPORAL, held_values, python_values
+from obliquerules.export.table_values import TEMPORAL, held_values, python_values
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Block, Factor, Model, Rule, RuleEnsemble
 from obliquerules.rules.columns import Column

@@ -121,7 +121,7 @@ def test_a_file_of_exactly_the_largest_size_is_read(saved):
 @pytest.mark.parametrize("depth", [900, 5_000, 100_000])
 def test_deep_nesting_is_refused(path, opening, depth):
     closing = "]" if opening == "[" else "}"
-    path.write_text('{"format": "obliquerules", "version": "1.0", "kind": ' + opening * depth + "1" + closing * depth + "}")
+    path.write_text('{"format": "obliquerules", "version": 1, "kind": ' + opening * depth + "1" + closing * depth + "}")
     complaint(path)
 
 
@@ -160,7 +160,7 @@ NOT_A_COLUMN = [None, True, False, 0.0, 1.5, "0", [0], -1, 2, 2**31, 10**400]
 
 WRONG = {
     ("format",): [None, 1, "rulesets", ["obliquerules"]],
-    ("version",): [None, True, 1.0, "", "1", "1.0.0", "one", "-1.0", "0.9", "1.", "1.0e1", "¹.0", "9" * 5000 + ".0"],
+    ("version",): [None, True, 1.0, 0, -1, "", "1", "1.0", "one", 10**400],
     ("kind",): [None, 1, "net", ["ensemble"], {}],
     ("feature_names",): [True, 1, "variance", {"0": "variance"}],
     ("feature_names", 1): [None, 1, ["skewness"]],
@@ -226,14 +226,13 @@ def test_other_files_are_refused(path, text):
     complaint(path)
 
 
-@pytest.mark.parametrize("version", ["4.0", "99.1"])
-def test_a_newer_major_version_asks_for_an_upgrade(saved, version):
+@pytest.mark.parametrize("version", [2, 99])
+def test_a_newer_version_asks_for_an_upgrade(saved, version):
     changed(saved, ("version",), version)
     assert "upgrade obliquerules" in complaint(saved)
 
 
-def test_a_newer_minor_version_and_unknown_fields_are_read(saved):
-    changed(saved, ("version",), "1.7")
+def test_unknown_fields_are_read(saved):
     changed(saved, ("remark",), "added later")
     assert load_model(saved) == ENSEMBLE
 
@@ -266,7 +265,7 @@ json_values = st.recursive(
 @given(st.sampled_from(list(WRONG)), json_values)
 def test_any_value_anywhere_is_read_or_refused_and_nothing_else(tmp_path_factory, keys, value):
     path = tmp_path_factory.getbasetemp() / "hostile.json"
-    path.write_text(json.dumps({"format": "obliquerules", "version": "1.0", "kind": "ensemble", **CONTENT}))
+    path.write_text(json.dumps({"format": "obliquerules", "version": 1, "kind": "ensemble", **CONTENT}))
     changed(path, keys, value)
     try:
         model = load_model(path)

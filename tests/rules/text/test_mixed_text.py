@@ -120,15 +120,3 @@ def test_sentences_speak_of_levels():
         "If colour is one of red, green and smoker, the score rises by 1.",
         "If grade is at most mid or missing, the score falls by 1.",
     ]
-
-
-def test_the_version_of_a_file_is_that_of_what_it_says(tmp_path):
-    def version(ensemble):
-        ensemble.save(tmp_path / "model.json")
-        return (tmp_path / "model.json").read_text().split('"version": "')[1][:3]
-
-    assert version(RuleEnsemble.parse("+1 if a >= 2", ["a"])) == "1.2"
-    assert version(RuleEnsemble.parse("+1 if a = 1", [Column("a", kind="flag")])) == "1.3"
-    assert version(RuleEnsemble.parse("+1 if a >= 2 or missing", ["a"])) == "2.0"
-    assert version(RuleEnsemble.parse("+1 if a is missing", ["a"])) == "2.0"
-    assert version(RuleEnsemble((), 0.0, [Column("a", ("x", "y"))])) == "2.0"

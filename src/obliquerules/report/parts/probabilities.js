@@ -1,7 +1,7 @@
-// Chances: the probabilities of many classes for a case, and why the most probable one is ahead of another.
+// Probabilities: those of many classes for a case, and why the most probable one is ahead of another.
 
 /** Show the probability of each class, the most probable first. */
-function renderChances(shares, scores) {
+function renderProbabilities(shares, scores) {
   const order = ranked(scores);
   const lines = order.map((code) =>
     element(
@@ -9,10 +9,10 @@ function renderChances(shares, scores) {
       {},
       element("span", { class: "name" }, classElement(code, LONGEST_NAME)),
       bar(["track", 0, 100], ["plus", 0, 100 * shares[code]]),
-      element("span", { class: "chance" }, percent(shares[code])),
+      element("span", { class: "probability" }, percent(shares[code])),
     ),
   );
-  byId("answer-bar").replaceChildren(element("ol", { class: "chances" }, ...lines));
+  byId("answer-bar").replaceChildren(element("ol", { class: "probabilities" }, ...lines));
   renderRivals(order);
 }
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from obliquerules import Rule, RuleEnsemble
-from obliquerules.export.registry import export, find_target
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
@@ -21,9 +21,9 @@ def test_an_unknown_target_is_named():
 
 def test_an_unknown_option_is_named():
     with pytest.raises(ValueError, match=r"An export to 'c' has no option 'dialect'; it may have prefix\."):
-        find_target("c", dialect="duckdb")
+        find_format("c", dialect="duckdb")
     with pytest.raises(ValueError, match=r"An export to 'python' has no option 'prefix'; it has no options\."):
-        find_target("python", prefix="a")
+        find_format("python", prefix="a")
 
 
 def test_names_that_cannot_be_told_apart_are_refused():
@@ -39,7 +39,7 @@ def test_weights_that_add_up_to_infinity_are_refused():
 
 def test_the_prefix_of_c_functions_is_checked():
     with pytest.raises(ValueError, match="prefix must start with a letter"):
-        find_target("c", prefix="0; int main")
+        find_format("c", prefix="0; int main")
 
 
 def test_a_product_is_written_to_a_file(tmp_path):

@@ -6,10 +6,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obliquerules.data.model_rows import read_rows
+from obliquerules.report.disclosure import Exchange, Extent
 from obliquerules.report.figures import figures
 from obliquerules.report.groups import conditions_of, grouped_rows
 from obliquerules.report.measured_rows import MeasuredRows
-from obliquerules.report.protection import Exchange, Extent
 
 from .reading import says
 from .test_classes import iris

@@ -42,7 +42,7 @@ def shifted(kind, least=5):
 def test_a_prediction_is_multiplied_by_the_exposure(workbench):
     model, X, _, _, rows = exposed()
     page = workbench.show(model, rows)
-    assert page.find("given-0").get_property("value") == "1"
+    assert page.find("offset-0").get_property("value") == "1"
     assert page.text("case").startswith("years exposure")
     page.type_case({column: X.iloc[3, column] for column in page.columns()})
     block = model.ensemble.block(X.iloc[[3]].to_numpy(float))

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from obliquerules import Column, Conjunction, LLTBoostClassifier, LLTBoostRegressor, Membership, Rule, RuleEnsemble
-from obliquerules.export.office import find_office, recalculated
-from obliquerules.export.registry import find_target
+from obliquerules.export.export_formats import find_format
+from obliquerules.export.sheet_formulas import find_office, recalculated
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError, compare
 from obliquerules.export.workbook import Cell, Sheet, read_cells, write_workbook
@@ -44,7 +44,7 @@ def test_libreoffice_recalculates_what_the_model_gives_on_a_thousand_rows(task):
 
 @pytest.mark.parametrize("ensemble", [MIXED, SLOPED], ids=["conditions", "factors"])
 def test_libreoffice_scores_levels_dates_and_missing_values_as_the_model_does(ensemble):
-    target, source = find_target("excel"), Source(Model.of(ensemble, LOSSES["logistic"]), contributions=True)
+    target, source = find_format("excel"), Source(Model.of(ensemble, LOSSES["logistic"]), contributions=True)
     rows = target.comparable(source, mixed_rows(source, 2000))
     compare(source, rows, target.run(target.write(source), source, rows))
 
@@ -67,13 +67,13 @@ def test_libreoffice_compares_levels_as_they_are():
     for listed in ([level] for level in levels):
         rule = Rule(1.5, Conjunction([Membership(0, listed)]))
         source = Source(Model.of(RuleEnsemble([rule], 0.5, [Column("town", levels)]), LOSSES["squared"]), contributions=True)
-        rows, target = np.arange(float(len(levels)))[:, None], find_target("excel")
+        rows, target = np.arange(float(len(levels)))[:, None], find_format("excel")
         compare(source, rows, target.run(target.write(source), source, rows))
 
 
 @pytest.mark.parametrize("model", ["3 classes", "10 classes", "exposure", "offset of log-odds"])
 def test_libreoffice_gives_classes_and_predictions_with_an_exposure_or_an_offset(model):
-    target, source = find_target("excel"), Source(MODELS[model], contributions=True)
+    target, source = find_format("excel"), Source(MODELS[model], contributions=True)
     rows = target.comparable(source, mixed_rows(source, 1000))
     compare(source, rows, target.run(target.write(source), source, rows))
 
@@ -109,6 +109,6 @@ def test_libreoffice_refuses_a_workbook_that_differs():
         )
         for threshold in (0.28, 0.2801)
     )
-    target = find_target("excel")
+    target = find_format("excel")
     with pytest.raises(ExportError, match=r"In row 0, with \{'age': 0.28005\}, its score is 1.0 instead of"):
         target.run(target.write(theirs), ours, np.array([[0.28005, 0.0, 0.0]]))

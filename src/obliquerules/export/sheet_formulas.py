@@ -1,4 +1,4 @@
-"""Formulas: those of an exported sheet, evaluated by Python in place of Excel, with exact comparisons."""
+"""Formulas: those of an exported sheet, evaluated by Python in place of Excel, and by LibreOffice where it is installed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import ast
 import datetime
 import math
 import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from obliquerules.export.verification import ExportError
 from obliquerules.export.workbook import letters, position
 
+# LibreOffice takes seconds for a workbook of some thousand rows.
+TIME_LIMIT = 600
 # The row of a sheet below the headings.
 FIRST_ROW = 2
 # Dates are counted from the end of 1899, with a 29 February 1900.
@@ -131,3 +138,33 @@ FUNCTIONS: dict[str, Any] = {
     "ROUND": round,
     "TRUE": True,
 }
+
+
+# ---- LibreOffice ----
+
+
+def find_office() -> str | None:
+    """Return the path of LibreOffice; None if it is not installed."""
+    return shutil.which("soffice") or shutil.which("libreoffice")
+
+
+def office_version(program: str) -> str:
+    """Return the version of LibreOffice."""
+    asked = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"\d+(\.\d+)+", asked.stdout)
+    return found[0] if found else "of unknown version"
+
+
+def recalculated(program: str, workbook: bytes) -> bytes:
+    """Return a workbook with values in the cells whose formulas had none."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        (place / "given.xlsx").write_bytes(workbook)
+        # With a profile of its own, it neither reads nor waits for the one of a user who has it open.
+        command = [program, "--headless", f"-env:UserInstallation={(place / 'profile').as_uri()}"]
+        command += ["--convert-to", "xlsx", "--outdir", str(place / "made"), str(place / "given.xlsx")]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=TIME_LIMIT)
+        made = place / "made" / "given.xlsx"
+        if done.returncode != 0 or not made.is_file():
+            raise ExportError(f"LibreOffice failed on the export with exit code {done.returncode}: {done.stderr.strip()}")
+        return made.read_bytes()
