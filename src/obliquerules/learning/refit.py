@@ -14,7 +14,7 @@ from obliquerules.arrays import Mask, Matrix, Vector
 from obliquerules.data.blocks import RowBlock, RowBlocks
 from obliquerules.data.sample import Sample
 from obliquerules.kernels.class_weights import ClassWeightFinder
-from obliquerules.kernels.rule_weights import WeightFinder, weighted_products
+from obliquerules.kernels.rule_weights import WeightFinder, loss_of_each, weighted_products
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns
 from obliquerules.losses import LOSSES, NO_FORMULA, Loss
 from obliquerules.rules import Block, RuleEnsemble, Term
@@ -326,6 +326,16 @@ class PlainFinder:
             found[place] = finder.run(start)[0]
             losses[place] = finder.sums(found[place])[0]
         return found, losses
+
+
+def losses_of_each(
+    lines: Matrix, last: Matrix, weights: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss
+) -> Vector:
+    """Return the losses of ensembles that differ in their last line, each with weights of its own."""
+    if loss.family != NO_FORMULA:
+        return loss_of_each(lines, last, weights, y, row_weight, offset, loss.family, loss.power)
+    scores = offset + weights[:, :1] + weights[:, 1:-1] @ lines + weights[:, -1:] * last
+    return np.asarray(loss.value(y, scores) @ row_weight)
 
 
 # ---- ensembles -----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftT
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
+from obliquerules.losses import NO_FORMULA
 from obliquerules.rules import Conjunction, Proposition, Slope, Term, Test
 from obliquerules.rules.rounding.thresholds import middle_of_gap
 from obliquerules.rules.rounding.votes import in_whole_numbers
@@ -64,9 +65,10 @@ class Refiner:
         return placed if refined is None or placed.selection_loss < refined.selection_loss else refined
 
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
-        """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
+        """Return the ensemble after a number of steps; None if nothing moves or a rule would fire always or never."""
         soft = self._soft(stage)
-        if not any(one.movable for rule in soft for one in rule):
+        compiled = self.problem.loss.family != NO_FORMULA
+        if not compiled or not any(one.movable for rule in soft for one in rule):
             return None
         found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
         return None if found is None else self._hardened(stage, soft, found)

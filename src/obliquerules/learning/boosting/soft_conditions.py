@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from obliquerules.arrays import Matrix, Vector
-from obliquerules.kernels.rule_weights import loss_of_each
 from obliquerules.kernels.sums import degrees, standard_deviation
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
+from obliquerules.learning.refit import losses_of_each
 from obliquerules.losses import Loss
 from obliquerules.rules import Proposition, Slope, Test
 from obliquerules.rules.proposition import Summand, summand_values
@@ -208,11 +208,10 @@ class SmoothedLoss:
         """
         rows = self.conditions.rows
         y, row_weight, offset = (one[rows] for one in targets)
-        family = loss.family, loss.power
 
         def smoothed(values: Callable[[Candidate], Vector]) -> Vector:
             shared = np.array([values(one) for one in common]).reshape(len(common), rows.stop)
-            return loss_of_each(shared, np.array([values(one) for one in last]), weights, y, row_weight, offset, *family)
+            return losses_of_each(shared, np.array([values(one) for one in last]), weights, y, row_weight, offset, loss)
 
         sharp = losses
         if rows.stop < len(targets[0]):
