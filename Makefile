@@ -15,7 +15,7 @@ export PATH := $(BIN):$(PATH)
 # Without bytecode, each process of the tests would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-mixed test test-golden test-browser test-disclosure test-office test-exports test-orders test-outliers test-printed test-gallery test-extending laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure frames rivals docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
+.PHONY: demo demo-mixed test test-golden test-browser test-disclosure test-office test-exports test-orders test-outliers test-printed test-gallery laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure frames rivals docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -70,9 +70,6 @@ test-newest:  ## the same with the newest versions, those before a release inclu
 
 test-cluster: $(VENV)/installed  ## fits by a cluster of two worker processes, also if one is killed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster -v tests/estimators/test_dask_cluster.py
-
-test-extending: $(VENV)/installed  ## the pages on extending followed to the letter, with the kernels of a loss compiled
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'builds or not builds' tests/test_extending.py
 
 fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py

@@ -13,7 +13,7 @@ from obliquerules.arrays import Vector
 from obliquerules.data.reading import read_numbers
 from obliquerules.estimators.dask_predict import dask_predict
 from obliquerules.estimators.rule_model import RuleModel
-from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss, TweedieLoss
+from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss
 from obliquerules.parameters import check_declared, option, real_between
 from obliquerules.rules import Labels
 
@@ -49,10 +49,10 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
 
     def _loss(self) -> Loss:
         target = RegressionTarget(self.loss, self.tweedie_power)
-        return TweedieLoss(float(target.tweedie_power)) if target.loss == TweedieLoss.name else LOSSES[target.loss]
+        return LOSSES[target.loss].with_power(float(target.tweedie_power))
 
     def _without_effect(self) -> Collection[str]:
-        return () if self.loss == TweedieLoss.name else ("tweedie_power",)
+        return () if LOSSES[self.loss].takes_power else ("tweedie_power",)
 
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:
         target = read_numbers(y)

@@ -13,7 +13,7 @@ from obliquerules.arrays import Mask, Vector
 from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.method import Task
 from obliquerules.learning.refit import EXACT as EXACT_WEIGHTS
-from obliquerules.learning.refit import JUDGED, factor_scale, refit
+from obliquerules.learning.refit import JUDGED, refit
 from obliquerules.parameters import option
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
 from obliquerules.rules.path_table import pareto
@@ -323,7 +323,7 @@ class _Rows:
     def _scale(self, rule: Rule) -> float:
         place = rule.condition, rule.factor
         if place not in self.scales:
-            self.scales[place] = factor_scale(rule, self.task.sample.X, self.task.sample.weight)
+            self.scales[place] = rule.scale(self.task.sample.X, self.task.sample.weight)
         return self.scales[place]
 
     def scored(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from obliquerules import LLTBoostClassifier, TGBClassifier
 from obliquerules.learning.boosting.class_stage import ClassStage, first_stage
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES, class_loss
-from obliquerules.rules import Block, Conjunction, Factor, Proposition
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, Slope
 
 LEARNERS = [
     LLTBoostClassifier(max_rules=4),

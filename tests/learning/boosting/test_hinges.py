@@ -10,9 +10,9 @@ from obliquerules.learning.boosting import slopes
 from obliquerules.learning.boosting.class_stage import first_stage
 from obliquerules.learning.boosting.slopes import SHARES, Hinges, quantiles, slopes_in
 from obliquerules.learning.boosting.stage import Problem
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Conjunction, Factor, Proposition
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, Slope
 
 
 def bent(n=400, seed=0):

@@ -20,9 +20,8 @@ from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import InformationSelection
 from obliquerules.learning.boosting.slopes import LinearTerms, SlopeLearner, StepConditions, short_factor, slopes_in
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Slope
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Column, Factor
+from obliquerules.rules import Block, Column, Factor, Slope
 
 from .growing import problem, search_of
 

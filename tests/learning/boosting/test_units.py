@@ -12,9 +12,9 @@ from obliquerules.data.sample import Sample
 from obliquerules.learning.boosting.boosting import _shorter_slopes
 from obliquerules.learning.boosting.slopes import SHORTENED, short_factor
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Factor
+from obliquerules.rules import Block, Factor, Slope
 
 # Of the range of all scores: how far rounded limits and knots may move a score.
 MOST_MOVED = 0.01

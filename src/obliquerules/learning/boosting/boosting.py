@@ -27,7 +27,7 @@ from obliquerules.learning.boosting.selection import InformationSelection, Objec
 from obliquerules.learning.boosting.slopes import LinearTerms, SlopeLearner, short_factor
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.learning.label_order import grow_in_class_order
 from obliquerules.learning.method import Growth, Method, Task
@@ -41,7 +41,7 @@ from obliquerules.learning.ridge_estimate import (
 )
 from obliquerules.learning.shorten import exactness, readable_path, shortened_path
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
-from obliquerules.rules import Factor, RuleEnsemble
+from obliquerules.rules import Factor, RuleEnsemble, Slope
 from obliquerules.rules.path_table import pareto
 
 Boosted = TypeVar("Boosted", bound="Boosting")

@@ -17,7 +17,7 @@ from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.selection import InformationSelection, Selection
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate
-from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.rules import Conjunction, Proposition, Term, Test
 
 # Maximum number of refinement steps after a rule is added.
 STEPS = 8
@@ -171,9 +171,9 @@ def _with_shorter(stage: Stage, index: int, shorter: Conjunction) -> Stage | Non
     return stage.with_term(index, Candidate(shorter, covers, 0.0)) if covers.any() and not covers.all() else None
 
 
-def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Conjunction]:
+def shorter_conditions(term: Term, refiner: Refiner) -> Iterator[Conjunction]:
     """Yield a conjunction without one of its conditions, and with one variable less in one of them."""
-    tests = list(condition)
+    tests = list(term) if isinstance(term, Conjunction) else []
     for index, test in enumerate(tests):
         before, after = tests[:index], tests[index + 1 :]
         if len(tests) > 1:

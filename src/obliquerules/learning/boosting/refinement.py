@@ -13,10 +13,11 @@ import numpy as np
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.soft_rules import SoftRules
 from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest
-from obliquerules.learning.boosting.stage import Condition, Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
-from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.losses import NO_FORMULA
+from obliquerules.rules import Conjunction, Proposition, Slope, Term, Test
 from obliquerules.rules.rounding.thresholds import middle_of_gap
 from obliquerules.rules.rounding.votes import in_whole_numbers
 
@@ -64,9 +65,10 @@ class Refiner:
         return placed if refined is None or placed.selection_loss < refined.selection_loss else refined
 
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
-        """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
+        """Return the ensemble after a number of steps; None if nothing moves or a rule would fire always or never."""
         soft = self._soft(stage)
-        if not any(one.movable for rule in soft for one in rule):
+        compiled = self.problem.loss.family != NO_FORMULA
+        if not compiled or not any(one.movable for rule in soft for one in rule):
             return None
         found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
         return None if found is None else self._hardened(stage, soft, found)
@@ -125,6 +127,7 @@ class Refiner:
     def _hard(self, one: SoftTest, weights: Sequence[float], threshold: float) -> Placed | None:
         """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
         if not one.movable or not isinstance(one.test, Proposition):
+            assert not isinstance(one.test, Slope)
             alone = Conjunction([one.test])
             return one.test, self._recent.get(alone, partial(self._term, alone)).covers
         order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))
@@ -140,7 +143,7 @@ class Refiner:
             return None
         return self.placed(Proposition(columns, relative, moved, one.test.missing))
 
-    def _term(self, condition: Condition) -> Candidate:
+    def _term(self, condition: Term) -> Candidate:
         """Return a rule or a slope on the rows of this problem."""
         X = self.problem.X
         here = Slope.of(condition.factor, X, self.problem.row_weight) if isinstance(condition, Slope) else condition

@@ -19,10 +19,10 @@ from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import InformationSelection, Selection
 from obliquerules.learning.boosting.stage import Stage, View
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
 from obliquerules.learning.refit import TINY
-from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Test
+from obliquerules.rules import Block, Conjunction, Factor, Membership, Proposition, Slope, Test
 from obliquerules.rules.numbers import rounded_within, shortest_decimal
 from obliquerules.rules.rounding.votes import in_whole_numbers
 

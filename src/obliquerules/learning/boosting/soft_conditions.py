@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from obliquerules.arrays import Matrix, Vector
-from obliquerules.kernels.rule_weights import loss_of_each
 from obliquerules.kernels.sums import degrees, standard_deviation
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
+from obliquerules.learning.refit import losses_of_each
 from obliquerules.losses import Loss
-from obliquerules.rules import Proposition, Test
+from obliquerules.rules import Proposition, Slope, Test
 from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.rounding.votes import is_binary
 
@@ -39,13 +39,13 @@ class SoftTest:
     A condition that is not ``movable`` is on a single term, itself.
     """
 
-    test: Test
+    test: Test | Slope
     weights: Vector
     threshold: float
     movable: bool
 
     @property
-    def keys(self) -> tuple[tuple[Summand | Test, bool], ...]:
+    def keys(self) -> tuple[tuple[Summand | Test | Slope, bool], ...]:
         """The terms of the sum, or the condition itself, and whether they are standardised."""
         if self.movable and isinstance(self.test, Proposition):
             return tuple((term, True) for term in self.test.columns)
@@ -124,14 +124,14 @@ class SoftConditions:
             return False
         return all(not isinstance(term, int) or term in self.place for term in test.columns)
 
-    def soft(self, test: Test) -> SoftTest:
+    def soft(self, test: Test | Slope) -> SoftTest:
         """Return a condition on standardised terms."""
         if not isinstance(test, Proposition) or not self.is_movable(test):
             return SoftTest(test, np.ones(1), 0.0, movable=False)
         total = self._sum(test.columns, test.weights)
         return SoftTest(test, total.weights / total.scale, (test.threshold - total.mean) / total.scale, movable=True)
 
-    def degree(self, test: Test, sharpness: float) -> Vector:
+    def degree(self, test: Test | Slope, sharpness: float) -> Vector:
         """Return to what degree rows meet a condition; where a value is missing, it holds or does not."""
         if not isinstance(test, Proposition) or not self.is_movable(test):
             return np.asarray(test(self.inputs.block.rows(self.rows)), dtype=np.float64)
@@ -208,11 +208,10 @@ class SmoothedLoss:
         """
         rows = self.conditions.rows
         y, row_weight, offset = (one[rows] for one in targets)
-        family = loss.family, loss.power
 
         def smoothed(values: Callable[[Candidate], Vector]) -> Vector:
             shared = np.array([values(one) for one in common]).reshape(len(common), rows.stop)
-            return loss_of_each(shared, np.array([values(one) for one in last]), weights, y, row_weight, offset, *family)
+            return losses_of_each(shared, np.array([values(one) for one in last]), weights, y, row_weight, offset, loss)
 
         sharp = losses
         if rows.stop < len(targets[0]):

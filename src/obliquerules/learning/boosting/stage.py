@@ -14,16 +14,15 @@ from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.rule_weights import term_sums
 from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.cached import cached, clear_cache
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.learning.refit import TINY, refit, weight_finder, whitened, whitened_lines
 from obliquerules.losses import Loss
-from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Slope, Term
 
 # What has a weight in an ensemble in training: the condition of a rule, or a slope.
-Condition = Conjunction | Slope
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +150,7 @@ class Stage:
     """
 
     problem: Problem
-    conditions: tuple[Any, ...]
+    conditions: tuple[Term, ...]
     patterns: Patterns
     weights: Vector
 
@@ -415,7 +414,7 @@ class Stage:
         """Return the stage with other slopes, its weights not yet refitted."""
         if not any(one in others for one in self.conditions if isinstance(one, Slope)):
             return self
-        terms = tuple(others.get(one.condition, one) if one.is_slope else one for one in self.terms)
+        terms = tuple(others.get(one.condition, one) if isinstance(one.condition, Slope) else one for one in self.terms)
         patterns = RowPatterns(terms, len(self.problem.y))
         return replace(self, conditions=tuple(one.condition for one in terms), patterns=patterns)
 
@@ -432,7 +431,7 @@ class Stage:
         return RuleEnsemble(rules, self.weights[0], self.problem.X.columns)
 
 
-def rule_of(weight: Any, condition: Condition) -> Rule:
+def rule_of(weight: Any, condition: Term) -> Rule:
     """Return a term of an ensemble in training as a rule."""
     if isinstance(condition, Slope):
         return Rule(weight / condition.scale, factor=condition.factor)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, TweedieLoss, class_loss
+from obliquerules.losses import LOSSES, REGRESSION_LOSSES, Loss, class_loss
 from obliquerules.rules.columns import Column, Columns, Level, Range
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings
@@ -249,7 +249,8 @@ def _decode_loss(parameters: Field, labels: Labels | None) -> Loss:
     loss = parameters.get("loss")
     if loss.text() not in REGRESSION_LOSSES:
         loss.fail(f"one of {', '.join(REGRESSION_LOSSES)}")
-    return TweedieLoss(_decode_power(parameters)) if loss.value == TweedieLoss.name else LOSSES[loss.text()]
+    named = LOSSES[loss.text()]
+    return named.with_power(_decode_power(parameters)) if named.takes_power else named
 
 
 def _decode_power(parameters: Field) -> float:
