@@ -74,7 +74,7 @@ def terminal(monkeypatch):
 def slow(monkeypatch):
     """Let a tenth of a second pass whenever a fit looks at its clock."""
     clock = Clock(0.1)
-    monkeypatch.setattr("obliquerules.estimators.rule_model.Stopwatch", lambda: Stopwatch(clock))
+    monkeypatch.setattr("obliquerules.estimators.fitting.Stopwatch", lambda: Stopwatch(clock))
     monkeypatch.setattr(Stopwatch.__init__, "__defaults__", (clock,))
     return clock
 

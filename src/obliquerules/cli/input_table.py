@@ -18,7 +18,8 @@ from obliquerules.cli.console import spoken
 from obliquerules.cli.io.data_file import SUFFIXES, DataFile, read_stream
 from obliquerules.cli.io.text_columns import Conventions, doubtful, same_level
 from obliquerules.data.levels import has_decimal_commas, kind_of, recoded_values
-from obliquerules.data.reading import check_not_infinite, warn_of_new_values
+from obliquerules.data.model_rows import warn_of_new_values
+from obliquerules.data.reading import check_not_infinite
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import UNSEEN, Column, Level
 from obliquerules.rules.ensemble import used_columns

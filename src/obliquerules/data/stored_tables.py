@@ -15,7 +15,7 @@ from obliquerules.data.blocks import RowBlock, RowBlocks, Statistic, StoredTable
 from obliquerules.data.dask_tables import dask_table
 from obliquerules.data.frames import block_of_frame
 from obliquerules.data.levels import recoded
-from obliquerules.data.offsets import OffsetValues, Outcomes, read_offset
+from obliquerules.data.offsets import OffsetValues, Outcomes, exposure_unit, read_offset
 from obliquerules.data.parquet_tables import parquet_table
 from obliquerules.data.reading import read_block_weights, read_numbers
 from obliquerules.data.training_columns import ColumnSummaries
@@ -148,6 +148,16 @@ class TableSummary:
             self.exposure + other.exposure,
             self.n_counted + other.n_counted,
         )
+
+    def offset(self, roles: ColumnRoles, labels: Labels | None) -> Offset | None:
+        """Return the name and the unit of the exposure or offset; raise if it cannot be one."""
+        if roles.exposure is not None:
+            return Offset("exposure", (roles.exposure,), exposure_unit(self.exposure / self.weight))
+        if roles.offset is None:
+            return None
+        if labels is not None and labels.many:
+            raise ValueError("offset is for numbers and two classes if the table is not in memory; y has more classes.")
+        return Offset("offset", (roles.offset,))
 
 
 @dataclass(frozen=True, eq=False)

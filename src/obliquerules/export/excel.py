@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
-from obliquerules.data.reading import read
+from obliquerules.data.model_rows import read_rows
 from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.sheet_formulas import (
@@ -252,7 +252,7 @@ class ExcelFormat(ExportFormat):
         for column in source.given:
             inputs, values = _without(inputs, source.name(column))
             given.append(values)
-        rows = read(inputs, source.model.columns, source.n_features, reader="An export to Excel").matrix
+        rows = read_rows(source.model, inputs, "An export to Excel", warned=False).X.matrix
         unknown = np.full(len(rows), np.nan)
         return np.column_stack([rows, *[unknown if values is None else values for values in given]])
 
