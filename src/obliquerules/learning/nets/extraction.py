@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.data.scaling import Scaling
-from obliquerules.learning.firing_patterns import FiringPatterns, side_of_first
+from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.nets.adam import NetworkParameters
 from obliquerules.learning.nets.soft_rules import ScoreUnits
 from obliquerules.learning.refit import TINY, loss_sums, refit
 from obliquerules.losses import Loss
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.path_table import pareto
+from obliquerules.rules.redundancy import needed_tests, shortest_alike
 from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 # A proposition belongs to a rule if its membership is at least this.
@@ -235,32 +236,18 @@ def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
     or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays speaks
     for the classes of all of these.
     """
-    holds = network.holds(rows.standardised)
-    kept: dict[bytes, tuple[int, Mask, tuple[int, tuple[int, ...]]]] = {}
-    weighted: dict[bytes, Mask] = {}
-    for rule in np.flatnonzero(network.has_weight):
-        body = needed(holds[rule], np.flatnonzero(network.members[rule]).tolist(), network.complexities[rule])
-        fires, complexity = np.logical_and.reduce(holds[rule, body], axis=0), int(network.complexities[rule, body].sum())
-        if fires.all() or not fires.any():
-            continue
-        key = side_of_first(fires)
-        weighted[key] = weighted.get(key, False) | (network.rule_weights[rule] != 0.0)
-        if key not in kept or complexity < kept[key][0]:
-            kept[key] = complexity, fires, (int(rule), tuple(body))
-    covered = np.array([fires for _, fires, _ in kept.values()], dtype=np.bool_).reshape(-1, len(rows.y))
-    table = np.array(list(weighted.values()), dtype=np.bool_).reshape(-1, *rows.loss.output_shape)
-    return Draft(network, tuple(body for _, _, body in kept.values()), *rows.refit(covered, table))
-
-
-def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) -> list[int]:
-    """Return the members that are not redundant in their conjunction; the most complex are dropped first."""
-    kept = list(members)
-    together = np.logical_and.reduce(holds[kept], axis=0)
-    for index in sorted(kept, key=lambda index: -complexities[index]):
-        others = [other for other in kept if other != index]
-        if np.array_equal(np.logical_and.reduce(holds[others], axis=0), together):
-            kept = others
-    return kept
+    holds, weighted, bodies = network.holds(rows.standardised), np.flatnonzero(network.has_weight), []
+    for rule in weighted.tolist():
+        members = np.flatnonzero(network.members[rule])
+        left = needed_tests(holds[rule, members], network.complexities[rule, members])
+        bodies.append((rule, tuple(members[left].tolist())))
+    fires = [np.logical_and.reduce(holds[rule, list(body)], axis=0) for rule, body in bodies]
+    alike = np.array(shortest_alike(fires, [int(network.complexities[rule, list(body)].sum()) for rule, body in bodies]))
+    kept = [place for place in dict.fromkeys(alike.tolist()) if place is not None]
+    covered = np.array([fires[place] for place in kept], dtype=np.bool_).reshape(-1, len(rows.y))
+    of_all = [(network.rule_weights[weighted[alike == place]] != 0.0).any(axis=0) for place in kept]
+    found = rows.refit(covered, np.array(of_all, dtype=np.bool_).reshape(-1, *rows.loss.output_shape))
+    return Draft(network, tuple(bodies[place] for place in kept), *found)
 
 
 def frontier(drafts: Iterable[Draft]) -> list[Draft]:
