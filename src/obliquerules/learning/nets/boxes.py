@@ -118,6 +118,20 @@ class Boxes:
                     propositions.append(Proposition([column], [-1.0], -binarisation.thresholds[above]))
             yield Conjunction(propositions)
 
+    def without(self, box: int) -> Boxes:
+        """Return the other boxes."""
+        return Boxes(np.delete(self.lower, box, axis=0), np.delete(self.upper, box, axis=0), self.highest)
+
+    def without_bound(self, box: int, bound: int) -> Boxes:
+        """Return the boxes with one bound fewer, numbered as in `asked`."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        column = bound % len(self.highest)
+        if bound < len(self.highest):
+            lower[box, column] = -1
+        else:
+            upper[box, column] = self.highest[column]
+        return Boxes(lower, upper, self.highest)
+
 
 def levels_of(X: Matrix, binarisation: Binarisation) -> Positions:
     """Return the level of each row in each column."""
@@ -137,19 +151,12 @@ def shortest(boxes: Boxes, levels: Positions) -> Boxes:
         fires = boxes.fires(levels)
         needed = fires[np.count_nonzero(fires, axis=1) == 1].any(axis=0)
         if not needed.all():
-            box = int(np.where(needed, -1, boxes.asked.sum(axis=1)).argmax())
-            boxes = Boxes(np.delete(boxes.lower, box, axis=0), np.delete(boxes.upper, box, axis=0), boxes.highest)
+            boxes = boxes.without(int(np.where(needed, -1, boxes.asked.sum(axis=1)).argmax()))
             continue
-        found = _idle_bound(boxes, levels, fires.any(axis=1))
+        found = _idle_bound(boxes, levels, np.asarray(fires.any(axis=1)))
         if found is None:
             return boxes
-        box, bound = found
-        lower, upper, column = boxes.lower.copy(), boxes.upper.copy(), bound % len(boxes.highest)
-        if bound < len(boxes.highest):
-            lower[box, column] = -1
-        else:
-            upper[box, column] = boxes.highest[column]
-        boxes = Boxes(lower, upper, boxes.highest)
+        boxes = boxes.without_bound(*found)
 
 
 def _idle_bound(boxes: Boxes, levels: Positions, inside: Mask) -> tuple[int, int] | None:
