@@ -17,13 +17,13 @@ from obliquerules.learning.nets.extraction import (
     cleaned,
     drafts_of,
     frontier,
-    needed,
     speaking_for_fewer,
     without_rules,
     worth_their_price,
 )
 from obliquerules.learning.nets.soft_rules import Architecture, ScoreUnits
 from obliquerules.losses import LOSSES, class_loss
+from obliquerules.rules.redundancy import needed_tests
 
 ARCHITECTURE = Architecture(2, 4, 3, 2.0)
 BY_CLASS = Architecture(2, 4, 3, 2.0, (3,))
@@ -129,9 +129,9 @@ def test_of_rules_on_the_same_rows_the_simplest_stays_and_speaks_for_the_classes
 
 def test_a_member_that_the_others_imply_is_dropped_the_most_complex_first() -> None:
     holds = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 0], [1, 1, 1, 1]], dtype=np.bool_)
-    assert needed(holds, [0, 1, 2, 3], np.array([3, 2, 2, 5])) == [2]
-    assert needed(holds, [1, 3], np.array([3, 2, 2, 5])) == [1]
-    assert needed(holds, [3], np.array([3, 2, 2, 5])) == []
+    assert needed_tests(holds, [3, 2, 2, 5]) == [2]
+    assert needed_tests(holds[[1, 3]], [2, 5]) == [0]
+    assert needed_tests(holds[[3]], [5]) == []
 
 
 @ONE_OR_MANY

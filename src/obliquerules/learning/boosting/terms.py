@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from obliquerules.arrays import Mask
+from numpy.typing import NDArray
+
 from obliquerules.rules import Block, Conjunction, Slope, Term, Test
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A condition under consideration, with the rows that meet it and its objective (see `Objective`).
+    """A term under consideration, with its value on each row and its objective (see `Objective`).
 
-    Of a slope, the rows have numbers. The score is set by a selection; lower is better, and it is infinite before that.
+    The values of a condition are the rows that it covers, those of a slope numbers. The score is set by a selection; lower is
+    better, and it is infinite before that.
     """
 
     condition: Term
-    covers: Any
-    objective: float
+    covers: NDArray[Any]
+    objective: float = 0.0
     score: float = math.inf
 
     @property
@@ -28,20 +29,24 @@ class Candidate:
         """Whether the term is a slope."""
         return isinstance(self.condition, Slope)
 
-    def extended(self, proposition: Test, covers: Mask, objective: Callable[[Mask], float]) -> Candidate:
-        """Return the candidate with one more proposition, which holds on the rows in ``covers``."""
-        assert isinstance(self.condition, Conjunction)
-        both = self.covers & covers
-        return Candidate(self.condition & proposition, both, objective(both))
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The propositions of the condition; a slope has none."""
+        return () if isinstance(self.condition, Slope) else self.condition.propositions
+
+    @classmethod
+    def of(cls, condition: Term, X: Block) -> Candidate:
+        """Return a term with its values on some rows."""
+        return cls(condition, condition(X))
 
     def canonical(self, X: Block) -> Candidate:
         """Return the candidate or, if it is a single proposition whose first weight is negative, its complement.
 
         Both make the same model, because the constant is free, and ``x - 2 y >= 3`` is easier to read than ``-x + 2 y >= -3``.
         """
-        if not isinstance(self.condition, Conjunction) or len(self.condition) != 1 or self.condition.propositions[0].is_upright:
+        if len(self.tests) != 1 or self.tests[0].is_upright:
             return self
-        opposite = complement(self.condition.propositions[0], X)
+        opposite = complement(self.tests[0], X)
         if opposite.complexity > self.condition.complexity:
             return self  # it would have to say what happens where a value is missing
         return replace(self, condition=Conjunction([opposite]), covers=~self.covers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -21,6 +21,7 @@ from obliquerules.learning.refit import TINY, loss_sums, refit
 from obliquerules.losses import Loss
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.path_table import pareto
+from obliquerules.rules.redundancy import needed_tests, shortest_alike
 from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 # A proposition belongs to a rule if its membership is at least this.
@@ -234,40 +235,20 @@ def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
     or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays speaks
     for the classes of all of these.
     """
-    holds = network.holds(rows.standardised)
-    kept: dict[bytes, tuple[int, tuple[int, ...]]] = {}
-    cost: dict[bytes, int] = {}
-    covered: dict[bytes, Mask] = {}
-    spoken: dict[bytes, Mask] = {}
-    for rule in np.flatnonzero(network.speaks):
-        body = needed(holds[rule], np.flatnonzero(network.members[rule]).tolist(), network.complexities[rule])
-        fires = np.logical_and.reduce(holds[rule, body], axis=0)
-        key = np.packbits(fires ^ fires[0]).tobytes()
-        complexity = int(network.complexities[rule, body].sum())
-        if fires.all() or not fires.any():
-            continue
-        spoken[key] = spoken.get(key, False) | (network.rule_weights[rule] != 0.0)
-        if complexity < cost.get(key, complexity + 1):
-            kept[key], cost[key], covered[key] = (int(rule), tuple(body)), complexity, fires
-    weights, risk = rows.refit(
-        _table(covered, len(rows.y)), _table(spoken, rows.loss.n_classes) if rows.loss.by_class else None
-    )
-    return Draft(network, tuple(kept.values()), weights, risk)
-
-
-def _table(rows: Mapping[bytes, Mask], n_columns: int) -> Mask:
-    return np.array(list(rows.values()), dtype=np.bool_).reshape(-1, n_columns)
-
-
-def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) -> list[int]:
-    """Return the members that are not redundant in their conjunction; the most complex are dropped first."""
-    kept = list(members)
-    together = np.logical_and.reduce(holds[kept], axis=0)
-    for index in sorted(kept, key=lambda index: -complexities[index]):
-        others = [other for other in kept if other != index]
-        if np.array_equal(np.logical_and.reduce(holds[others], axis=0), together):
-            kept = others
-    return kept
+    holds, speaking, bodies = network.holds(rows.standardised), np.flatnonzero(network.speaks).tolist(), []
+    for rule in speaking:
+        members = np.flatnonzero(network.members[rule])
+        left = needed_tests(holds[rule, members], network.complexities[rule, members])
+        bodies.append((rule, tuple(members[left].tolist())))
+    fires = [np.logical_and.reduce(holds[rule, list(body)], axis=0) for rule, body in bodies]
+    alike = np.array(shortest_alike(fires, [int(network.complexities[rule, list(body)].sum()) for rule, body in bodies]))
+    kept = [place for place in dict.fromkeys(alike.tolist()) if place is not None]
+    spoken = None
+    if rows.loss.by_class:
+        spoken = np.array([(network.rule_weights[np.array(speaking)[alike == place]] != 0.0).any(axis=0) for place in kept])
+        spoken = spoken.reshape(-1, rows.loss.n_classes).astype(np.bool_)
+    weights, risk = rows.refit(np.array([fires[place] for place in kept], dtype=np.bool_).reshape(-1, len(rows.y)), spoken)
+    return Draft(network, tuple(bodies[place] for place in kept), weights, risk)
 
 
 def frontier(drafts: Iterable[Draft]) -> list[Draft]:
