@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
-from obliquerules.inspection.closest.bounds import bounds_for
 from obliquerules.inspection.closest.closest_change import closest_change
 from obliquerules.inspection.closest.feasible import Feasible
 from obliquerules.inspection.closest.request import goal_for

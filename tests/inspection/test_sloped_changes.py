@@ -13,7 +13,6 @@ from scipy.optimize import linprog
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.closest.feasible import Feasible, Goal
-from obliquerules.inspection.closest.slopes import Slopes
 from obliquerules.rules import Block, Factor
 
 from ..report.slopes import sloped

@@ -31,18 +31,15 @@ class Goal:
         The wanted prediction in words.
     of : int, optional
         With many classes, the one whose score is compared with those of the others.
-    each : tuple of Goal
-        If any of some classes is wanted, the goal for each of them.
-    is_class : bool
-        Whether one of many classes is wanted, which leads wherever none of its leads is negative.
+    probability : float, optional
+        With many classes, the probability of this one that is to be exceeded or, downward, not to be reached.
     """
 
     met: Callable[[Vector], NDArray[np.bool_]]
     direction: float
     words: str
     of: int | None = None
-    each: tuple[Goal, ...] = ()
-    is_class: bool = False
+    probability: float | None = None
 
     def by(self, score: float) -> bool:
         """Say whether one score gives the prediction."""

@@ -1,47 +1,82 @@
-"""Program of a search for a change: a linear program, some of whose variables may be whole, and its solution."""
+"""Mixed-integer programs: variables, some of them whole, inequalities between them, and the least cost."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.sparse import csr_array
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Matrix, Vector
 
 # As exact as the solver allows.
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
+# A sum of variables, by their numbers.
+Terms = Mapping[int, float]
 
-class Program(NamedTuple):
-    """A linear program: the least cost at which the left sides are at most the right ones, some variables being whole."""
 
-    cost: Vector
-    left: NDArray[np.float64]
-    right: Vector
-    bounds: NDArray[np.float64]
-    whole: NDArray[np.bool_]
+class Program:
+    """A mixed-integer program that grows: each inequality says that a sum of variables is at least a number.
 
-    def with_more(self, n: int, left: NDArray[np.float64], right: Vector) -> Program:
-        """Return the program with more variables, which are free of cost and bounds, and inequalities that involve them."""
-        return Program(
-            np.concatenate([self.cost, np.zeros(n)]),
-            np.vstack([np.pad(self.left, ((0, 0), (0, n))), left]),
-            np.concatenate([self.right, right]),
-            np.vstack([self.bounds, np.tile([-np.inf, np.inf], (n, 1))]),
-            np.concatenate([self.whole, np.zeros(n, dtype=np.bool_)]),
-        )
+    Inequalities have a kind, by which they can be given a margin or be left out.
+    """
 
-    def solved(self) -> Any:
-        """Return what the solver found."""
-        has_whole = bool(self.whole.any())
+    def __init__(self) -> None:
+        self.costs: list[float] = []
+        self.bounds: list[tuple[float, float]] = []
+        self.whole: list[bool] = []
+        self.rows: list[Terms] = []
+        self.least: list[float] = []
+        self.kinds: list[str] = []
+
+    def variable(self, low: float, high: float, cost: float = 0.0, *, whole: bool = False) -> int:
+        """Add a variable; return its number."""
+        self.costs.append(cost)
+        self.bounds.append((low, high))
+        self.whole.append(whole)
+        return len(self.costs) - 1
+
+    def require(self, terms: Terms, least: float, kind: str = "") -> None:
+        """Add an inequality: the sum of the terms is at least a number."""
+        self.rows.append(terms)
+        self.least.append(least)
+        self.kinds.append(kind)
+
+    def range_of(self, terms: Terms) -> tuple[float, float]:
+        """Return the least and the greatest value of a sum within the bounds of its variables."""
+        ends = [[weight * end for end in self.bounds[variable]] for variable, weight in terms.items() if weight]
+        return sum(map(min, ends)), sum(map(max, ends))
+
+    def _left(self) -> csr_array:
+        places = [(row, variable) for row, terms in enumerate(self.rows) for variable in terms]
+        values = [weight for terms in self.rows for weight in terms.values()]
+        shape = (len(self.rows), len(self.costs))
+        return csr_array((values, tuple(np.array(places, dtype=np.int32).reshape(-1, 2).T)), shape=shape)
+
+    def optimum(self, n_nodes: int) -> Any:
+        """Return what branch and cut found in so many nodes, with whole variables up to the tolerance of the solver."""
+        low, high = np.array(self.bounds).reshape(-1, 2).T
+        rows = LinearConstraint(self._left(), np.array(self.least), np.inf) if self.rows else None
+        options = {"node_limit": n_nodes, "mip_rel_gap": 0.0}
+        return milp(self.costs, integrality=np.array(self.whole), bounds=Bounds(low, high), constraints=rows, options=options)
+
+    def exact_optimum(self, fixed: Terms, margins: Mapping[str, float], without: str | None = None) -> Any:
+        """Return the optimum with some variables fixed and margins for some kinds of inequalities, without one kind."""
+        bounds: Matrix = np.array(self.bounds).reshape(-1, 2)
+        for variable, value in fixed.items():
+            bounds[variable] = value
+        kept = np.array([kind != without for kind in self.kinds], dtype=np.bool_)
+        right: Vector = np.array(self.least) + np.array([margins.get(kind, 0.0) for kind in self.kinds])
+        whole = np.array(self.whole) & (bounds[:, 0] < bounds[:, 1])
         return linprog(
-            self.cost,
-            self.left,
-            self.right,
-            bounds=self.bounds,
+            self.costs,
+            -self._left()[kept],
+            -right[kept],
+            bounds=bounds,
             method="highs",
-            integrality=self.whole.astype(np.intp) if has_whole else None,
-            options=EXACT | ({"mip_rel_gap": 0.0} if has_whole else {}),
+            integrality=whole.astype(np.intp) if whole.any() else None,
+            options=EXACT | ({"mip_rel_gap": 0.0} if whole.any() else {}),
         )

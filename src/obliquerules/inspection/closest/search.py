@@ -1,28 +1,22 @@
-"""Search for a change: branch and bound over the truth values of the conditions, with a linear program at each step."""
+"""Search for a change: a mixed-integer program proposes which conditions hold, and the model decides."""
 
 from __future__ import annotations
 
 import functools
-import heapq
 import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
-from obliquerules.inspection.closest.bounds import bounds_for
+from obliquerules.arrays import Mask, Matrix, Vector
 from obliquerules.inspection.closest.feasible import Feasible, Goal
 from obliquerules.inspection.closest.program import Program
-from obliquerules.inspection.closest.slopes import Box, Fires, ScoreBound, slopes_of
-from obliquerules.rules import Block, Membership, Proposition, RuleEnsemble, Test
-
-# For each distinct proposition: 1 if it must hold, 0 if it must not, -1 if that is undecided.
-Assignment = tuple[int, ...]
+from obliquerules.rules import Block, Factor, Membership, Proposition, Rule, RuleEnsemble, Test
 
 # Margins to the thresholds that are tried in turn, in standard deviations: none, and then more in case rounding demands it.
 MARGINS = (0.0, 1e-9, 1e-7, 1e-5)
@@ -36,31 +30,26 @@ LARGEST_WEIGHT, LARGEST_VALUE = 2.0**16, 2.0**34
 # How many numbers may be looked at to find the sums of whole numbers that can occur.
 MOST_SUMS = 1_000_000
 # By how much a score may fall short of the one that is needed, in units of a program: the model decides about such rows.
-SCORE_SLACK = 1e-10
+SCORE_SLACK = 1e-9
+# How far a column without ends may move, in standard deviations, until a change is known.
+FARTHEST = 1e4
+# Scores beyond are taken for this one, so that the middle between two can be found.
+LARGEST_SCORE = 1e300
+# How exactly the score that is needed is found, if it is close to zero.
+SCORE_GAP = 1e-30
 # Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
 SAME_DISTANCE = 1e-6
+# Probabilities nearer to 0 or 1 are taken for this one, or its complement.
+TINY = 1e-15
+# How often the border of a probability is approached by tangents in one cell.
+MOST_TANGENTS = 30
+# The kinds of inequalities: of conditions that hold, of those that do not, and of scores.
+HOLDS, FAILS, SCORE = "holds", "fails", "score"
 
 
 def same_distance(distance: float) -> float:
     """Return by how much another distance may differ from this one and still count as the same."""
     return SAME_DISTANCE * max(1.0, distance)
-
-
-class _Part(NamedTuple):
-    """A part of the region: a partial assignment and, if rules have a factor, a box."""
-
-    assignment: Assignment
-    box: Box | None
-
-
-@dataclass(order=True)
-class _Node:
-    """A part of the region, and the steps to the closest point in it, or at the border of such points."""
-
-    bound: float
-    order: int
-    part: _Part = field(compare=False)
-    steps: Vector = field(compare=False)
 
 
 class Option(NamedTuple):
@@ -70,39 +59,49 @@ class Option(NamedTuple):
     code: float
 
 
-class Search:
-    """Best-first branch and bound over the truth values of the propositions and memberships.
+class Moving(NamedTuple):
+    """A rule whose factor moves: its position, the column, and the variable that says on which side of a bend it is."""
 
-    A node fixes the truth values of some propositions. A linear program finds the closest point that satisfies them; its
-    optimum bounds the distance of every point below the node. A node is a leaf if its truth values decide the prediction.
-    Each level that a column may take is a step of 0 or 1; of levels of which all conditions say the same, only one is one.
-    If rules have a factor, a node has a box as well, and the program a bound on the score. Where all truth values are fixed and
-    the bound is not yet exact, the box is divided.
+    rule: int
+    column: int
+    bend: float
+    beyond: int | None
+    turned: bool
+
+
+class ChangeSearch:
+    """The search in one region for one goal.
+
+    A mixed-integer program has a step forth and a step back for each column of numbers, a step of 0 or 1 for each level, and a
+    variable of 0 or 1 for each condition. Its solution names a *cell*: which conditions hold, and on which side of their bends
+    factors are. Within a cell a linear program finds the closest point, and the model says whether the prediction there is the
+    wanted one. Then the cell is excluded, until no other can be closer than the best row.
     """
 
     def __init__(self, ensemble: RuleEnsemble, region: Feasible, goal: Goal, max_steps: int, least: float = math.inf) -> None:
         self.ensemble, self.region, self.goal, self.max_steps = ensemble, region, goal, max_steps
-        self.propositions: list[Test] = list(dict.fromkeys(p for rule in ensemble for p in rule.condition))
-        index = {proposition: i for i, proposition in enumerate(self.propositions)}
-        self.rules = [[index[p] for p in rule.condition] for rule in ensemble]
-        self.slopes = slopes_of(ensemble, region, goal)
-        self.bounds = bounds_for(goal, ensemble, self.slopes)
+        self.tests: list[Test] = list(dict.fromkeys(test for rule in ensemble for test in rule.condition))
+        index = {test: i for i, test in enumerate(self.tests)}
+        self.rules = [[index[test] for test in rule.condition] for rule in ensemble]
         self.columns = np.array([column for column in ensemble.used_columns if region.free[column]], dtype=np.intp)
         self.whole = region.whole[self.columns]
         # The unit of a step is one for whole numbers and a standard deviation for other variables.
         self.step = np.where(self.whole, 1.0, region.unit[self.columns])
         self.alike = {column: self._representatives(column, codes) for column, codes in region.choices.items()}
-        self.options = self._options()
-        of_levels = region.cost[[option.column for option in self.options]] if self.options else np.empty(0)
-        self.cost = np.concatenate([region.cost[self.columns] * self.step / region.unit[self.columns], of_levels])
+        self.options = [
+            Option(column, code)
+            for column, alike in self.alike.items()
+            for code in dict.fromkeys(alike.values())
+            if code in region.choices[column]
+        ]
         self.n_steps = 0
-        self.sure = True  # until a linear program is left unsolved
-        self.heap: list[_Node] = []
+        self.sure = True  # until a program is left unsolved
         self.best: Vector | None = None
         self.least = least
-        self.closed = math.inf  # the least bound of the nodes that led to a row
+        self.closed = math.inf  # the least distance of the cells that led to a row
+        self.open = 0.0  # a lower bound on the distance of all others
 
-    def _block(self, rows: NDArray[np.float64]) -> Block:
+    def _block(self, rows: Matrix) -> Block:
         return Block(self.ensemble.columns, rows)
 
     # Levels.
@@ -110,16 +109,8 @@ class Search:
     @functools.cached_property
     def _memberships(self) -> list[Membership]:
         """All memberships, those in sums, too."""
-        terms = (term for p in self.propositions for term in ((p,) if isinstance(p, Membership) else p.columns))
+        terms = (term for test in self.tests for term in ((test,) if isinstance(test, Membership) else test.columns))
         return list(dict.fromkeys(term for term in terms if isinstance(term, Membership)))
-
-    def _answers(self, column: int, codes: Sequence[float]) -> NDArray[np.bool_]:
-        """Return which memberships in a column hold for each of some codes, shape (n_codes, n_memberships)."""
-        rows = np.tile(self.region.x, (len(codes), 1))
-        rows[:, column] = codes
-        block = self._block(rows)
-        asked = [membership(block) for membership in self._memberships if membership.column == column]
-        return np.column_stack(asked) if asked else np.empty((len(codes), 0), dtype=np.bool_)
 
     def _representatives(self, column: int, codes: Sequence[float]) -> dict[float, float]:
         """Return for each level the one that stands for all that no condition tells apart from it.
@@ -128,57 +119,33 @@ class Search:
         """
         now = float(self.region.x[column])
         if now >= 0.0 and self.ensemble.columns is not None and self.ensemble.columns[column].ordered:
-            codes = sorted(codes, key=partial(_gap, now))
+            codes = sorted(codes, key=lambda code: abs(code - now))
+        rows = np.tile(self.region.x, (len(codes) + 1, 1))
+        rows[:, column] = [now, *codes]
+        block = self._block(rows)
+        asked = [membership(block).tolist() for membership in self._memberships if membership.column == column]
         first: dict[tuple[bool, ...], float] = {}
-        answers = map(tuple, self._answers(column, [now, *codes]).tolist())
-        return {code: first.setdefault(answer, code) for code, answer in zip([now, *codes], answers, strict=True)}
+        return {code: first.setdefault(tuple(one[i] for one in asked), code) for i, code in enumerate([now, *codes])}
 
-    def _options(self) -> list[Option]:
-        """Return the levels to choose from."""
-        return [
-            Option(column, code)
-            for column, alike in self.alike.items()
-            for code in dict.fromkeys(alike.values())
-            if code in self.region.choices[column]
-        ]
-
-    # Which rules fire under an assignment, as far as it says so.
-
-    def _fires(self, rule: list[int], assignment: Assignment) -> bool | None:
-        if any(assignment[p] == 0 for p in rule):
-            return False
-        return True if all(assignment[p] == 1 for p in rule) else None
-
-    def _all_fires(self, assignment: Assignment) -> Fires:
-        return [self._fires(rule, assignment) for rule in self.rules]
-
-    def _possible(self, part: _Part) -> bool:
-        if part.box is not None and part.box.is_empty:
-            return False
-        return self.bounds.possible(self._all_fires(part.assignment), part.box)
-
-    def _certain(self, part: _Part) -> bool:
-        return self.bounds.certain(self._all_fires(part.assignment), part.box)
-
-    # The linear programs. Each inequality is scaled to a largest coefficient of one.
+    # Conditions as inequalities between steps, each scaled to a largest coefficient of one.
 
     @functools.cached_property
-    def _inequalities(self) -> tuple[NDArray[np.float64], Vector]:
-        """For each proposition, the coefficients of the steps and the least value of their sum at which it holds."""
-        found = [self._inequality(proposition) for proposition in self.propositions]
-        coefficients = np.array([steps for steps, _ in found]).reshape(len(found), len(self.cost))
+    def _inequalities(self) -> tuple[Matrix, Vector]:
+        """For each condition, the coefficients of the steps and the least value of their sum at which it holds."""
+        found = [self._inequality(test) for test in self.tests]
+        coefficients = np.array([steps for steps, _ in found]).reshape(len(found), len(self.columns) + len(self.options))
         needed = np.array([least for _, least in found])
         scale = np.abs(coefficients).max(axis=1, initial=0.0)
         scale[scale == 0.0] = 1.0
         return coefficients / scale[:, None], needed / scale
 
     def _inequality(self, test: Test) -> tuple[Vector, float]:
-        """Return the same of one proposition, before it is scaled."""
+        """Return the same of one condition, before it is scaled."""
         here = self._block(self.region.x[None, :])
         if isinstance(test, Membership):
             return np.concatenate([np.zeros(len(self.columns)), self._changes_of(test)]), 0.5 - float(test(here)[0])
         if test.lacks(here)[0]:  # whatever else changes, a value is missing
-            return np.zeros(len(self.cost)), -1.0 if test.missing else 1.0
+            return np.zeros(len(self.columns) + len(self.options)), -1.0 if test.missing else 1.0
         levels = np.zeros(len(self.options))
         for term, weight in zip(test.columns, test.weights, strict=True):
             if isinstance(term, Membership):
@@ -200,19 +167,18 @@ class Search:
 
     def _possible_sums(self, proposition: Proposition) -> Vector | None:
         """Return all sums that can occur, as the model adds them; None if there are too many to tell."""
-        used = proposition.used_columns
+        region, used = self.region, proposition.used_columns
         moving = [int(column) for column in self.columns if column in proposition.columns]
         levels = list(dict.fromkeys(option.column for option in self.options if option.column in used))
-        if not self.region.whole[moving].all():
+        if not region.whole[moving].all():
             return None
-        most = MOST_SUMS / max(1, self.region.x.size)
-        sizes = [self.region.upper[j] - self.region.lower[j] + 1.0 for j in moving]
-        if math.prod(sizes) * math.prod(len(self.alike[j]) for j in levels) > most:
+        sizes = [region.upper[j] - region.lower[j] + 1.0 for j in moving]
+        if math.prod(sizes) * math.prod(len(self.alike[j]) for j in levels) > MOST_SUMS / max(1, region.x.size):
             return None
-        values = [np.arange(self.region.lower[j], self.region.upper[j] + 1.0) for j in moving]
+        values = [np.arange(region.lower[j], region.upper[j] + 1.0) for j in moving]
         values += [np.array(list(dict.fromkeys(self.alike[j].values()))) for j in levels]
         cases = np.array(list(itertools.product(*values))).reshape(math.prod(map(len, values)), len(values))
-        rows = np.tile(self.region.x, (len(cases), 1))
+        rows = np.tile(region.x, (len(cases), 1))
         rows[:, [*moving, *levels]] = cases
         return np.unique(proposition.project(self._block(rows)))
 
@@ -226,143 +192,274 @@ class Search:
 
     def _changes_of(self, membership: Membership) -> Vector:
         """Return by how much each option changes a membership: from 0 to 1, from 1 to 0, or not at all."""
-        if not self.options:
-            return np.empty(0)
         rows = np.tile(self.region.x, (len(self.options) + 1, 1))
         for row, option in enumerate(self.options):
             rows[row, option.column] = option.code
         holds = membership(self._block(rows)).astype(np.float64)
         return np.asarray(holds[:-1] - holds[-1])
 
-    def _settled(self, part: _Part, steps: Vector) -> bool:
-        """Say whether the steps lead to a point in a part of the region whose score may be high enough."""
-        coefficients, needed = self._inequalities
-        for p, holds in enumerate(part.assignment):
-            excess = coefficients[p] @ steps - needed[p]
-            if (holds == 1 and excess < 0.0) or (holds == 0 and excess > 0.0):
-                return False
-        return part.box is None or self._reaches(part, part.box, steps)
+    # The mixed-integer program.
 
-    def _closest(self, part: _Part, margin: float = 0.0, *, hits: bool = False) -> Vector | None:
-        """Return the smallest steps into a part of the region by a margin; None if there are none.
+    def _build(self) -> None:
+        """Make the program for all changes up to the least distance that is known."""
+        region, program = self.region, Program()
+        cost = region.cost[self.columns] * self.step / region.unit[self.columns]
+        reach = np.vstack([region.upper - region.x, region.x - region.lower])[:, self.columns] / self.step
+        near = np.minimum(reach, (self.least - region.start + same_distance(self.least)) / cost)
+        near = np.where(self.whole, np.floor(near), near)
+        self.cut_off = bool((near == np.inf).any())
+        near = np.where(near == np.inf, FARTHEST * region.unit[self.columns] / self.step, near)
+        self.low, self.high = -near[1], near[0]
+        columns = list(zip(*near.tolist(), cost.tolist(), self.whole.tolist(), strict=True))
+        self.up = [program.variable(0.0, up, price, whole=whole) for up, _, price, whole in columns]
+        self.down = [program.variable(0.0, down, price, whole=whole) for _, down, price, whole in columns]
+        self.chosen = [program.variable(0.0, 1.0, region.cost[option.column], whole=True) for option in self.options]
+        for column in self.alike:
+            taken = [one for one, option in zip(self.chosen, self.options, strict=True) if option.column == column]
+            if taken:
+                program.require(dict.fromkeys(taken, -1.0), -1.0)
+        self.program = program
+        self.holds = [self._condition(p) for p in range(len(self.tests))]
+        self.fires = [self._firing(rule) for rule in self.rules]
+        self.moving: list[Moving] = []
+        self.amounts: set[int] = set()
+        self._require_goal()
 
-        With ``hits``, the margin applies only to propositions that must not hold; the others may hit their thresholds.
+    def _step_terms(self, coefficients: Vector) -> dict[int, float]:
+        """Return a sum of steps as one of variables."""
+        n, terms = len(self.columns), {}
+        for place in np.flatnonzero(coefficients).tolist():
+            weight = float(coefficients[place])
+            if place < n:
+                terms |= {self.up[place]: weight, self.down[place]: -weight}
+            else:
+                terms[self.chosen[place - n]] = weight
+        return terms
+
+    def _condition(self, p: int) -> int:
+        """Add a variable that says whether a condition holds."""
+        coefficients, needed = (one[p] for one in self._inequalities)
+        terms = self._step_terms(coefficients)
+        low, high = self.program.range_of(terms)
+        holds = self.program.variable(float(low > needed + TIGHT), float(high >= needed - TIGHT), whole=True)
+        if self.program.bounds[holds] == (0.0, 1.0):
+            # At either end there is room for a margin.
+            spare = 2.0 * MARGINS[-1]
+            self.program.require(terms | {holds: -(needed - low + spare)}, low - spare, HOLDS)
+            opposite = {variable: -weight for variable, weight in terms.items()}
+            self.program.require(opposite | {holds: high - needed + spare}, -needed, FAILS)
+        return holds
+
+    def _firing(self, rule: list[int]) -> int:
+        """Add a variable that says whether a rule fires, unless its only condition says so."""
+        held = [self.holds[p] for p in rule]
+        if len(held) == 1:
+            return held[0]
+        fires = self.program.variable(0.0 if held else 1.0, 1.0)
+        for one in held:
+            self.program.require({one: 1.0, fires: -1.0}, 0.0)
+        self.program.require({fires: 1.0} | dict.fromkeys(held, -1.0), 1.0 - len(held))
+        return fires
+
+    # The goal, as inequalities of one score or of the leads of one of many classes.
+
+    @functools.cached_property
+    def _scores(self) -> list[tuple[list[float], float, float]]:
+        """For each inequality of a score: the weights of the rules, the constant and the score that is needed, turned upwards."""
+        goal, direction = self.goal, self.goal.direction
+        if goal.of is None:
+            weights = [direction * rule.weights[0] for rule in self.ensemble]
+            return [(weights, direction * self.ensemble.intercepts[0], direction * self._last_unwanted())]
+        of, start = goal.of, self.ensemble.intercepts
+        return [
+            (
+                [direction * (rule.weights[of] - rule.weights[other]) for rule in self.ensemble],
+                direction * (start[of] - start[other]),
+                direction * self._needed_lead(len(start)),
+            )
+            for other in range(len(start))
+            if other != of
+        ]
+
+    def _needed_lead(self, n_classes: int) -> float:
+        """Return the log-odds that all leads of a class must exceed or, where less is wanted, one of them must not."""
+        share = self.goal.probability
+        if share is None:
+            return 0.0
+        share = min(max(share, TINY), 1.0 - TINY)
+        return math.log(share / (1.0 - share)) + (math.log(n_classes - 1) if self.goal.direction < 0.0 else 0.0)
+
+    def _last_unwanted(self) -> float:
+        """Return the score next to those that are wanted."""
+        direction = self.goal.direction
+        good, bad = direction * LARGEST_SCORE, -direction * LARGEST_SCORE
+        with np.errstate(over="ignore"):
+            while abs(good - bad) > max(SCORE_GAP, math.ulp(1.0) * max(abs(good), abs(bad))):
+                middle = 0.5 * good + 0.5 * bad
+                good, bad = (middle, bad) if self.goal.by(middle) else (good, middle)
+        return bad
+
+    def _require_goal(self) -> None:
+        """Require a score, all leads of a class or, where less is wanted, one of them."""
+        any_of = []
+        for weights, constant, needed in self._scores:
+            terms, constant = self._score_terms(weights, constant)
+            low, high = self.program.range_of(terms)
+            least = min(max(needed - constant, low - 1.0), high + 1.0) - SCORE_SLACK * max(1.0, abs(high - low))
+            if self.goal.of is not None and self.goal.direction < 0.0:
+                any_of.append(self.program.variable(0.0, 1.0, whole=True))
+                terms, least = terms | {any_of[-1]: -(least - low)}, low
+            self._score_row(terms, least)
+        if any_of:
+            self.program.require(dict.fromkeys(any_of, 1.0), 1.0)
+        self.any_of = any_of
+
+    def _score_row(self, terms: dict[int, float], least: float) -> None:
+        """Add an inequality of a score, scaled by what moves most in it, or by the greatest weight."""
+        amounts = [abs(weight) for variable, weight in terms.items() if variable in self.amounts]
+        scale = max(amounts or map(abs, terms.values()), default=1.0) or 1.0
+        self.program.require({variable: weight / scale for variable, weight in terms.items()}, least / scale, SCORE)
+
+    def _score_terms(self, weights: list[float], constant: float) -> tuple[dict[int, float], float]:
+        """Return a score as a sum of variables and a constant."""
+        terms: dict[int, float] = {}
+        for i, (rule, weight) in enumerate(zip(self.ensemble, weights, strict=True)):
+            if weight == 0.0:
+                continue
+            amount, factor = weight, rule.factor
+            if factor is not None:
+                here = float(self.region.x[factor.column])
+                if np.isnan(here):
+                    continue
+                place = np.flatnonzero(self.columns == factor.column)
+                if place.size and (self.low[place[0]] < self.high[place[0]]):
+                    self._add_moving(terms, i, weight, factor, int(place[0]))
+                    continue
+                amount = weight * (min(max(here, factor.lower), factor.upper) - factor.origin)
+            terms[self.fires[i]] = terms.get(self.fires[i], 0.0) + amount
+        return terms, constant
+
+    def _add_moving(self, terms: dict[int, float], rule: int, weight: float, factor: Factor, place: int) -> None:
+        """Add to a score what a rule adds whose factor moves: a variable that is at most this amount.
+
+        The column is turned so that the amount grows with it; then it is the least of a few lines, but for a bend at the lower
+        limit, on either side of which it has lines of its own.
+        """
+        program, fires, step = self.program, self.fires[rule], float(self.step[place])
+        here, turned = float(self.region.x[factor.column]), weight < 0.0
+        low, high = here + step * float(self.low[place]), here + step * float(self.high[place])
+        if turned:
+            here, low, high = -here, -high, -low
+            factor = Factor(factor.column, -factor.origin, -factor.upper, -factor.lower)
+        # In the unit of a step, the amount is the clipped column less its origin.
+        bottom, top = ((min(max(end, factor.lower), factor.upper) - factor.origin) / step for end in (low, high))
+        straight = (here - factor.origin) / step
+        amount = program.variable(min(bottom, 0.0), max(top, 0.0))
+        program.require({fires: top, amount: -1.0}, 0.0)
+        slack, beyond = max(0.0, -bottom), None
+
+        def at_most(line: Mapping[int, float], constant: float) -> None:
+            """Require the amount to be at most a line where the rule fires; elsewhere the line gets some slack."""
+            program.require({amount: -1.0, fires: -slack} | line, -constant - slack)
+
+        forth = {self.up[place]: -1.0, self.down[place]: 1.0} if turned else {self.up[place]: 1.0, self.down[place]: -1.0}
+        if low < factor.lower < high:
+            beyond = program.variable(0.0, 1.0, whole=True)
+            at_most({beyond: top - bottom}, bottom)
+            gap = (factor.lower - low) / step
+            at_most(forth | {beyond: -gap}, straight + gap)
+        elif factor.lower <= low < factor.upper:
+            at_most(forth, straight)
+        if high > factor.upper or high <= factor.lower:
+            at_most({}, top)
+        self.amounts.add(amount)
+        terms[amount] = abs(weight) * step
+        self.moving.append(Moving(rule, factor.column, factor.lower, beyond, turned))
+
+    # Cells.
+
+    def _cell(self, found: Vector) -> dict[int, float]:
+        """Return the variables of whole numbers that make the cell of a solution, and their values."""
+        cell = {variable: float(np.round(found[variable])) for variable in self.holds}
+        return self._with_moving(
+            cell,
+            {moving.beyond: float(np.round(found[moving.beyond])) for moving in self.moving if moving.beyond is not None},
+            self._steps(found),
+        )
+
+    def _with_moving(self, cell: dict[int, float], beyond: dict[int, float], steps: Vector) -> dict[int, float]:
+        """Return a cell with the sides of bends, and with the steps of whole numbers that are factors."""
+        cell = dict(cell)
+        for moving in self._moving_in(cell):
+            if moving.beyond is not None:
+                cell[moving.beyond] = beyond[moving.beyond]
+            place = int(np.flatnonzero(self.columns == moving.column)[0])
+            if self.whole[place]:
+                cell[self.up[place]] = float(max(steps[place], 0.0))
+                cell[self.down[place]] = float(max(-steps[place], 0.0))
+        return cell
+
+    def _moving_in(self, cell: dict[int, float]) -> list[Moving]:
+        """Return the rules that fire in a cell and do not add the same everywhere."""
+        return [moving for moving in self.moving if all(cell[self.holds[p]] == 1.0 for p in self.rules[moving.rule])]
+
+    def _cell_of(self, row: Vector) -> dict[int, float]:
+        """Return the cell of a row."""
+        block = self._block(row[None, :])
+        cell = {variable: float(test(block)[0]) for variable, test in zip(self.holds, self.tests, strict=True)}
+        beyond = {
+            moving.beyond: float((-row[moving.column] if moving.turned else row[moving.column]) > moving.bend)
+            for moving in self.moving
+            if moving.beyond is not None
+        }
+        steps = (row - self.region.x)[self.columns] / self.step
+        return self._with_moving(cell, beyond, np.where(self.whole, np.round(steps), steps))
+
+    def _exclude(self, cell: dict[int, float]) -> None:
+        """Require that at least one thing differs from a cell."""
+        program, terms, n_ones = self.program, {}, 0
+        for variable, value in cell.items():
+            if variable in self.up or variable in self.down:
+                continue
+            terms[variable] = -1.0 if value else 1.0
+            n_ones += value == 1.0
+        for place, (up, down) in enumerate(zip(self.up, self.down, strict=True)):
+            if up in cell:
+                value, low, high = cell[up] - cell[down], float(self.low[place]), float(self.high[place])
+                above, below = (program.variable(0.0, 1.0, whole=True) for _ in range(2))
+                program.require({up: 1.0, down: -1.0, above: -(value + 1.0 - low)}, low)
+                program.require({up: -1.0, down: 1.0, below: -(high - value + 1.0)}, -high)
+                terms |= {above: 1.0, below: 1.0}
+        program.require(terms, 1.0 - n_ones)
+
+    def _decided(self, cell: dict[int, float], row: Vector) -> bool | None:
+        """Say whether the goal is met everywhere in a cell or nowhere; None if the score moves."""
+        if self._moving_in(cell):
+            return None
+        block = self._block(row[None, :])
+        score = np.array([self.ensemble.intercept])
+        for rule, tests in zip(self.ensemble, self.rules, strict=True):
+            fires = np.array([all(cell[self.holds[p]] == 1.0 for p in tests)])
+            score = score + rule.where(fires, block)
+        return bool(self.goal.met(score)[0])
+
+    def _closest(self, cell: dict[int, float], margin: float = 0.0, *, hits: bool = False) -> Vector | None:
+        """Return the smallest steps into a cell by a margin; None if there are none.
+
+        With ``hits``, the margin applies only to conditions that must not hold; the others may hit their thresholds.
         """
         self.n_steps += 1
-        assignment = part.assignment
-        coefficients, needed = self._inequalities
-        said = np.array([p for p, holds in enumerate(assignment) if holds >= 0], dtype=np.intp)
-        side = np.array([1.0 if assignment[p] == 1 else -1.0 for p in said])
-        left = -side[:, None] * coefficients[said]
-        right = -side * needed[said] - np.where(hits & (side > 0.0), 0.0, margin)
-        if not self.cost.size:
-            return np.empty(0) if (right >= 0.0).all() else None
-        program = Program(
-            self._both_ways(self.cost),
-            np.vstack([self._both_ways(left, -1.0), self._one_level_each]),
-            np.concatenate([right, np.ones(len(self._one_level_each))]),
-            self._bounds,
-            self._integral,
-        )
-        if part.box is not None:
-            program = self._with_score(program, part, part.box, 0.0 if hits else margin)
-        result = program.solved()
+        margins = {FAILS: margin} if hits else {HOLDS: margin, FAILS: margin, SCORE: margin}
+        if not self.program.costs:
+            return np.empty(0)
+        result = self.program.exact_optimum(cell, margins, None if self._moving_in(cell) else SCORE)
         self.sure = self.sure and result.status in (0, 2)  # solved, or known to have no solution
-        return None if result.x is None else self._steps(result.x[: len(self._integral)])
-
-    def _both_ways(self, numbers: NDArray[np.float64], back: float = 1.0) -> NDArray[np.float64]:
-        """Return numbers of steps as those of the variables of a program: steps forth, steps back, and levels."""
-        n = len(self.columns)
-        return np.concatenate([numbers[..., :n], back * numbers[..., :n], numbers[..., n:]], axis=-1)
+        return None if result.x is None else self._steps(result.x)
 
     def _steps(self, found: Vector) -> Vector:
         """Return the steps from the variables of a program."""
-        n = len(self.columns)
-        numbers = found[:n] - found[n : 2 * n]
-        return np.concatenate([np.where(self.whole, np.round(numbers), numbers), np.round(found[2 * n :])])
-
-    @functools.cached_property
-    def _integral(self) -> NDArray[np.bool_]:
-        """Which variables of a program are whole numbers."""
-        return np.concatenate([self.whole, self.whole, np.ones(len(self.options), dtype=np.bool_)])
-
-    @functools.cached_property
-    def _one_level_each(self) -> NDArray[np.float64]:
-        """A row for each column with levels to choose from: the sum of their steps is at most one."""
-        columns = dict.fromkeys(option.column for option in self.options)
-        rows = [[float(option.column == column) for option in self.options] for column in columns]
-        return np.array([[0.0] * (2 * len(self.columns)) + row for row in rows]).reshape(len(rows), len(self._integral))
-
-    # The score, if rules have a factor: a variable of the program for each rule that moves, which lines bound from above.
-
-    def _score_bounds(self, part: _Part, box: Box) -> list[ScoreBound]:
-        return [] if self.slopes is None else self.slopes.bounds(self._all_fires(part.assignment), box)
-
-    def _with_score(self, program: Program, part: _Part, box: Box, margin: float) -> Program:
-        """Return a program in a box in which bounds on scores must be high enough by a margin."""
-        program = program._replace(bounds=self._bounds_in(box))
-        for bound in self._score_bounds(part, box):
-            program = self._with_bound(program, bound, margin)
-        return program
-
-    def _with_bound(self, program: Program, bound: ScoreBound, margin: float) -> Program:
-        """Return a program with a variable for each rule that moves, which must add up to enough."""
-        others = np.zeros(len(program.cost) - len(self._integral))
-        n_rules, places = len(bound.lines), self._places(bound)
-        scale = self._scale(bound)
-        left, right = [], []
-        for rule, (place, lines) in enumerate(zip(places, bound.lines, strict=True)):
-            for line in lines:
-                steps = np.zeros(len(self.cost))
-                steps[place] = -line.growth * self.step[place] / scale
-                left.append(np.concatenate([self._both_ways(steps, -1.0), others, np.eye(n_rules)[rule]]))
-                right.append((line.value - lines[0].value) / scale)
-        excess = bound.fixed + math.fsum(lines[0].value for lines in bound.lines) - bound.needed
-        left.append(np.concatenate([np.zeros(len(program.cost)), -np.ones(n_rules)]))
-        right.append(excess / scale - (margin or -SCORE_SLACK))
-        return program.with_more(n_rules, np.array(left), np.array(right))
-
-    def _places(self, bound: ScoreBound) -> NDArray[np.intp]:
-        """Return where the columns of a bound are among the steps."""
-        return np.searchsorted(self.columns, bound.columns)
-
-    def _scale(self, bound: ScoreBound) -> float:
-        """Return the largest coefficient of a step in a bound."""
-        growths = [max(abs(line.growth) for line in lines) for lines in bound.lines]
-        return float(np.max(growths * self.step[self._places(bound)])) or 1.0
-
-    def _reaches(self, part: _Part, box: Box, steps: Vector) -> bool:
-        """Say whether steps stay in a box and lead to where the bound on the score is high enough."""
-        low, high = self._ends(box)
-        taken = steps[: len(self.columns)]
-        if self.slopes is None or (taken < low).any() or (taken > high).any():
-            return False
-        return all(self._is_enough(bound, taken) for bound in self._score_bounds(part, box))
-
-    def _is_enough(self, bound: ScoreBound, taken: Vector) -> bool:
-        """Say whether the steps of the columns lead to where a bound is high enough."""
-        places = self._places(bound)
-        return bound.at(taken[places] * self.step[places]) >= bound.needed - SCORE_SLACK * self._scale(bound)
-
-    def _ends(self, box: Box) -> NDArray[np.float64]:
-        """Return the least and the greatest step of each column of numbers in a box, shape (2, n_columns)."""
-        return np.asarray((np.vstack(box) - self.region.x)[:, self.columns] / self.step)
-
-    def _bounds_in(self, box: Box) -> NDArray[np.float64]:
-        """Return the bounds of the variables of a program in a box."""
-        low, high = self._ends(box)
-        bounds = self._bounds.copy()
-        ends = np.vstack([np.column_stack([low, high]), np.column_stack([-high, -low])])
-        bounds[: len(ends)] = np.maximum(ends, 0.0)
-        return bounds
-
-    @functools.cached_property
-    def _bounds(self) -> NDArray[np.float64]:
-        """The bounds of the steps: upwards for each variable, then downwards, then to other levels."""
-        region = self.region
-        reach = np.vstack([region.upper - region.x, region.x - region.lower])[:, self.columns] / self.step
-        most = np.concatenate([reach.ravel(), np.ones(len(self.options))])
-        return np.column_stack([np.zeros(most.size), most])
+        numbers = found[self.up] - found[self.down]
+        return np.concatenate([np.where(self.whole, np.round(numbers), numbers), np.round(found[self.chosen])])
 
     def _row(self, steps: Vector) -> Vector:
         row = self.region.x.copy()
@@ -372,176 +469,145 @@ class Search:
                 row[option.column] = option.code
         return np.asarray(self.region.nearest(row[None, :])[0])
 
+    def _length(self, steps: Vector) -> float:
+        """Return the distance of steps."""
+        prices = [self.program.costs[variable] for variable in (*self.up, *self.chosen)]
+        return self.region.start + float(np.abs(steps) @ np.array(prices))
+
     def wanted(self, row: Vector) -> bool:
         """Say whether the model gives a row the prediction that is wanted."""
         return bool(self.goal.met(self.ensemble(self._block(row[None, :])))[0])
 
     # The search itself.
 
-    def run(self, rows: NDArray[np.float64]) -> None:
+    def run(self, rows: Matrix) -> None:
         """Run the search, with the nearest suitable row as the first solution."""
-        root = _Part((-1,) * len(self.propositions), None if self.slopes is None else self.slopes.start)
-        if not self._possible(root):
-            return
+        self.open = self.region.start
         self._start_from(rows)
-        self._enter(root, np.zeros(len(self.cost)))
-        while self.heap and not self.proven and self.n_steps < self.max_steps:
-            node = heapq.heappop(self.heap)
-            if self.wanted(row := self._row(node.steps)):
-                self._keep(row, node.bound)
-            elif not self._certain(node.part) and (parts := self._parts(node)):
-                for part in parts:
-                    self._enter(part, node.steps)
+        while not self.proven and self.n_steps < self.max_steps:
+            result = self.program.optimum(self.max_steps - self.n_steps)
+            self.n_steps += max(1, int(result.mip_node_count or 0))
+            if result.status == 2:
+                if self.cut_off and self.best is not None:
+                    self._build()
+                    continue
+                self.sure = self.sure and not self.cut_off
+                self.open = math.inf
+                return
+            if result.status not in (0, 1):
+                self.sure = False
+                return
+            if result.mip_dual_bound is not None:
+                self.open = max(self.open, self.region.start + float(result.mip_dual_bound))
+            if result.x is None or self.proven:
+                continue
+            cell = self._cell(result.x)
+            if self._decided(cell, self._row(self._steps(result.x))) is not False:
+                self._settle(cell)
             else:
-                # If a solution exists but no row of doubles was found that realises it, nothing is proven.
-                self.sure = (self._realise(node) or self._hit(node)) and self.sure
+                self._cut_off_probability(self._row(self._steps(result.x)))
+            self._exclude(cell)
 
     @property
     def proven(self) -> bool:
-        """Whether no open node can hold a closer row than the best."""
-        return self.sure and (not self.heap or self._no_closer(self.heap[0].bound))
+        """Whether no open cell can hold a closer row than the best."""
+        return self.sure and self._no_closer(self.open)
 
     def _no_closer(self, bound: float) -> bool:
-        return bound + same_distance(bound) >= self.least
+        return bound + same_distance(bound) >= self.least or bound == math.inf
 
     @property
     def bound(self) -> float:
         """A lower bound on the distance of every solution."""
-        return min(self.closed, self.least, self.heap[0].bound if self.heap else math.inf)
+        return min(self.closed, self.least, self.open)
 
-    def _start_from(self, rows: NDArray[np.float64]) -> None:
-        """Keep the nearest row that has the wanted prediction, and the closest row on which the same propositions hold."""
+    def _start_from(self, rows: Matrix) -> None:
+        """Keep the nearest row that has the wanted prediction, and the closest row of its cell."""
         moved = np.tile(self.region.x, (len(rows), 1))
         nearest = self.region.nearest(rows)
         moved[:, self.columns] = nearest[:, self.columns]
         for column, alike in self.alike.items():
             moved[:, column] = [alike.get(code, self.region.x[column]) for code in nearest[:, column].tolist()]
         moved = moved[self.goal.met(self.ensemble(self._block(moved)))]
-        if not len(moved):
-            return
-        row = moved[self.region.distances(moved).argmin()]
-        self._keep(row, math.inf)
-        part = _Part(tuple(int(proposition(self._block(row[None, :]))[0]) for proposition in self.propositions), None)
-        if self.slopes is not None:
-            part = part._replace(box=self.slopes.beside(self.slopes.start, row))
-        self._realise(_Node(math.inf, 0, part, np.empty(0)))
+        row = moved[self.region.distances(moved).argmin()] if len(moved) else None
+        if row is not None:
+            self._keep(row)
+        self._build()
+        if row is not None:
+            self._realise(self._cell_of(row))
 
-    def _realise(self, node: _Node) -> bool:
-        """Keep the closest row that satisfies a node, by the least margin that survives rounding; say whether there is one."""
+    def _settle(self, cell: dict[int, float]) -> None:
+        """Keep the closest row of a cell."""
+        steps = self._closest(cell)
+        if steps is None:
+            return
+        if self.wanted(row := self._row(steps)):
+            self._keep(row)
+        elif not self._realise(cell) and not self._hit(cell):
+            # If a solution exists but no row of doubles was found that realises it, nothing is proven.
+            self.sure = False
+        else:
+            pass
+        self.closed = min(self.closed, self._length(steps))
+
+    def _realise(self, cell: dict[int, float]) -> bool:
+        """Keep the closest row of a cell, by the least margin that survives rounding; say whether there is one."""
         for margin in MARGINS:
-            steps = self._closest(node.part, margin)
+            steps = self._closest(cell, margin)
             if steps is not None and self.wanted(row := self._row(steps)):
-                self._keep(row, node.bound)
+                self._keep(row)
                 return True
         return False
 
-    def _hit(self, node: _Node) -> bool:
-        """Keep a row that satisfies a node by hitting thresholds exactly; return False if one exists but was not found."""
-        steps = self._closest(node.part, MARGINS[1], hits=True)
+    def _cut_off_probability(self, row: Vector) -> None:
+        """Nothing yet."""
+
+    def _hit(self, cell: dict[int, float]) -> bool:
+        """Keep a row of a cell that hits thresholds exactly; return False if one exists but was not found."""
+        steps = self._closest(cell, MARGINS[1], hits=True)
         if steps is None:
             return True
-        rows = self._rows_near(steps, node.part)
+        rows = self._rows_near(steps, cell)
         rows = rows[self.goal.met(self.ensemble(self._block(rows)))]
         if not len(rows):
             return False
         moved = rows[:, self.columns] != self.region.x[self.columns]
-        self._keep(rows[np.count_nonzero(moved, axis=1).argmin()], node.bound)
+        self._keep(rows[np.count_nonzero(moved, axis=1).argmin()])
         return True
 
-    def _rows_near(self, steps: Vector, part: _Part) -> NDArray[np.float64]:
+    def _rows_near(self, steps: Vector, cell: dict[int, float]) -> Matrix:
         """Return rows a few doubles away from where the steps lead, moved onto the thresholds that must be hit."""
         coefficients, needed = self._inequalities
-        n = len(self.columns)
-        held = (p for p, holds in enumerate(part.assignment) if holds == 1 and coefficients[p] @ steps - needed[p] < TIGHT)
-        tight = [found for p in held if isinstance(found := self.propositions[p], Proposition) and coefficients[p, :n].any()]
-        sides = np.array([_number_weights(p, self.region.x.size) for p in tight]).reshape(len(tight), self.region.x.size)
-        bounds = [] if part.box is None else self._score_bounds(part, part.box)
-        moving = np.isin(self.columns, [column for bound in bounds for column in bound.columns])
+        n, size = len(self.columns), self.region.x.size
+        held = [p for p, holds in enumerate(self.holds) if cell[holds] == 1.0 and coefficients[p] @ steps - needed[p] < TIGHT]
+        tight = [found for p in held if isinstance(found := self.tests[p], Proposition) and coefficients[p, :n].any()]
+        sides = np.array([_number_weights(p, size) for p in tight]).reshape(len(tight), size)
+        moving = np.isin(self.columns, [moving.column for moving in self._moving_in(cell)])
         columns = self.columns[~self.whole & (moving | (sides[:, self.columns] != 0.0).any(axis=0))]
-        row = self._onto_thresholds(self._row(steps), tight, sides[:, columns], columns)
-        size = np.spacing(np.maximum(np.abs(row[columns]), _sizes(tight, np.abs(sides[:, columns]))))
-        moves = _moves(len(columns)) * size
+        row = self._row(steps)
+        for _ in range(3):  # onto the thresholds, but for rounding, which the solver does not achieve
+            short = [p.threshold - float(p.project(self._block(row[None, :]))[0]) for p in tight]
+            row[columns] += np.linalg.lstsq(sides[:, columns], np.array(short), rcond=None)[0]
+        spacing = np.spacing(np.maximum(np.abs(row[columns]), _sizes(tight, np.abs(sides[:, columns]))))
+        moves = _moves(len(columns)) * spacing
         rows = np.tile(row, (len(moves), 1))
         rows[:, columns] += moves
         return self.region.nearest(rows)
 
-    def _onto_thresholds(
-        self, row: Vector, tight: list[Proposition], weights: NDArray[np.float64], columns: NDArray[np.intp]
-    ) -> Vector:
-        """Return a row whose sums differ from their thresholds by rounding alone, which the solver does not achieve."""
-        for _ in range(3):
-            short = [p.threshold - float(p.project(self._block(row[None, :]))[0]) for p in tight]
-            row[columns] += np.linalg.lstsq(weights, np.array(short), rcond=None)[0]
-        return row
-
-    def _keep(self, row: Vector, bound: float) -> None:
+    def _keep(self, row: Vector) -> None:
         distance = self.region.distance(row)
         if distance < self.least:
             self.best, self.least = row, distance
-        self.closed = min(self.closed, bound)
-
-    def _parts(self, node: _Node) -> list[_Part]:
-        """Return the parts into which a node is divided; none if nothing is left to decide."""
-        assignment, box = node.part
-        proposition = self._undecided(node)
-        if proposition is not None:
-            return [self._decided(node.part, proposition, holds) for holds in (1, 0)]
-        if self.slopes is None or box is None:
-            return []
-        return [_Part(assignment, one) for one in self.slopes.parts(self._all_fires(assignment), box, self._row(node.steps))]
-
-    def _decided(self, part: _Part, proposition: int, holds: int) -> _Part:
-        """Return the part in which a proposition holds, or does not."""
-        assignment, box = part
-        if self.slopes is not None and box is not None:
-            box = self.slopes.holding(box, self.propositions[proposition], holds == 1)
-        return _Part((*assignment[:proposition], holds, *assignment[proposition + 1 :]), box)
-
-    def _enter(self, part: _Part, steps: Vector) -> None:
-        """Add a node for a part of the region, if it may hold a solution; the steps are those to a larger part."""
-        if self._possible(part):
-            closest = steps if self._settled(part, steps) else self._closest(part)
-            if closest is not None:
-                self._push(part, closest)
-
-    def _push(self, part: _Part, steps: Vector) -> None:
-        bound = self.region.start + float(np.abs(steps) @ self.cost)
-        if not self._no_closer(bound):
-            heapq.heappush(self.heap, _Node(bound, self.n_steps, part, steps))
-
-    def _undecided(self, node: _Node) -> int | None:
-        """Return an undecided proposition of the rule that weighs most against the goal at the point of the node, if any."""
-        assignment = node.part.assignment
-        row = self._block(self._row(node.steps)[None, :])
-        holds = [bool(proposition(row)[0]) for proposition in self.propositions]
-        undecided = []
-        pulls = self.bounds.pulls(self.ensemble(row)[0])
-        if self.slopes is not None:
-            pulls = [
-                pull if rule.factor is None else pull * float(rule.factor(row)[0])
-                for pull, rule in zip(pulls, self.ensemble, strict=True)
-            ]
-        for pull, rule in zip(pulls, self.rules, strict=True):
-            if self._fires(rule, assignment) is None:
-                against = all(holds[p] for p in rule) != (pull > 0.0)
-                still_open = [p for p in rule if assignment[p] < 0]
-                # A condition that is not met is in the way of a rule that ought to fire.
-                undecided.append((against, abs(pull), next((p for p in still_open if not holds[p]), still_open[0])))
-        return max(undecided)[-1] if undecided else None
 
 
 @functools.cache
-def _moves(n_columns: int) -> NDArray[np.float64]:
+def _moves(n_columns: int) -> Matrix:
     """Return by how many doubles to move each column: all small moves, or a random choice where there are too many."""
     farthest = min(FARTHEST_NEIGHBOUR, int((MOST_NEIGHBOURS ** (1.0 / max(n_columns, 1)) - 1.0) / 2.0))
     if farthest > 0:
         each = sorted(range(-farthest, farthest + 1), key=abs)
         return np.array(list(itertools.product(each, repeat=n_columns)), dtype=np.float64)
     return np.random.default_rng(0).integers(-1, 2, (MOST_NEIGHBOURS, n_columns)).astype(np.float64)
-
-
-def _gap(one: float, other: float) -> float:
-    return abs(one - other)
 
 
 def _number_weights(proposition: Proposition, n_columns: int) -> Vector:
@@ -553,7 +619,7 @@ def _number_weights(proposition: Proposition, n_columns: int) -> Vector:
     return weights
 
 
-def _sizes(tight: list[Proposition], weights: NDArray[np.float64]) -> Vector:
+def _sizes(tight: list[Proposition], weights: Matrix) -> Vector:
     """Return for each column the value that reaches a threshold alone: steps below its spacing change no sum."""
     thresholds = np.abs([p.threshold for p in tight]).reshape(len(tight), 1)
     reach = np.divide(thresholds, weights, out=np.full_like(weights, np.inf), where=weights > 0.0)
@@ -567,34 +633,32 @@ class Outcome:
 
     Attributes
     ----------
-    search : Search or None
+    search : ChangeSearch or None
         The one that has found the best row; None if there is none.
     bound : float
         A lower bound on the distance of every solution.
     proven : bool
         Whether no row can be closer than the best.
     n_steps : int
-        The number of linear programs.
+        The number of linear programs, those of branches included.
     """
 
-    search: Search | None
+    search: ChangeSearch | None
     bound: float
     proven: bool
     n_steps: int
 
 
-def search_all(ensemble: RuleEnsemble, region: Feasible, goal: Goal, rows: NDArray[np.float64], max_steps: int) -> Outcome:
+def search_all(ensemble: RuleEnsemble, region: Feasible, goal: Goal, rows: Matrix, max_steps: int) -> Outcome:
     """Search with each choice of missing values that become known, the fewest first."""
-    best: Search | None = None
+    best: ChangeSearch | None = None
     least, bound, proven, n_steps = math.inf, math.inf, True, 0
-    # With slopes, a program can be told to reach one class, but not to leave another.
-    goals = goal.each if goal.each and any(rule.factor is not None for rule in ensemble) else (goal,)
-    for one, goal in itertools.product(region.regions(ensemble.used_columns), goals):
+    for one in region.regions(ensemble.used_columns):
         if one.start > 0.0 and one.start + same_distance(one.start) >= least:
             break
         if one.start > 0.0 and n_steps >= max_steps:
             return Outcome(best, min(bound, one.start), False, n_steps)
-        search = Search(ensemble, one, goal, max_steps - n_steps, least)
+        search = ChangeSearch(ensemble, one, goal, max_steps - n_steps, least)
         search.run(rows)
         n_steps, bound, proven = n_steps + search.n_steps, min(bound, search.bound), proven and search.proven
         if search.best is not None:
