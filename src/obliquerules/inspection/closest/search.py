@@ -7,16 +7,14 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Matrix, Vector
+from obliquerules.arrays import Matrix, Vector
 from obliquerules.inspection.closest.feasible import Feasible, Goal
 from obliquerules.inspection.closest.program import Program
-from obliquerules.rules import Block, Factor, Membership, Proposition, Rule, RuleEnsemble, Test
+from obliquerules.rules import Block, Factor, Membership, Proposition, RuleEnsemble, Test
 
 # Margins to the thresholds that are tried in turn, in standard deviations: none, and then more in case rounding demands it.
 MARGINS = (0.0, 1e-9, 1e-7, 1e-5)
@@ -30,7 +28,7 @@ LARGEST_WEIGHT, LARGEST_VALUE = 2.0**16, 2.0**34
 # How many numbers may be looked at to find the sums of whole numbers that can occur.
 MOST_SUMS = 1_000_000
 # By how much a score may fall short of the one that is needed, in units of a program: the model decides about such rows.
-SCORE_SLACK = 1e-9
+SCORE_SLACK = 1e-10
 # How far a column without ends may move, in standard deviations, until a change is known.
 FARTHEST = 1e4
 # Scores beyond are taken for this one, so that the middle between two can be found.
@@ -305,7 +303,7 @@ class ChangeSearch:
         for weights, constant, needed in self._scores:
             terms, constant = self._score_terms(weights, constant)
             low, high = self.program.range_of(terms)
-            least = min(max(needed - constant, low - 1.0), high + 1.0) - SCORE_SLACK * max(1.0, abs(high - low))
+            least = min(max(needed - constant, low - 1.0), high + 1.0)
             if self.goal.of is not None and self.goal.direction < 0.0:
                 any_of.append(self.program.variable(0.0, 1.0, whole=True))
                 terms, least = terms | {any_of[-1]: -(least - low)}, low
@@ -432,16 +430,44 @@ class ChangeSearch:
                 terms |= {above: 1.0, below: 1.0}
         program.require(terms, 1.0 - n_ones)
 
-    def _decided(self, cell: dict[int, float], row: Vector) -> bool | None:
-        """Say whether the goal is met everywhere in a cell or nowhere; None if the score moves."""
-        if self._moving_in(cell):
-            return None
-        block = self._block(row[None, :])
-        score = np.array([self.ensemble.intercept])
-        for rule, tests in zip(self.ensemble, self.rules, strict=True):
-            fires = np.array([all(cell[self.holds[p]] == 1.0 for p in tests)])
-            score = score + rule.where(fires, block)
-        return bool(self.goal.met(score)[0])
+    def _possible(self, cell: dict[int, float]) -> bool:
+        """Say whether the model may give the wanted prediction in a cell, by the most that each rule can add there.
+
+        Rounded sums of monotone terms are monotone, so this is exact where no factor moves.
+        """
+        direction = self.goal.direction
+        block = self._block(np.vstack(self._box(cell)))
+        score = np.tile(np.array(self.ensemble.intercept), (2, *[1] * np.ndim(self.ensemble.intercept)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rule, tests in zip(self.ensemble, self.rules, strict=True):
+                if all(cell[self.holds[p]] == 1.0 for p in tests):
+                    added = rule.where(np.ones(2, dtype=np.bool_), block)
+                    score = score + np.stack([added.min(axis=0), added.max(axis=0)])
+        least, most = score if direction > 0.0 else score[::-1]
+        if self.goal.of is not None:
+            most = np.where(np.arange(len(most)) == self.goal.of, most, least)
+        return bool(np.isnan(most).any() or self.goal.met(most[None])[0])
+
+    def _box(self, cell: dict[int, float]) -> tuple[Vector, Vector]:
+        """Return the least and the greatest value of each column in a cell, as far as it says so of single columns."""
+        region = self.region
+        low, high = np.where(region.free, region.lower, region.x), np.where(region.free, region.upper, region.x)
+        for test, variable in zip(self.tests, self.holds, strict=True):
+            # Only conditions that compare the number itself, not a multiple that is rounded.
+            column = test.only_number if isinstance(test, Proposition) and abs(test.weights[0]) == 1.0 else None
+            if not isinstance(test, Proposition) or column is None or np.isnan(region.x[column]):
+                continue
+            end = test.weights[0] * test.threshold
+            if (cell[variable] == 1.0) == test.is_upright:
+                low[column] = max(low[column], end if test.is_upright else math.nextafter(end, math.inf))
+            else:
+                high[column] = min(high[column], math.nextafter(end, -math.inf) if test.is_upright else end)
+        for place, up in enumerate(self.up):
+            if up in cell:
+                low[self.columns[place]] = high[self.columns[place]] = (
+                    region.x[self.columns[place]] + cell[up] - cell[self.down[place]]
+                )
+        return low, high
 
     def _closest(self, cell: dict[int, float], margin: float = 0.0, *, hits: bool = False) -> Vector | None:
         """Return the smallest steps into a cell by a margin; None if there are none.
@@ -449,7 +475,7 @@ class ChangeSearch:
         With ``hits``, the margin applies only to conditions that must not hold; the others may hit their thresholds.
         """
         self.n_steps += 1
-        margins = {FAILS: margin} if hits else {HOLDS: margin, FAILS: margin, SCORE: margin}
+        margins = {FAILS: margin, HOLDS: 0.0 if hits else margin, SCORE: -SCORE_SLACK if hits or not margin else margin}
         if not self.program.costs:
             return np.empty(0)
         result = self.program.exact_optimum(cell, margins, None if self._moving_in(cell) else SCORE)
@@ -502,10 +528,8 @@ class ChangeSearch:
             if result.x is None or self.proven:
                 continue
             cell = self._cell(result.x)
-            if self._decided(cell, self._row(self._steps(result.x))) is not False:
+            if self._possible(cell):
                 self._settle(cell)
-            else:
-                self._cut_off_probability(self._row(self._steps(result.x)))
             self._exclude(cell)
 
     @property
