@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -56,25 +56,27 @@ class Program:
         shape = (len(self.rows), len(self.costs))
         return csr_array((values, tuple(np.array(places, dtype=np.int32).reshape(-1, 2).T)), shape=shape)
 
-    def optimum(self, n_nodes: int) -> Any:
-        """Return what branch and cut found in so many nodes, with whole variables up to the tolerance of the solver."""
+    def _right(self, margins: Mapping[str, float]) -> Vector:
+        return np.array(self.least) + np.array([margins.get(kind, 0.0) for kind in self.kinds])
+
+    def optimum(self, n_nodes: int, margins: Mapping[str, float]) -> Any:
+        """Return what branch and cut found in so many nodes, up to the tolerance of the solver."""
         low, high = np.array(self.bounds).reshape(-1, 2).T
-        rows = LinearConstraint(self._left(), np.array(self.least), np.inf) if self.rows else None
+        rows = LinearConstraint(self._left(), self._right(margins), np.inf) if self.rows else None
         options = {"node_limit": n_nodes, "mip_rel_gap": 0.0}
         return milp(self.costs, integrality=np.array(self.whole), bounds=Bounds(low, high), constraints=rows, options=options)
 
-    def exact_optimum(self, fixed: Terms, margins: Mapping[str, float], without: str | None = None) -> Any:
-        """Return the optimum with some variables fixed and margins for some kinds of inequalities, without one kind."""
+    def exact_optimum(self, fixed: Terms, margins: Mapping[str, float], without: Collection[str]) -> Any:
+        """Return the optimum with some variables fixed and margins for some kinds of inequalities, without other kinds."""
         bounds: Matrix = np.array(self.bounds).reshape(-1, 2)
         for variable, value in fixed.items():
             bounds[variable] = value
-        kept = np.array([kind != without for kind in self.kinds], dtype=np.bool_)
-        right: Vector = np.array(self.least) + np.array([margins.get(kind, 0.0) for kind in self.kinds])
+        kept = np.array([kind not in without for kind in self.kinds], dtype=np.bool_)
         whole = np.array(self.whole) & (bounds[:, 0] < bounds[:, 1])
         return linprog(
             self.costs,
             -self._left()[kept],
-            -right[kept],
+            -self._right(margins)[kept],
             bounds=bounds,
             method="highs",
             integrality=whole.astype(np.intp) if whole.any() else None,

@@ -35,14 +35,19 @@ FARTHEST = 1e4
 LARGEST_SCORE = 1e300
 # How exactly the score that is needed is found, if it is close to zero.
 SCORE_GAP = 1e-30
+# How closely the border of a probability is approached.
+ODDS_GAP = 1e-11
 # Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
 SAME_DISTANCE = 1e-6
 # Probabilities nearer to 0 or 1 are taken for this one, or its complement.
 TINY = 1e-15
 # How often the border of a probability is approached by tangents in one cell.
 MOST_TANGENTS = 30
-# The kinds of inequalities: of conditions that hold, of those that do not, and of scores.
-HOLDS, FAILS, SCORE = "holds", "fails", "score"
+# The kinds of inequalities: of conditions that hold, of those that do not, of scores, of the choice of a lead, and of what was excluded.
+HOLDS, FAILS, SCORE, LEAD, CUT = "holds", "fails", "score", "lead", "cut"
+
+# The variables of 0 and 1 that say which conditions hold, and others that are fixed with them, with their values.
+Cell = dict[int, float]
 
 
 def same_distance(distance: float) -> float:
@@ -61,6 +66,7 @@ class Moving(NamedTuple):
     """A rule whose factor moves: its position, the column, and the variable that says on which side of a bend it is."""
 
     rule: int
+    score: int
     column: int
     bend: float
     beyond: int | None
@@ -299,18 +305,21 @@ class ChangeSearch:
 
     def _require_goal(self) -> None:
         """Require a score, all leads of a class or, where less is wanted, one of them."""
-        any_of = []
-        for weights, constant, needed in self._scores:
-            terms, constant = self._score_terms(weights, constant)
+        self.scores: list[tuple[dict[int, float], float]] = []
+        for weights, constant, _ in self._scores:
+            self.scores.append(self._score_terms(weights, constant))
+        self.any_of: list[int] = []
+        for (terms, constant), (_, _, needed) in zip(self.scores, self._scores, strict=True):
             low, high = self.program.range_of(terms)
             least = min(max(needed - constant, low - 1.0), high + 1.0)
             if self.goal.of is not None and self.goal.direction < 0.0:
-                any_of.append(self.program.variable(0.0, 1.0, whole=True))
-                terms, least = terms | {any_of[-1]: -(least - low)}, low
-            self._score_row(terms, least)
-        if any_of:
-            self.program.require(dict.fromkeys(any_of, 1.0), 1.0)
-        self.any_of = any_of
+                low -= 0.01 * (high - low)  # with room for a margin
+                self.any_of.append(self.program.variable(0.0, 1.0, whole=True))
+                self._score_row(terms | {self.any_of[-1]: low - least}, low)
+            else:
+                self._score_row(terms, least)
+        if self.any_of:
+            self.program.require(dict.fromkeys(self.any_of, 1.0), 1.0, LEAD)
 
     def _score_row(self, terms: dict[int, float], least: float) -> None:
         """Add an inequality of a score, scaled by what moves most in it, or by the greatest weight."""
@@ -372,48 +381,47 @@ class ChangeSearch:
             at_most({}, top)
         self.amounts.add(amount)
         terms[amount] = abs(weight) * step
-        self.moving.append(Moving(rule, factor.column, factor.lower, beyond, turned))
+        self.moving.append(Moving(rule, len(self.scores), factor.column, factor.lower, beyond, turned))
 
     # Cells.
 
-    def _cell(self, found: Vector) -> dict[int, float]:
-        """Return the variables of whole numbers that make the cell of a solution, and their values."""
+    def _cell(self, found: Vector) -> Cell:
+        """Return the cell of a solution: its variables of whole numbers, as far as they matter."""
         cell = {variable: float(np.round(found[variable])) for variable in self.holds}
-        return self._with_moving(
-            cell,
-            {moving.beyond: float(np.round(found[moving.beyond])) for moving in self.moving if moving.beyond is not None},
-            self._steps(found),
-        )
-
-    def _with_moving(self, cell: dict[int, float], beyond: dict[int, float], steps: Vector) -> dict[int, float]:
-        """Return a cell with the sides of bends, and with the steps of whole numbers that are factors."""
-        cell = dict(cell)
-        for moving in self._moving_in(cell):
-            if moving.beyond is not None:
-                cell[moving.beyond] = beyond[moving.beyond]
-            place = int(np.flatnonzero(self.columns == moving.column)[0])
-            if self.whole[place]:
-                cell[self.up[place]] = float(max(steps[place], 0.0))
-                cell[self.down[place]] = float(max(-steps[place], 0.0))
+        if moving := self._moving_in(cell):
+            if self.any_of:
+                lead = int(np.argmax(found[self.any_of]))
+                cell[self.any_of[lead]] = 1.0
+                moving = [one for one in moving if one.score == lead]
+            cell |= {one.beyond: float(np.round(found[one.beyond])) for one in moving if one.beyond is not None}
+            for place in np.flatnonzero(self.whole & np.isin(self.columns, [one.column for one in moving])).tolist():
+                step = float(np.round(found[self.up[place]] - found[self.down[place]]))
+                cell |= {self.up[place]: max(step, 0.0), self.down[place]: max(-step, 0.0)}
         return cell
 
-    def _moving_in(self, cell: dict[int, float]) -> list[Moving]:
+    def _cell_of(self, row: Vector) -> Cell:
+        """Return the cell of a row."""
+        block, found = self._block(row[None, :]), np.zeros(len(self.program.costs))
+        steps = (row - self.region.x)[self.columns] / self.step
+        found[self.up], found[self.down] = np.maximum(steps, 0.0), np.maximum(-steps, 0.0)
+        found[self.holds] = [float(test(block)[0]) for test in self.tests]
+        for one in self.moving:
+            if one.beyond is not None:
+                found[one.beyond] = (-row[one.column] if one.turned else row[one.column]) > one.bend
+        if self.any_of:
+            found[self.any_of[int(self._leads(row).argmin())]] = 1.0
+        return self._cell(found)
+
+    def _leads(self, row: Vector) -> Vector:
+        """Return by how much the score of the class of the goal leads each other one."""
+        scores = self.ensemble(self._block(row[None, :]))[0]
+        return np.asarray(scores[self.goal.of] - np.delete(scores, self.goal.of or 0))
+
+    def _moving_in(self, cell: Cell) -> list[Moving]:
         """Return the rules that fire in a cell and do not add the same everywhere."""
         return [moving for moving in self.moving if all(cell[self.holds[p]] == 1.0 for p in self.rules[moving.rule])]
 
-    def _cell_of(self, row: Vector) -> dict[int, float]:
-        """Return the cell of a row."""
-        block = self._block(row[None, :])
-        cell = {variable: float(test(block)[0]) for variable, test in zip(self.holds, self.tests, strict=True)}
-        beyond = {
-            moving.beyond: float((-row[moving.column] if moving.turned else row[moving.column]) > moving.bend)
-            for moving in self.moving
-            if moving.beyond is not None
-        }
-        steps = (row - self.region.x)[self.columns] / self.step
-        return self._with_moving(cell, beyond, np.where(self.whole, np.round(steps), steps))
-
-    def _exclude(self, cell: dict[int, float]) -> None:
+    def _exclude(self, cell: Cell) -> None:
         """Require that at least one thing differs from a cell."""
         program, terms, n_ones = self.program, {}, 0
         for variable, value in cell.items():
@@ -425,12 +433,12 @@ class ChangeSearch:
             if up in cell:
                 value, low, high = cell[up] - cell[down], float(self.low[place]), float(self.high[place])
                 above, below = (program.variable(0.0, 1.0, whole=True) for _ in range(2))
-                program.require({up: 1.0, down: -1.0, above: -(value + 1.0 - low)}, low)
-                program.require({up: -1.0, down: 1.0, below: -(high - value + 1.0)}, -high)
+                program.require({up: 1.0, down: -1.0, above: -(value + 1.0 - low)}, low, CUT)
+                program.require({up: -1.0, down: 1.0, below: -(high - value + 1.0)}, -high, CUT)
                 terms |= {above: 1.0, below: 1.0}
-        program.require(terms, 1.0 - n_ones)
+        program.require(terms, 1.0 - n_ones, CUT)
 
-    def _possible(self, cell: dict[int, float]) -> bool:
+    def _possible(self, cell: Cell) -> bool:
         """Say whether the model may give the wanted prediction in a cell, by the most that each rule can add there.
 
         Rounded sums of monotone terms are monotone, so this is exact where no factor moves.
@@ -448,7 +456,7 @@ class ChangeSearch:
             most = np.where(np.arange(len(most)) == self.goal.of, most, least)
         return bool(np.isnan(most).any() or self.goal.met(most[None])[0])
 
-    def _box(self, cell: dict[int, float]) -> tuple[Vector, Vector]:
+    def _box(self, cell: Cell) -> tuple[Vector, Vector]:
         """Return the least and the greatest value of each column in a cell, as far as it says so of single columns."""
         region = self.region
         low, high = np.where(region.free, region.lower, region.x), np.where(region.free, region.upper, region.x)
@@ -462,6 +470,13 @@ class ChangeSearch:
                 low[column] = max(low[column], end if test.is_upright else math.nextafter(end, math.inf))
             else:
                 high[column] = min(high[column], math.nextafter(end, -math.inf) if test.is_upright else end)
+        for one in self.moving:
+            if one.beyond is not None and one.beyond in cell:
+                end = -one.bend if one.turned else one.bend
+                if (cell[one.beyond] == 1.0) != one.turned:
+                    low[one.column] = max(low[one.column], end)
+                else:
+                    high[one.column] = min(high[one.column], end)
         for place, up in enumerate(self.up):
             if up in cell:
                 low[self.columns[place]] = high[self.columns[place]] = (
@@ -469,7 +484,7 @@ class ChangeSearch:
                 )
         return low, high
 
-    def _closest(self, cell: dict[int, float], margin: float = 0.0, *, hits: bool = False) -> Vector | None:
+    def _closest(self, cell: Cell, margin: float = 0.0, *, hits: bool = False) -> Vector | None:
         """Return the smallest steps into a cell by a margin; None if there are none.
 
         With ``hits``, the margin applies only to conditions that must not hold; the others may hit their thresholds.
@@ -478,7 +493,11 @@ class ChangeSearch:
         margins = {FAILS: margin, HOLDS: 0.0 if hits else margin, SCORE: -SCORE_SLACK if hits or not margin else margin}
         if not self.program.costs:
             return np.empty(0)
-        result = self.program.exact_optimum(cell, margins, None if self._moving_in(cell) else SCORE)
+        steps = {*self.up, *self.down, *self.chosen}
+        others = [variable for variable, whole in enumerate(self.program.whole) if whole and variable not in steps]
+        result = self.program.exact_optimum(
+            dict.fromkeys(others, 0.0) | cell, margins, {CUT} if self._moving_in(cell) else {CUT, SCORE, LEAD}
+        )
         self.sure = self.sure and result.status in (0, 2)  # solved, or known to have no solution
         return None if result.x is None else self._steps(result.x)
 
@@ -511,7 +530,7 @@ class ChangeSearch:
         self.open = self.region.start
         self._start_from(rows)
         while not self.proven and self.n_steps < self.max_steps:
-            result = self.program.optimum(self.max_steps - self.n_steps)
+            result = self.program.optimum(self.max_steps - self.n_steps, {SCORE: -SCORE_SLACK})
             self.n_steps += max(1, int(result.mip_node_count or 0))
             if result.status == 2:
                 if self.cut_off and self.best is not None:
@@ -530,6 +549,8 @@ class ChangeSearch:
             cell = self._cell(result.x)
             if self._possible(cell):
                 self._settle(cell)
+            else:
+                self._cut_off(self._row(self._steps(result.x)))
             self._exclude(cell)
 
     @property
@@ -560,21 +581,25 @@ class ChangeSearch:
         if row is not None:
             self._realise(self._cell_of(row))
 
-    def _settle(self, cell: dict[int, float]) -> None:
+    def _settle(self, cell: Cell) -> None:
         """Keep the closest row of a cell."""
-        steps = self._closest(cell)
-        if steps is None:
-            return
-        if self.wanted(row := self._row(steps)):
-            self._keep(row)
-        elif not self._realise(cell) and not self._hit(cell):
-            # If a solution exists but no row of doubles was found that realises it, nothing is proven.
-            self.sure = False
-        else:
-            pass
+        for _ in range(MOST_TANGENTS):
+            steps = self._closest(cell)
+            if steps is None:
+                return
+            if self.wanted(row := self._row(steps)) or not self._cut_off(row):
+                break
         self.closed = min(self.closed, self._length(steps))
+        if self.wanted(row):
+            self._keep(row)
+        elif self.goal.probability is not None and self.goal.direction < 0.0 and self._moving_in(cell):
+            self._approach(cell)
+            self.sure = self.sure and self._no_closer(self._length(steps))
+        else:
+            # If a solution exists but no row of doubles was found that realises it, nothing is proven.
+            self.sure = (self._realise(cell) or self._hit(cell)) and self.sure
 
-    def _realise(self, cell: dict[int, float]) -> bool:
+    def _realise(self, cell: Cell) -> bool:
         """Keep the closest row of a cell, by the least margin that survives rounding; say whether there is one."""
         for margin in MARGINS:
             steps = self._closest(cell, margin)
@@ -583,10 +608,47 @@ class ChangeSearch:
                 return True
         return False
 
-    def _cut_off_probability(self, row: Vector) -> None:
-        """Nothing yet."""
+    # Probabilities of one of many classes: the logarithm of the sum of exp(-lead) is a convex function of the leads.
 
-    def _hit(self, cell: dict[int, float]) -> bool:
+    def _tangent(self, row: Vector) -> tuple[dict[int, float], float]:
+        """Return the inequality of a score that is tangent to that of the probability at a row."""
+        leads, share = self._leads(row), self.goal.probability or 0.0
+        total = float(np.logaddexp.reduce(-leads))
+        slopes = np.exp(-leads - total)
+        terms: dict[int, float] = {}
+        for slope, (score, _) in zip(slopes.tolist(), self.scores, strict=True):
+            for variable, weight in score.items():
+                terms[variable] = terms.get(variable, 0.0) + slope * weight
+        constant = float(slopes @ [constant for _, constant in self.scores])
+        return terms, self.goal.direction * (total + float(slopes @ leads) - math.log(1.0 / share - 1.0)) - constant
+
+    def _cut_off(self, row: Vector) -> bool:
+        """Exclude rows around one where a probability is not high enough; say whether they were not yet excluded."""
+        share = self.goal.probability
+        if share is None or self.goal.direction < 0.0 or not 0.0 < share < 1.0:
+            return False
+        if np.logaddexp.reduce(-self._leads(row)) <= math.log(1.0 / share - 1.0) + ODDS_GAP:
+            return False
+        self._score_row(*self._tangent(row))
+        return True
+
+    def _approach(self, cell: Cell) -> None:
+        """Keep rows of a cell where a probability is low enough, as long as they come closer: the least may be elsewhere."""
+        program, steps = self.program, self._closest(cell)
+        for _ in range(MOST_TANGENTS):
+            if steps is None:
+                return
+            least = self.least
+            self._score_row(*self._tangent(self._row(steps)))
+            steps = self._closest(cell, MARGINS[1])
+            for inequalities in (program.rows, program.least, program.kinds):
+                inequalities.pop()
+            if steps is not None and self.wanted(row := self._row(steps)):
+                self._keep(row)
+                if self.least > least - same_distance(least):
+                    return
+
+    def _hit(self, cell: Cell) -> bool:
         """Keep a row of a cell that hits thresholds exactly; return False if one exists but was not found."""
         steps = self._closest(cell, MARGINS[1], hits=True)
         if steps is None:
@@ -599,7 +661,7 @@ class ChangeSearch:
         self._keep(rows[np.count_nonzero(moved, axis=1).argmin()])
         return True
 
-    def _rows_near(self, steps: Vector, cell: dict[int, float]) -> Matrix:
+    def _rows_near(self, steps: Vector, cell: Cell) -> Matrix:
         """Return rows a few doubles away from where the steps lead, moved onto the thresholds that must be hit."""
         coefficients, needed = self._inequalities
         n, size = len(self.columns), self.region.x.size
