@@ -392,7 +392,7 @@ class ChangeSearch:
             if self.any_of:
                 lead = int(np.argmax(found[self.any_of]))
                 cell[self.any_of[lead]] = 1.0
-                moving = [one for one in moving if one.score == lead]
+                moving = [one for one in moving if one.score == lead or self.goal.probability is not None]
             cell |= {one.beyond: float(np.round(found[one.beyond])) for one in moving if one.beyond is not None}
             for place in np.flatnonzero(self.whole & np.isin(self.columns, [one.column for one in moving])).tolist():
                 step = float(np.round(found[self.up[place]] - found[self.down[place]]))
