@@ -31,8 +31,6 @@ MOST_SUMS = 1_000_000
 SCORE_SLACK = 1e-10
 # How far a column without ends may move, in standard deviations, until a change is known.
 FARTHEST = 1e4
-# Scores beyond are taken for this one, so that the middle between two can be found.
-LARGEST_SCORE = 1e300
 # How exactly the score that is needed is found, if it is close to zero.
 SCORE_GAP = 1e-30
 # How closely the border of a probability is approached.
@@ -208,9 +206,7 @@ class ChangeSearch:
         """Make the program for all changes up to the least distance that is known."""
         region, program = self.region, Program()
         cost = region.cost[self.columns] * self.step / region.unit[self.columns]
-        reach = np.vstack([region.upper - region.x, region.x - region.lower])[:, self.columns] / self.step
-        near = np.minimum(reach, (self.least - region.start + same_distance(self.least)) / cost)
-        near = np.where(self.whole, np.floor(near), near)
+        near = self._reach(cost)
         self.cut_off = bool((near == np.inf).any())
         near = np.where(near == np.inf, FARTHEST * region.unit[self.columns] / self.step, near)
         self.low, self.high = -near[1], near[0]
@@ -228,6 +224,19 @@ class ChangeSearch:
         self.moving: list[Moving] = []
         self.amounts: set[int] = set()
         self._require_goal()
+
+    def _tighten(self) -> None:
+        """Bound the steps by the least distance that is known now."""
+        up, down = self._reach(np.array([self.program.costs[variable] for variable in self.up]))
+        for variable, most in zip((*self.up, *self.down), (*up.tolist(), *down.tolist()), strict=True):
+            self.program.bounds[variable] = (0.0, min(most, self.program.bounds[variable][1]))
+
+    def _reach(self, cost: Vector) -> Matrix:
+        """Return how far each column may move, upwards and downwards, until a change is not the closest."""
+        region = self.region
+        reach = np.vstack([region.upper - region.x, region.x - region.lower])[:, self.columns] / self.step
+        near = np.minimum(reach, max(0.0, self.least - region.start + same_distance(self.least)) / cost)
+        return np.where(self.whole, np.floor(near), near)
 
     def _step_terms(self, coefficients: Vector) -> dict[int, float]:
         """Return a sum of steps as one of variables."""
@@ -268,49 +277,46 @@ class ChangeSearch:
     # The goal, as inequalities of one score or of the leads of one of many classes.
 
     @functools.cached_property
-    def _scores(self) -> list[tuple[list[float], float, float]]:
-        """For each inequality of a score: the weights of the rules, the constant and the score that is needed, turned upwards."""
+    def _turned_scores(self) -> list[tuple[list[float], float]]:
+        """The score, or each lead of a class, as weights of rules and a constant, turned so that more is wanted."""
         goal, direction = self.goal, self.goal.direction
         if goal.of is None:
             weights = [direction * rule.weights[0] for rule in self.ensemble]
-            return [(weights, direction * self.ensemble.intercepts[0], direction * self._last_unwanted())]
+            return [(weights, direction * self.ensemble.intercepts[0])]
         of, start = goal.of, self.ensemble.intercepts
         return [
             (
                 [direction * (rule.weights[of] - rule.weights[other]) for rule in self.ensemble],
                 direction * (start[of] - start[other]),
-                direction * self._needed_lead(len(start)),
             )
             for other in range(len(start))
             if other != of
         ]
 
-    def _needed_lead(self, n_classes: int) -> float:
-        """Return the log-odds that all leads of a class must exceed or, where less is wanted, one of them must not."""
-        share = self.goal.probability
-        if share is None:
-            return 0.0
-        share = min(max(share, TINY), 1.0 - TINY)
-        return math.log(share / (1.0 - share)) + (math.log(n_classes - 1) if self.goal.direction < 0.0 else 0.0)
-
-    def _last_unwanted(self) -> float:
-        """Return the score next to those that are wanted."""
-        direction = self.goal.direction
-        good, bad = direction * LARGEST_SCORE, -direction * LARGEST_SCORE
-        with np.errstate(over="ignore"):
-            while abs(good - bad) > max(SCORE_GAP, math.ulp(1.0) * max(abs(good), abs(bad))):
-                middle = 0.5 * good + 0.5 * bad
-                good, bad = (middle, bad) if self.goal.by(middle) else (good, middle)
+    def _needed(self, bad: float, good: float) -> float:
+        """Return the greatest score that is not wanted, turned so that more is wanted, between two ends."""
+        while abs(good - bad) > max(SCORE_GAP, math.ulp(1.0) * max(abs(good), abs(bad))):
+            middle = 0.5 * good + 0.5 * bad
+            good, bad = (middle, bad) if self.goal.by(self.goal.direction * middle) else (good, middle)
         return bad
+
+    def _needed_lead(self) -> float:
+        """Return the log-odds that all leads of a class must exceed or, where less is wanted, one of them, turned."""
+        if self.goal.probability is None:
+            return 0.0
+        share = min(max(self.goal.probability, TINY), 1.0 - TINY)
+        others = math.log(len(self.ensemble.intercepts) - 1) if self.goal.direction < 0.0 else 0.0
+        return self.goal.direction * (math.log(share / (1.0 - share)) + others)
 
     def _require_goal(self) -> None:
         """Require a score, all leads of a class or, where less is wanted, one of them."""
         self.scores: list[tuple[dict[int, float], float]] = []
-        for weights, constant, _ in self._scores:
+        for weights, constant in self._turned_scores:
             self.scores.append(self._score_terms(weights, constant))
         self.any_of: list[int] = []
-        for (terms, constant), (_, _, needed) in zip(self.scores, self._scores, strict=True):
+        for terms, constant in self.scores:
             low, high = self.program.range_of(terms)
+            needed = self._needed(constant + low - 1.0, constant + high + 1.0) if self.goal.of is None else self._needed_lead()
             least = min(max(needed - constant, low - 1.0), high + 1.0)
             if self.goal.of is not None and self.goal.direction < 0.0:
                 low -= 0.01 * (high - low)  # with room for a margin
@@ -579,10 +585,13 @@ class ChangeSearch:
             self._keep(row)
         self._build()
         if row is not None:
-            self._realise(self._cell_of(row))
+            self._realise(self._cell_of(row), MARGINS[1:2])
+            self._tighten()
 
     def _settle(self, cell: Cell) -> None:
         """Keep the closest row of a cell."""
+        if self._realise(cell, MARGINS[1:2]) and self._no_closer(self.open):
+            return
         for _ in range(MOST_TANGENTS):
             steps = self._closest(cell)
             if steps is None:
@@ -597,11 +606,11 @@ class ChangeSearch:
             self.sure = self.sure and self._no_closer(self._length(steps))
         else:
             # If a solution exists but no row of doubles was found that realises it, nothing is proven.
-            self.sure = (self._realise(cell) or self._hit(cell)) and self.sure
+            self.sure = (self._realise(cell, MARGINS[1:]) or self._hit(cell)) and self.sure
 
-    def _realise(self, cell: Cell) -> bool:
+    def _realise(self, cell: Cell, margins: Sequence[float]) -> bool:
         """Keep the closest row of a cell, by the least margin that survives rounding; say whether there is one."""
-        for margin in MARGINS:
+        for margin in margins:
             steps = self._closest(cell, margin)
             if steps is not None and self.wanted(row := self._row(steps)):
                 self._keep(row)
