@@ -14,6 +14,8 @@ from obliquerules.arrays import Matrix, Vector
 # As exact as the solver allows.
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
+SIZE = 0.25
+
 # A sum of variables, by their numbers.
 Terms = Mapping[int, float]
 
@@ -62,7 +64,10 @@ class Program:
     def optimum(self, n_nodes: int, margins: Mapping[str, float]) -> Any:
         """Return what branch and cut found in so many nodes, up to the tolerance of the solver."""
         low, high = np.array(self.bounds).reshape(-1, 2).T
-        rows = LinearConstraint(self._left(), self._right(margins), np.inf) if self.rows else None
+        left, right = self._left(), self._right(margins)
+        # Rounding whole variables within the tolerance of the solver then breaks no inequality by more than that.
+        size = SIZE / np.maximum(abs(left).max(axis=1).toarray().ravel(), 1e-300) if self.rows else right
+        rows = LinearConstraint(left * size[:, None], right * size, np.inf) if self.rows else None
         options = {"node_limit": n_nodes, "mip_rel_gap": 0.0}
         return milp(self.costs, integrality=np.array(self.whole), bounds=Bounds(low, high), constraints=rows, options=options)
 
