@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 from obliquerules.data.offsets import amounts_given
-from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal
-from obliquerules.inspection.closest.search import ChangeSearch, same_distance, search_all
+from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal, same_distance
+from obliquerules.inspection.closest.search import ChangeSearch, search_all
 from obliquerules.inspection.variables import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import Level

@@ -13,6 +13,13 @@ from obliquerules.arrays import Vector
 
 # The words of a goal that leaves open which of many classes is predicted.
 ANOTHER_CLASS = "another class"
+# Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
+SAME_DISTANCE = 1e-6
+
+
+def same_distance(distance: float) -> float:
+    """Return by how much another distance may differ from this one and still count as the same."""
+    return SAME_DISTANCE * max(1.0, distance)
 
 
 @dataclass(frozen=True)
