@@ -23,9 +23,9 @@ from benchmarks.paper.protocol import loss_within
 from benchmarks.paper.runner import load
 from benchmarks.paper.trials import Trial
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.learning.boosting import blur, boosting, information, loop, refinement
-from obliquerules.learning.boosting.candidate_pool import HARDLY_ANY_SHRINKAGE, PoolProposer
-from obliquerules.learning.solvers.l1_logistic import follow_path
+from obliquerules.learning.boosting import boosting, loop, refinement, selection, soft_conditions
+from obliquerules.learning.boosting.oblique import HARDLY_ANY_SHRINKAGE, PoolProposer
+from obliquerules.learning.l1_logistic import follow_path
 
 # The first of the seeds on whose splits choices are made; those of the reports are others.
 DEVELOPMENT = 100
@@ -69,13 +69,13 @@ VARIANTS = {
     "supports not refitted": ({}, [(PoolProposer, "directions", levels_as_they_are)]),
     "logistic thresholds only": ({}, [(PoolProposer, "objective_threshold", lambda *_: None)]),
     "no axis-parallel splits": ({}, [(PoolProposer, "axis_splits", lambda *_: iter(()))]),
-    "one candidate refitted": ({}, [(boosting, "LEAST_TRIED", 1)]),
-    "ten candidates refitted": ({}, [(boosting, "LEAST_TRIED", 10)]),
-    "ten refitted beside slopes": ({"linear_terms": "auto"}, [(boosting, "LEAST_TRIED_BESIDE_SLOPES", 10)]),
-    "thresholds not blurred": ({}, [(blur, "SHARE", 0.0)]),
-    "blurred loss alone": ({}, [(blur, "SHARE", 1.0)]),
-    "blurred half as wide": ({}, [(blur, "WIDTH", 0.6)]),
-    "blurred twice as wide": ({}, [(blur, "WIDTH", 2.4)]),
+    "one candidate refitted": ({}, [(boosting, "LEAST_REFITTED", 1)]),
+    "ten candidates refitted": ({}, [(boosting, "LEAST_REFITTED", 10)]),
+    "ten refitted beside slopes": ({"linear_terms": "auto"}, [(boosting, "LEAST_REFITTED_BESIDE_SLOPES", 10)]),
+    "thresholds not blurred": ({}, [(soft_conditions, "SHARE", 0.0)]),
+    "blurred loss alone": ({}, [(soft_conditions, "SHARE", 1.0)]),
+    "blurred half as wide": ({}, [(soft_conditions, "WIDTH", 0.6)]),
+    "blurred twice as wide": ({}, [(soft_conditions, "WIDTH", 2.4)]),
     "not refined": ({}, [(refinement.Refiner, "refined", lambda *_, **__: None)]),
     "refined at sharpness 8": ({}, [(refinement, "SHARPNESS", 8.0)]),
     "refined at sharpness 24": ({}, [(refinement, "SHARPNESS", 24.0)]),
@@ -88,7 +88,7 @@ VARIANTS = {
     "effort=4": ({"effort": 4}, []),
     "simplified from 30": ({}, [(loop, "SIZES", range(30, 2, -1))]),
     "swaps of variables": ({}, [(PoolProposer, "directions", with_swaps)]),
-    "one ensemble per rule on the path": ({}, [(information.InformationSelection, "path", lambda _, met: met.grown)]),
+    "one ensemble per rule on the path": ({}, [(selection.InformationSelection, "path", lambda _, met: met.grown)]),
     "complexity_penalty=1": ({"complexity_penalty": 1.0}, []),
     "complexity_penalty=2": ({"complexity_penalty": 2.0}, []),
     "complexity_penalty=3": ({"complexity_penalty": 3.0}, []),

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from benchmarks.stopwatch import mean_seconds
 from obliquerules import DRNetClassifier, LTRNetClassifier
-from obliquerules.learning.nets.binarisation import binarise
+from obliquerules.learning.nets.adam import Adam, NetworkParameters, Phase, falling_linearly, train
+from obliquerules.learning.nets.boxes import binarise
 from obliquerules.learning.nets.decision_network import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
 from obliquerules.learning.nets.decision_network import start as start_of_drnet
 from obliquerules.learning.nets.soft_rules import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, SoftRules, Units
-from obliquerules.learning.nets.training import Adam, NetworkParameters, Phase, falling_linearly, train
 from obliquerules.losses import LOSSES
 
 try:

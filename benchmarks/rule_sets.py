@@ -16,10 +16,9 @@ from benchmarks.paper.published import COMPLEXITY_AT_ZERO_ONE_LOSS
 from benchmarks.paper.runner import load
 from benchmarks.paper.trials import SEEDS_APART
 from obliquerules.data.sample import Sample
-from obliquerules.learning.nets.binarisation import binarise
-from obliquerules.learning.nets.boxes import Boxes, levels_of
+from obliquerules.learning.nets.boxes import Boxes, binarise, levels_of
 from obliquerules.learning.nets.decision_network import Schedule
-from obliquerules.learning.nets.rule_sets import learn_rule_sets
+from obliquerules.learning.nets.drnet import learn_rule_sets
 
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 DATASETS = ("breast_cancer", "banknote", "voice", "magic", "liver")

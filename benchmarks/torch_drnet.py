@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from obliquerules.learning.nets.decision_network import Examples, Noise, Schedule
-from obliquerules.learning.nets.gates import LEAST, MOST, NOISE_SCALE, SHIFT, TEMPERATURE
-from obliquerules.learning.nets.training import NetworkParameters
+from obliquerules.learning.nets.adam import NetworkParameters
+from obliquerules.learning.nets.decision_network import LEAST, MOST, NOISE_SCALE, SHIFT, TEMPERATURE, Examples, Noise, Schedule
 
 
 class Fires(torch.autograd.Function):

@@ -17,7 +17,6 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "mathml",
-    "myst_parser",  # for the pages of the repository that are Markdown
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "_ext", "_templates"]
@@ -52,21 +51,7 @@ html_theme_options = {
     "show_nav_level": 2,
     "show_prev_next": False,
 }
-# Pages that are no part of a section have nothing to list beside the text.
-ALONE = (
-    "index",
-    "install",
-    "tour",
-    "scale",
-    "compare",
-    "cli",
-    "method",
-    "choices",
-    "measurements",
-    "format",
-    "changelog",
-    "cite",
-)
-html_sidebars = {"**": ["sidebar-nav-bs"]} | {page: [] for page in ALONE}
+# Only the reference and the gallery have pages to list beside the text.
+html_sidebars = {"*": [], "api/**": ["sidebar-nav-bs"], "extending/**": ["sidebar-nav-bs"], "gallery/**": ["sidebar-nav-bs"]}
 html_static_path = ["_static"]
 html_css_files = ["formulas.css", "pages.css"]

@@ -1,7 +1,8 @@
-"""The status line: what it says, when, where nobody looks, and that nothing is left of it."""
+"""The status line and the stopwatch: what the line says, when, where nobody looks, and that nothing is left of it."""
 
 import io
 import os
+import pickle
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +14,10 @@ import pytest
 
 from obliquerules import DRNetClassifier, LLTBoostClassifier, LLTBoostClassifierCV, LTRNetClassifier
 from obliquerules import status_line as module
-from obliquerules.cli.speech import spoken
+from obliquerules.cli.console import spoken
 from obliquerules.counted import Counted
 from obliquerules.learning.boosting import boosting
-from obliquerules.status_line import opened, rough, status_line
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch, opened, rough, status_line
 
 SMALL = {"max_rules": 3, "max_variables": 2, "random_state": 0}
 
@@ -74,7 +74,7 @@ def terminal(monkeypatch):
 def slow(monkeypatch):
     """Let a tenth of a second pass whenever a fit looks at its clock."""
     clock = Clock(0.1)
-    monkeypatch.setattr("obliquerules.estimators.rule_model.Stopwatch", lambda: Stopwatch(clock))
+    monkeypatch.setattr("obliquerules.estimators.fitting.Stopwatch", lambda: Stopwatch(clock))
     monkeypatch.setattr(Stopwatch.__init__, "__defaults__", (clock,))
     return clock
 
@@ -382,3 +382,21 @@ def test_an_interrupt_leaves_nothing(rows, terminal, slow, monkeypatch):
 )
 def test_a_time_is_given_in_one_unit(seconds, text):
     assert rough(seconds) == text
+
+
+def test_a_stopwatch_has_the_seconds_since_its_start():
+    times = iter([100.0, 103.0, 107.5])
+    watch = Stopwatch(lambda: next(times))
+    assert [watch.seconds, watch.seconds] == [3.0, 7.5]
+
+
+def test_a_stopwatch_restarted_begins_anew_by_the_same_clock():
+    times = iter([100.0, 103.0, 107.5, 109.0])
+    watch = Stopwatch(lambda: next(times))
+    again = watch.restarted()
+    assert [again.seconds, watch.seconds] == [4.5, 9.0]
+
+
+def test_a_stopwatch_never_goes_back_and_can_be_pickled():
+    watch = pickle.loads(pickle.dumps(Stopwatch()))
+    assert 0.0 <= watch.seconds <= watch.seconds

@@ -20,8 +20,8 @@ from benchmarks.paper.peers import PEERS
 from benchmarks.paper.report import report, tables
 from benchmarks.paper.runner import load, run
 from benchmarks.paper.trials import SEEDS_APART, plan
+from obliquerules.cli.console import prepare_streams, standard_output
 from obliquerules.learning.boosting.lltboost import SELECTIONS
-from obliquerules.streams import prepare_streams, standard_output
 
 CONTENDERS = {**OURS, **PEERS}
 RESULTS = "results.jsonl"

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
+from obliquerules.estimators.networks import DRNetClassifier, LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.tgb import TGBClassifier, TGBRegressor
 from obliquerules.learning.boosting.lltboost import SELECTIONS
 

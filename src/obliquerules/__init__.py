@@ -5,7 +5,6 @@ import typing
 
 if typing.TYPE_CHECKING:
     __version__: str
-    from obliquerules.estimators.drnet import DRNetClassifier
     from obliquerules.estimators.lltboost import (
         LLTBoostClassifier,
         LLTBoostClassifierCV,
@@ -13,9 +12,9 @@ if typing.TYPE_CHECKING:
         LLTBoostRegressorCV,
     )
     from obliquerules.estimators.loading import load_model
-    from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
+    from obliquerules.estimators.networks import DRNetClassifier, LTRNetClassifier, LTRNetRegressor
     from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
-    from obliquerules.learning.solvers.l1_logistic import L1Level, L1Path, l1_logistic_path
+    from obliquerules.learning.l1_logistic import L1Level, L1Path, l1_logistic_path
     from obliquerules.rules import Column, Conjunction, Factor, Membership, Model, Proposition, Rounding, Rule, RuleEnsemble
     from obliquerules.rules.files.fields import ModelFileError
     from obliquerules.versions import show_versions
@@ -52,14 +51,13 @@ __all__ = [
 # The module that each name is imported from when it is first used: scikit-learn takes a second or two to load, and the
 # command line must be able to say what is wrong before that.
 _HOMES = {
-    "estimators.drnet": ("DRNetClassifier",),
     "estimators.lltboost": ("LLTBoostClassifier", "LLTBoostClassifierCV", "LLTBoostRegressor", "LLTBoostRegressorCV"),
-    "estimators.ltrnet": ("LTRNetClassifier", "LTRNetRegressor"),
+    "estimators.networks": ("DRNetClassifier", "LTRNetClassifier", "LTRNetRegressor"),
     "estimators.loading": ("load_model",),
     "estimators.tgb": ("TGBClassifier", "TGBClassifierCV", "TGBRegressor", "TGBRegressorCV"),
     "rules": ("Column", "Conjunction", "Factor", "Membership", "Model", "Proposition", "Rounding", "Rule", "RuleEnsemble"),
     "rules.files.fields": ("ModelFileError",),
-    "learning.solvers.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
+    "learning.l1_logistic": ("L1Level", "L1Path", "l1_logistic_path"),
     "versions": ("show_versions",),
 }
 

@@ -1,4 +1,4 @@
-"""The status line: how far long work has come."""
+"""The status line of long work, and the stopwatch of a fit."""
 
 from __future__ import annotations
 
@@ -19,6 +19,29 @@ Result = TypeVar("Result")
 SILENCE, PAUSE = 2.0, 0.2
 # The width of a line where the stream does not tell.
 COLUMNS = 80
+
+
+class Stopwatch:
+    """The seconds since it was started, which is when it is created.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns seconds that never go back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.began = clock()
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the start."""
+        return self.clock() - self.began
+
+    def restarted(self) -> Stopwatch:
+        """Return a stopwatch by the same clock that starts now."""
+        return Stopwatch(self.clock)
 
 
 class StatusLine:

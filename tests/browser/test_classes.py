@@ -10,7 +10,7 @@ from obliquerules import Rule, RuleEnsemble
 from obliquerules.losses import MultinomialLoss
 from obliquerules.rules.model import NO_LOSSES
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 from ..report.mixed import any_rows
 from .models import CULTIVARS, ODD_CLASSES, measured, of_classes, three
@@ -241,7 +241,7 @@ def test_the_edited_model_comes_back(workbench):
     assert back.ensemble_ == model.ensemble_.with_rules(model.ensemble_.rules[1:-1])
     assert back.path_ == model.path_
     assert back.classes_.tolist() == model.classes_.tolist()
-    assert '"version": "2.1"' in page.payload["file"]
+    assert '"version": 1' in page.payload["file"]
     step, other = back.edits_
     assert step.description == f"drop rule 0: {told(model.ensemble_, 0)}"
     assert (other.rule, other.description) == (last - 1, f"drop rule {last - 1}: {told(model.ensemble_, last)}")
@@ -296,7 +296,7 @@ def test_hostile_names_of_classes_are_text(workbench):
 
 def test_on_a_narrow_page_weights_stand_beside_the_names_of_classes(workbench):
     page, model, _, _ = open_three(workbench)
-    (code, *_) = model.ensemble_[0].spoken_for
+    (code, *_) = model.ensemble_[0].classes_with_weight
     name = model.classes_[code]
     assert name not in page.text("rule-0")
     page.resize(390)

@@ -19,8 +19,8 @@ from sklearn.metrics import (
 
 from obliquerules import RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.style import PLAIN
-from obliquerules.rules.text import Wording
+from obliquerules.rules.text.formats import Wording
+from obliquerules.rules.text.style import PLAIN
 
 from ..export.models import MODELS as ODD
 from .models import HOSTILE, KINDS, fitted, holding, hostile, stairs

@@ -139,7 +139,7 @@ class Workbench:
 
     def give(self, index, value):
         """Fill in an exposure or offset; None leaves it out."""
-        field = self.find(f"given-{index}")
+        field = self.find(f"offset-{index}")
         field.clear()
         if value is not None:
             field.send_keys(repr(float(value)))

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
+from obliquerules.cli.console import WorkFailedError
 from obliquerules.cli.output import writing
-from obliquerules.cli.speech import WorkFailedError
 
 from .executable import COMMAND, ENVIRONMENT, run
 

@@ -11,15 +11,15 @@ import pytest
 
 from obliquerules import load_model
 from obliquerules.cli import export as command
-from obliquerules.export.dialects import DIALECTS
-from obliquerules.export.registry import TARGETS
+from obliquerules.export.export_formats import EXPORT_FORMATS
+from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.workbook import read_cells
 
 from .executable import COMMAND, ENVIRONMENT, FULL_DISK, refused, run, write_csv
 
 
 def test_all_targets_and_dialects_are_offered():
-    assert set(command.FORMS) == set(TARGETS) - {"frame"}
+    assert set(command.FORMS) == set(EXPORT_FORMATS) - {"frame"}
     assert set(command.DIALECTS) == set(DIALECTS)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from obliquerules import LLTBoostClassifier, load_model
 
-from ..data.workbooks import DATE, Styled, write_workbook
 from .executable import refused, run, write_csv
+from .workbooks import DATE, Styled, write_workbook
 
 FIT = ("--target", "outcome", "--set", "max_rules=4", "--set", "linear_terms=false", "--missing-values", "unknown", "-o")
 READ = ("--missing-values", "unknown")

@@ -9,8 +9,8 @@ import pytest
 
 from obliquerules import load_model
 
-from ..data.workbooks import write_workbook
 from .executable import refused, run, write_csv
+from .workbooks import write_workbook
 
 FIT = ("--target", "state", "--set", "max_rules=2", "-o")
 

@@ -6,12 +6,12 @@ from argparse import Namespace
 import numpy as np
 import pytest
 
-from obliquerules.cli.counts import against_counts
-from obliquerules.cli.data import read_data
+from obliquerules.cli.column_summary import column_lines, column_records
+from obliquerules.cli.input_table import read_data
+from obliquerules.cli.io.data_file import DataFile, check_names
 from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
-from obliquerules.cli.training import training_data
-from obliquerules.cli.understood import column_lines, column_records
-from obliquerules.data.files import DataFile, check_names
+from obliquerules.cli.target_column import against_counts
+from obliquerules.cli.training_table import training_data
 from obliquerules.estimators.loading import ESTIMATORS
 from obliquerules.rules import Block
 

@@ -12,7 +12,7 @@ from dask.callbacks import Callback
 
 from obliquerules.data import blocks
 from obliquerules.data.dask_tables import ADDED_AT_A_TIME, DaskTable, dask_table
-from obliquerules.data.tables import Reading, Roles, RowsOfTable
+from obliquerules.data.stored_tables import ColumnRoles, StoredRows, TableReader
 from obliquerules.losses import LOSSES
 from obliquerules.rules.columns import Columns
 
@@ -78,8 +78,8 @@ def test_the_rows_of_a_table_are_not_sent_with_a_statistic():
 
     frame = dd.from_pandas(pd.DataFrame({"a": np.arange(1e5), "b": np.arange(1e5)}), npartitions=2)
     table = Keep(frame)
-    roles = Roles.of(table, "b", None, None, None)
-    rows = RowsOfTable(table, Reading(roles, Columns.of(["a"]), LOSSES["squared"], None, None, None, 1.0))
+    roles = ColumnRoles.of(table, "b", None, None, None)
+    rows = StoredRows(table, TableReader(roles, Columns.of(["a"]), LOSSES["squared"], None, None, None, 1.0))
     assert rows.fold(lambda part: float(part.y.sum())) == np.arange(1e5).sum()
     assert sent[0] < 10_000
 

@@ -1,4 +1,4 @@
-"""Sketches: the same rows whatever their order and blocks, with the weight of all that are equal to them."""
+"""Subsample: the same rows whatever their order and blocks, with the weight of all that are equal to them."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from obliquerules.data import blocks
 from obliquerules.data.blocks import RowsInMemory
-from obliquerules.data.subsample import shares, some_rows
+from obliquerules.data.subsample import shares, subsample
 from obliquerules.rules import Block
 
 
 def chosen(X, y, weight=None, offset=None, most=50, n_strata=1):
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)) if weight is None else weight, offset)
     strata = (lambda y: np.zeros(len(y), dtype=np.intp)) if n_strata == 1 else (lambda y: y.astype(np.intp))
-    return some_rows(rows, strata, n_strata, most)[0]
+    return subsample(rows, strata, n_strata, most)[0]
 
 
 def numbers(n=500, seed=0):

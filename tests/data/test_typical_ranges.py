@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.data.typical_ranges import Ends
+from obliquerules.data.typical_ranges import ColumnTails
 
 
 def simple_range(values, weight):
@@ -28,7 +28,7 @@ def test_a_range_is_the_same_from_any_blocks(cells, cuts):
     weight = np.array([one for _, one in cells], dtype=float)
     at = sorted({cut for cut in cuts if cut < len(values)})
     parts = zip(np.split(values, at), np.split(weight, at), strict=True)
-    first, *others = (Ends.of(*part) for part in parts)
+    first, *others = (ColumnTails.of(*part) for part in parts)
     found = first
     for other in others:
         found = found + other
@@ -39,5 +39,5 @@ def test_a_range_is_the_same_from_any_blocks(cells, cuts):
     low, high = found.range
     assert expected[0] <= low <= expected[1] or expected[0] == expected[1] == low
     assert expected[2] <= high <= expected[3]
-    assert found.range == Ends.of(values, weight).range
-    assert found.range == Ends.of(np.repeat(values, weight.astype(int)), np.ones(int(weight.sum()))).range
+    assert found.range == ColumnTails.of(values, weight).range
+    assert found.range == ColumnTails.of(np.repeat(values, weight.astype(int)), np.ones(int(weight.sum()))).range

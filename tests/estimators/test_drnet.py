@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 
 from obliquerules import DRNetClassifier, load_model
 from obliquerules.learning.method import Task
-from obliquerules.learning.nets.binarisation import binarise
+from obliquerules.learning.nets.boxes import binarise
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block
 

@@ -244,7 +244,7 @@ def test_ten_classes_share_their_rules() -> None:
     model = LTRNetClassifier(n_penalties=1, max_penalty=0.004, n_restarts=2, random_state=0).fit(X[:300], y[:300])
     assert len(model.ensemble_) <= 10
     assert model.score(X[300:600], y[300:600]) > 0.7
-    assert max(len(rule.spoken_for) for rule in model.ensemble_) > 2
+    assert max(len(rule.classes_with_weight) for rule in model.ensemble_) > 2
 
 
 @BOTH
@@ -258,7 +258,7 @@ def test_with_many_classes_too_a_longer_path_has_lower_loss(discretization: str)
     assert sizes == sorted(set(sizes))
     assert discretization == "paper" or risks == sorted(risks, reverse=True)
     assert all(ensemble.outputs == ("one", "side", "two", "up") for ensemble in model.path_)
-    assert all(rule.spoken_for for ensemble in model.path_ for rule in ensemble)
+    assert all(rule.classes_with_weight for ensemble in model.path_ for rule in ensemble)
     assert all(abs(sum(ensemble.intercepts)) < 1e-9 for ensemble in model.path_)
 
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules import LLTBoostRegressor
-from obliquerules.estimators.typed_rules import read_typed
+from obliquerules.estimators.editing import read_typed
 from obliquerules.rules import Block, RuleEnsemble
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 from ..rules import hostile
 

@@ -8,10 +8,10 @@ import sqlglot
 
 from benchmarks.datasets import DATASETS
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
-from obliquerules.export.dialects import DIALECTS
+from obliquerules.export.export_formats import find_format
 from obliquerules.export.frame import LIBRARIES, installed_libraries, outputs_of
-from obliquerules.export.registry import find_target
 from obliquerules.export.source import Source
+from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.verification import BLOCK, compare
 
 from .engines import ENGINES as EVERYWHERE
@@ -56,7 +56,7 @@ def runner(engine, source, request):
         pytest.skip(f"{library} is not installed")
     if engine == "PostgreSQL":
         options = options | {"connection": request.getfixturevalue("postgres")}
-    target = find_target(to, **({} if library else options))
+    target = find_format(to, **({} if library else options))
     product = target.write(source)
     if library is not None:
         return lambda rows: outputs_of(product, source, rows, library), source.outputs
@@ -91,4 +91,4 @@ def test_a_million_rows_agree(model, engine, request):
 @pytest.mark.parametrize("model", MODELS)
 def test_queries_of_every_dialect_parse(model, dialect):
     source, _ = source_and_inputs(model)
-    assert len(sqlglot.parse(find_target("sql", dialect=dialect).write(source), dialect=dialect)) == 1
+    assert len(sqlglot.parse(find_format("sql", dialect=dialect).write(source), dialect=dialect)) == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from obliquerules.export.registry import find_target
+from obliquerules.export.export_formats import find_format
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError, compare, telling_rows
 from obliquerules.rules import Model
@@ -30,20 +30,20 @@ int main(void) { double x[3] = {0, 0, 0}; return first_score(x) != second_score(
 @pytest.mark.parametrize("flags", [STRICT, FAST], ids=["strict", "fast"])
 @pytest.mark.parametrize("model", ["ordinary", "hostile names", "constant", "large rates", "slopes", "extreme slopes"])
 def test_the_options_of_the_compiler_do_not_matter(model, flags):
-    target, source = find_target("c"), Source(Model.of(*MODELS[model]), contributions=True)
+    target, source = find_format("c"), Source(Model.of(*MODELS[model]), contributions=True)
     rows = telling_rows(source)
     compare(source, rows, target.run_with(flags, target.write(source), source, rows))
 
 
 def test_arithmetic_that_is_not_ieee_is_refused_by_the_header():
-    target, source = find_target("c"), Source(Model.of(*MODELS["ordinary"]))
+    target, source = find_format("c"), Source(Model.of(*MODELS["ordinary"]))
     with pytest.raises(ExportError, match="compile without -ffast-math"):
         target.run_with(["-ffast-math"], target.write(source), source, telling_rows(source))
 
 
 def test_two_models_go_into_one_program(tmp_path):
     for prefix in ("first_", "second_"):
-        header = find_target("c", prefix=prefix).write(Source(Model.of(*MODELS["ordinary"])))
+        header = find_format("c", prefix=prefix).write(Source(Model.of(*MODELS["ordinary"])))
         (tmp_path / f"{prefix}model.h").write_text(header, encoding="utf-8")
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     subprocess.run(["cc", "-std=c99", "-o", "program", "program.c", "-lm"], cwd=tmp_path, check=True)

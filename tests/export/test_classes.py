@@ -13,11 +13,11 @@ import sqlglot
 from hypothesis import HealthCheck, given, settings
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
-from obliquerules.export.dialects import DIALECTS
 from obliquerules.export.document import document_model
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.frame import LIBRARIES, installed_libraries
-from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
+from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.verification import BLOCK, ExportError, compare, telling_rows
 from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES, class_loss
@@ -48,7 +48,7 @@ def options_of(engine, request):
 
 def hold_to_the_model(source, engine, n_rows, request):
     to, options = options_of(engine, request)
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     product, rows = target.write(source), mixed_rows(source, n_rows)
     for first in range(0, n_rows, BLOCK):
         block = target.comparable(source, rows[first : first + BLOCK])
@@ -104,7 +104,7 @@ def test_any_model_on_postgres(postgres, model):
 @settings(max_examples=5, deadline=None)
 @given(class_models() | given_models())
 def test_any_model_in_c_without_a_warning(model):
-    target, source = find_target("c"), Source(model, contributions=True)
+    target, source = find_format("c"), Source(model, contributions=True)
     rows = target.comparable(source, telling_rows(source))
     compare(source, rows, target.run_with(STRICT, target.write(source), source, rows))
 
@@ -127,7 +127,7 @@ def rate_model(kind="exposure", names=("years",)):
 
 def ran(model, engine, X, request, contributions=False):
     to, options = options_of(engine, request)
-    source, target = Source(model, contributions), find_target(to, **options)
+    source, target = Source(model, contributions), find_format(to, **options)
     return target.run(target.write(source), source, np.array(X, dtype=np.float64))
 
 
@@ -225,7 +225,7 @@ def test_given_values_have_the_shape_of_the_rows():
 @pytest.mark.parametrize("engine", IN_PROCESS)
 def test_an_order_of_classes_that_differs_is_refused(engine):
     to, options = ENGINES[engine]
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     ours = Source(small_model(), contributions=True)
     theirs = Source(replace(ours.model, labels=Labels.of_classes(np.array(["b", "a", "c"]))), contributions=True)
     with pytest.raises(ExportError, match=r"its class is '[ab]' instead of '[ab]'"):
@@ -235,7 +235,7 @@ def test_an_order_of_classes_that_differs_is_refused(engine):
 @pytest.mark.parametrize("engine", IN_PROCESS)
 def test_an_exposure_that_is_left_out_is_refused(engine):
     to, options = ENGINES[engine]
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     ours = Source(rate_model(), contributions=True)
     theirs = Source(rate_model("offset"), contributions=True)
     with pytest.raises(ExportError, match=r"'years': .*its score is .* instead of"):
@@ -292,7 +292,7 @@ def test_a_frame_keeps_its_columns_and_the_type_of_labels(library):
 
 @pytest.mark.parametrize("name", installed_libraries())
 def test_a_frame_without_the_exposure_is_refused(name):
-    scorer = find_target("frame").write(Source(rate_model()))
+    scorer = find_format("frame").write(Source(rate_model()))
     with pytest.raises(ValueError, match="The frame has no column 'years'"):
         scorer(LIBRARIES[name].make({"age": np.ones(2)}))
 
@@ -304,7 +304,7 @@ def test_a_frame_without_the_exposure_is_refused(name):
 @pytest.mark.parametrize("model", ["3 classes", "10 classes", "scores far apart", *GIVEN])
 def test_queries_parse_in_every_dialect(model, dialect):
     parsed = sqlglot.parse(
-        find_target("sql", dialect=dialect).write(Source(MODELS[model], contributions=True)), dialect=dialect
+        find_format("sql", dialect=dialect).write(Source(MODELS[model], contributions=True)), dialect=dialect
     )
     assert len(parsed) == 1
     if model == "10 classes":
@@ -315,17 +315,17 @@ def test_queries_parse_in_every_dialect(model, dialect):
 @pytest.mark.parametrize("model", [small_model([3, 5, 7], [(1.0, 0.0, 1.0)]), rate_model(), rate_model("offset")])
 def test_queries_that_run_elsewhere_give_the_same_when_translated(model, dialect):
     source = Source(model, contributions=True)
-    product = find_target("sql", dialect=dialect).write(source)
+    product = find_format("sql", dialect=dialect).write(source)
     (translated,) = sqlglot.transpile(product, read=dialect, write="sqlite")
     rows = telling_rows(source)
     with contextlib.closing(DIALECTS["sqlite"].connect()) as connection:
-        computed = find_target("sql", dialect="sqlite", connection=connection).run(translated, source, rows)
+        computed = find_format("sql", dialect="sqlite", connection=connection).run(translated, source, rows)
     compare(source, rows, computed)
 
 
 def test_the_rules_stand_in_a_query_once_for_each_class_they_speak_for():
     model = small_model(labels=range(30), weights=[np.eye(30)[3] + np.eye(30)[7]] * 5)
-    query = find_target("sql").write(Source(model))
+    query = find_format("sql").write(Source(model))
     assert query.count(">= 50e0") + query.count("BETWEEN 50e0") == 10
     assert query.count("1e300") == 2
 
@@ -383,7 +383,7 @@ def test_a_document_has_the_whole_model(model):
     exported = export(MODELS[model], "json").content
     found = document_model(parse_document(exported.encode(), "the export"))
     assert (found.ensemble, found.labels, found.offset) == (MODELS[model].ensemble, MODELS[model].labels, MODELS[model].offset)
-    assert json.loads(exported)["version"] == "2.1"
+    assert json.loads(exported)["version"] == 1
 
 
 def test_a_table_in_latex_says_what_a_prediction_takes_besides():

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.export.excel import ExcelLanguage, _far_from_thresholds
-from obliquerules.export.registry import export, find_target
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
 from obliquerules.export.workbook import read_cells
@@ -141,7 +141,7 @@ def test_formulas_have_nothing_that_a_program_may_decode():
 
 
 def test_a_class_that_does_not_belong_to_the_score_is_refused():
-    target = find_target("excel", office=False)
+    target = find_format("excel", office=False)
     sources = [Source(Model.of(SMALL, LOSSES["logistic"], Labels.of(pair)), True) for pair in (["a", "b"], ["a", "c"])]
     with pytest.raises(ExportError, match="its score is nan instead of"):
         target._verified(sources[0], target.write(sources[1]), np.empty((0, 3)))

@@ -11,9 +11,9 @@ import pytest
 import sqlglot
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.export.dialects import DIALECTS
-from obliquerules.export.registry import export, find_target
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
+from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.verification import compare, telling_rows
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
@@ -34,8 +34,8 @@ every_dialect = pytest.mark.parametrize("dialect", ["bigquery", "tsql"])
 
 def outputs(source, dialect, rows, engine, connection):
     """Return what the query of one dialect gives, translated and run by another database."""
-    target = find_target("sql", dialect=engine, connection=connection)
-    product = find_target("sql", dialect=dialect).write(source)
+    target = find_format("sql", dialect=engine, connection=connection)
+    product = find_format("sql", dialect=dialect).write(source)
     (translated,) = sqlglot.transpile(product, read=dialect, write=engine)
     assert 'FROM "data" AS data' in translated  # the words in which the other target finds its table
     return target.run(translated, source, rows)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from obliquerules import RuleEnsemble
+from obliquerules.export.export_formats import export
 from obliquerules.export.frame import LIBRARIES, SUPPORTED
-from obliquerules.export.registry import export
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 

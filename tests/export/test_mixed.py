@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostClassifier, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
-from obliquerules.export.dialects import DIALECTS
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.frame import installed_libraries
-from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
+from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.verification import BLOCK, ExportError, compare, telling_rows
 from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES
@@ -50,7 +50,7 @@ def holdings(source, rows):
 
 def hold_to_the_model(source, engine, n_rows, request):
     to, options = options_of(engine, request)
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     product, rows = target.write(source), mixed_rows(source, n_rows)
     assert min(holdings(source, rows)) > 0
     for first in range(0, n_rows, BLOCK):
@@ -105,7 +105,7 @@ def test_any_mixed_model_on_postgres(postgres, ensemble):
 @settings(max_examples=8, deadline=None)
 @given(mixed_ensembles())
 def test_any_mixed_model_in_c(ensemble):
-    target, source = find_target("c"), Source(Model.of(ensemble, SQUARED), contributions=True)
+    target, source = find_format("c"), Source(Model.of(ensemble, SQUARED), contributions=True)
     rows = target.comparable(source, telling_rows(source))
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
     compare(source, rows, target.run_with(flags, target.write(source), source, rows))
@@ -129,7 +129,7 @@ def test_a_condition_that_differs_is_refused(engine, change):
         for test in (Membership(0, ["red"]), CHANGES[change])
     )
     to, options = ENGINES[engine]
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     with pytest.raises(ExportError, match=r"In row \d+, with \{'colour': .*its score is"):
         target._verified(ours, target.write(theirs), np.empty((0, 2)))
 
@@ -164,7 +164,7 @@ def test_a_factor_that_differs_is_refused(engine, change):
         for factor in (Factor(0, 50.1, 20.3, 80.7), FACTOR_CHANGES[change])
     )
     to, options = ENGINES[engine]
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     with pytest.raises(ExportError, match=r"In row \d+, with \{'a': .*its (score|rule_0) is"):
         target._verified(ours, target.write(theirs), np.empty((0, 2)))
 
@@ -207,7 +207,7 @@ def fitted():
 
 
 def predictions(model, frame):
-    return model.ensemble_(model._read(frame, warned=False))
+    return model.ensemble_(model._read(frame, warned=False).X)
 
 
 @pytest.mark.filterwarnings("ignore:(Values are missing|Levels that were not seen)")
@@ -243,7 +243,7 @@ def test_a_query_runs_on_the_raw_table(fitted):
 @pytest.mark.parametrize("library", installed_libraries())
 def test_a_scorer_takes_the_raw_frame(library, fitted):
     model, frame, _ = fitted
-    scorer, made = find_target("frame").write(Source(model.model_)), frame.assign(row=np.arange(len(frame)))
+    scorer, made = find_format("frame").write(Source(model.model_)), frame.assign(row=np.arange(len(frame)))
     if library == "polars":
         made = pytest.importorskip("polars").from_pandas(made)
     if library in ("pyarrow", "duckdb"):
@@ -281,7 +281,7 @@ def test_times_with_a_zone_are_refused_by_a_scorer():
 
 @pytest.mark.parametrize("make", [list, lambda dates: pd.Series(dates, dtype=object)])
 def test_dates_that_pandas_keeps_as_objects_are_refused_by_a_scorer(make):
-    scorer = find_target("frame").write(of_one_rule("date"))
+    scorer = find_format("frame").write(of_one_rule("date"))
     with pytest.raises(ValueError, match=r"The column 'admitted' is of type Object: make it .* by pandas.to_datetime"):
         scorer(pd.DataFrame({"admitted": make([datetime.date(2021, 3, 1)])}))
 
@@ -310,7 +310,7 @@ def test_a_scorer_takes_text_and_categories(library, kind):
         )
     frame = package.table({"colour": values}) if library == "pyarrow" else package.DataFrame({"colour": values})
     for said, scores in (("in", [1.75, 0.25, 0.25]), ("not in", [0.25, 1.75, 0.25])):
-        scored = find_target("frame").write(of_one_rule(said))(frame)["score"]
+        scored = find_format("frame").write(of_one_rule(said))(frame)["score"]
         assert (scored.to_pylist() if library == "pyarrow" else scored.to_list()) == scores
 
 
@@ -420,7 +420,7 @@ def of_one_rule(said):
 
 @pytest.mark.parametrize(("language", "said"), [(language, said) for language in SAID for said in SAID[language]])
 def test_conditions_read_like_the_language(language, said):
-    target = find_target("sql", dialect=language) if language in DIALECTS else find_target(language)
+    target = find_format("sql", dialect=language) if language in DIALECTS else find_format(language)
     product = target.write(of_one_rule(said))
     if language == "excel":
         product = "\n".join(cell.formula or "" for cell in read_cells(product, 1).values())
@@ -429,13 +429,13 @@ def test_conditions_read_like_the_language(language, said):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_queries_of_factors_parse_in_their_dialect(dialect):
-    query = find_target("sql", dialect=dialect).write(Source(MODELS["factors"]))
+    query = find_format("sql", dialect=dialect).write(Source(MODELS["factors"]))
     assert len(sqlglot.parse(query, dialect=dialect)) == 1
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_queries_parse_in_their_dialect_and_keep_their_levels(dialect):
-    parsed = sqlglot.parse(find_target("sql", dialect=dialect).write(Source(Model.of(MIXED, SQUARED))), dialect=dialect)
+    parsed = sqlglot.parse(find_format("sql", dialect=dialect).write(Source(Model.of(MIXED, SQUARED))), dialect=dialect)
     assert len(parsed) == 1
     texts = {literal.this for literal in parsed[0].find_all(sqlglot.exp.Literal, sqlglot.exp.National)}
     assert set(COLOURS) <= texts
@@ -489,7 +489,7 @@ def test_text_in_c(tmp_path):
 def test_levels_that_a_language_does_not_have_are_refused(to, options):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Membership(0, ["\0", ""])]))], 0.0, [Column("a", ("\0", ""))])
     with pytest.raises(ValueError, match=r"level '(\\x00)?'"):
-        find_target(to, **options).write(Source(Model.of(ensemble, SQUARED)))
+        find_format(to, **options).write(Source(Model.of(ensemble, SQUARED)))
 
 
 # ---- the types of tables

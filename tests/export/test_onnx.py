@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from obliquerules import Column, Conjunction, Membership, Proposition, Rule, RuleEnsemble, load_model
-from obliquerules.export.registry import export
+from obliquerules.export.export_formats import export
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Column, Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.export.dialects import DIALECTS, smallest_factor
-from obliquerules.export.registry import export, find_target
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
+from obliquerules.export.sql_dialects import DIALECTS, smallest_factor
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor, Model
-from obliquerules.rules.moments import EPOCH
+from obliquerules.rules.columns import EPOCH
 
 from ..rules.strategies import any_finite, ensembles, matrices
 from .models import MODELS, NAMED, ORDINARY
@@ -33,7 +33,7 @@ def columns_of(query, dialect):
 )
 def test_queries_parse_in_their_dialect(model, dialect):
     ensemble, loss = MODELS[model]
-    query = find_target("sql", dialect=dialect).write(Source(Model.of(ensemble, loss), contributions=True))
+    query = find_format("sql", dialect=dialect).write(Source(Model.of(ensemble, loss), contributions=True))
     assert len(sqlglot.parse(query, dialect=dialect)) == 1
 
 
@@ -93,7 +93,7 @@ def test_a_condition_of_postgres_is_as_short_as_any():
     ],
 )
 def test_a_table_is_quoted_part_by_part(table, written):
-    assert f"FROM {written} AS data" in find_target("sql", table=table).write(Source(Model.of(SMALL, LOSS)))
+    assert f"FROM {written} AS data" in find_format("sql", table=table).write(Source(Model.of(SMALL, LOSS)))
 
 
 def test_names_of_outputs_are_kept_apart_from_columns():
@@ -132,7 +132,7 @@ def test_times_count_with_their_microseconds(dialect, many, threshold, written):
     columns = [Column("seen", kind="time")]
     tests = [Rule(0.7, Conjunction([Proposition([0], [sign], sign * (threshold / 1e6))])) for sign in (1.0, -1.0)]
     ensemble = RuleEnsemble([*tests, Rule(1e-3, factor=Factor(0, 1e9))], 0.25, columns)
-    target, source = find_target("sql", dialect=dialect, table="visits"), Source(Model.of(ensemble, LOSSES["squared"]))
+    target, source = find_format("sql", dialect=dialect, table="visits"), Source(Model.of(ensemble, LOSSES["squared"]))
     with contextlib.closing(target._language.connect()) as connection:
         connection.execute(f"CREATE TABLE visits (place INTEGER, seen {'TEXT' if dialect == 'sqlite' else 'TIMESTAMP'})")
         times = [(EPOCH + datetime.timedelta(microseconds=one)).isoformat(written) for one in many]
@@ -143,7 +143,7 @@ def test_times_count_with_their_microseconds(dialect, many, threshold, written):
 
 def test_sqlite_reads_times_with_a_zone():
     ensemble = RuleEnsemble([Rule(1.0, factor=Factor(0))], 0.0, [Column("seen", kind="time")])
-    target = find_target("sql", dialect="sqlite", table="visits")
+    target = find_format("sql", dialect="sqlite", table="visits")
     with contextlib.closing(target._language.connect()) as connection:
         connection.execute("CREATE TABLE visits (seen TEXT)")
         times = ["2021-03-01 12:00:00.5Z", "2021-03-01 14:00:00.25+02:00", "2021-03-01", "2021-03-01 12:00", None]

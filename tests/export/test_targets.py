@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.export.registry import TARGETS, export, find_target
+from obliquerules.export.export_formats import EXPORT_FORMATS, export, find_format
 from obliquerules.export.source import Source
 from obliquerules.export.verification import ExportError
 from obliquerules.losses import LOSSES
@@ -39,7 +39,7 @@ def exported(model, kind, **more):
 
 
 def test_every_target_is_tried():
-    assert {to for to, _ in RUNNING.values()} | {"latex"} == set(TARGETS)
+    assert {to for to, _ in RUNNING.values()} | {"latex"} == set(EXPORT_FORMATS)
 
 
 @pytest.mark.parametrize(("model", "kind"), [pair for pair in itertools.product(MODELS, RUNNING) if pair not in TOO_LARGE])
@@ -55,7 +55,7 @@ def test_there_is_no_mismatch(model, kind):
 def test_contributions_are_given_on_request(kind):
     to, options = RUNNING[kind]
     source = Source(Model.of(ORDINARY, LOSSES["logistic"]), contributions=True)
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     X = np.array([[0.0, 0.0, 0.0], [1.0, 5.0, -3.0]])
     computed = target.run(target.write(source), source, X)
     assert computed[:, 2:].tolist() == [[-3.85, 0.0, 0.0], [-3.85, 0.1 + 0.2, 0.0]]
@@ -66,7 +66,7 @@ def test_contributions_are_given_on_request(kind):
 def test_what_is_missing_is_scored_and_what_is_huge_is_not(kind):
     to, options = RUNNING[kind]
     ensemble = RuleEnsemble.parse("+1.5 if True\n-2 if age + 0.5 bmi >= 70\n+1 if age >= 20", ["age", "unused", "bmi"])
-    target, source = find_target(to, **options), Source(Model.of(ensemble, LOSSES["logistic"]), contributions=True)
+    target, source = find_format(to, **options), Source(Model.of(ensemble, LOSSES["logistic"]), contributions=True)
     X = np.array([[30.0, np.nan, 20.0], [np.nan, 1.0, 90.0], [80.0, 1.0, np.nan], [np.inf, 0.0, 0.0], [0.0, 0.0, -1e301]])
     if kind == "Excel":
         X = X[[0, 1, 2, 4]]  # there is no infinity
@@ -80,7 +80,7 @@ def test_what_is_missing_is_scored_and_what_is_huge_is_not(kind):
 @pytest.mark.parametrize("kind", RUNNING)
 def test_tiny_predictions_agree_in_their_digits(kind, loss):
     to, options = RUNNING[kind]
-    target, source = find_target(to, **options), Source(Model.of(RuleEnsemble.parse("+100 x", ["x"]), LOSSES[loss]))
+    target, source = find_format(to, **options), Source(Model.of(RuleEnsemble.parse("+100 x", ["x"]), LOSSES[loss]))
     X = np.array([[-20.0], [-7.5], [-6.5], [-5.0], [-1.0], [20.0]])
     expected = np.exp(np.clip(100.0 * X[:, 0], -600.0, 600.0 if loss == "poisson" else -1e-300))
     computed = target.run(target.write(source), source, X)[:, 1]
@@ -106,7 +106,7 @@ def test_any_model_on_any_rows(kind):
 
 
 def test_a_threshold_of_a_conjunction_that_differs_is_refused():
-    target = find_target("python")
+    target = find_format("python")
     ours, theirs = (
         Source(
             Model.of(
@@ -144,7 +144,7 @@ def test_a_slope_in_latex():
 @pytest.mark.parametrize("kind", RUNNING)
 def test_a_product_that_differs_is_refused(kind):
     to, options = RUNNING[kind]
-    target = find_target(to, **options)
+    target = find_format(to, **options)
     source = Source(Model.of(ORDINARY, LOSSES["logistic"]))
     condition = ORDINARY.rules[0].condition.propositions[0]
     moved = Proposition(condition.columns, condition.weights, np.nextafter(condition.threshold, 1.0))

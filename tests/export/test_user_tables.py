@@ -11,10 +11,10 @@ import sqlglot
 from sqlglot.optimizer.qualify import qualify
 
 from obliquerules import Conjunction, Proposition, Rule, RuleEnsemble, TGBClassifier
-from obliquerules.export.dialects import DIALECTS
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.frame import LIBRARIES, installed_libraries
-from obliquerules.export.registry import export, find_target
 from obliquerules.export.source import Source
+from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 
@@ -144,7 +144,7 @@ def test_postgres_tells_upper_from_lower_case_and_refuses_what_is_the_same(postg
 @pytest.mark.parametrize("name", ["score", "prediction", "rule_0", "other"])
 def test_every_dialect_finds_an_ambiguous_name(dialect, name):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))], -0.5, ["s"])
-    query = find_target("sql", dialect=dialect, table="t").write(Source(Model.of(ensemble, LOGISTIC), contributions=True))
+    query = find_format("sql", dialect=dialect, table="t").write(Source(Model.of(ensemble, LOGISTIC), contributions=True))
     quoted = DIALECTS[dialect].quoted
     schema = {quoted("t"): {quoted("s"): "double", quoted(name): "double"}}
     parsed = sqlglot.parse_one(query, dialect=dialect)
@@ -188,13 +188,13 @@ NO_TABLES = [[], (), "", ["sales", ""], [3], 3, None, b"data", "a\0", "a..b", ".
 @pytest.mark.parametrize("table", NO_TABLES)
 def test_a_table_needs_a_name(table):
     with pytest.raises(ValueError, match="table must be a name"):
-        find_target("sql", table=table)
+        find_format("sql", table=table)
 
 
 @pytest.mark.parametrize("library", installed_libraries())
 def test_no_column_of_a_frame_is_overwritten(library):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))], 0.0, ["age"])
-    scorer = find_target("frame").write(Source(Model.of(ensemble, LOGISTIC)))
+    scorer = find_format("frame").write(Source(Model.of(ensemble, LOGISTIC)))
     for name in ("score", "prediction", *([] if LIBRARIES[library].case_sensitive else ["Score"])):
         frame = LIBRARIES[library].make({"age": np.ones(2), name: np.ones(2)})
         with pytest.raises(ValueError, match=f"The frame has a column '{name}', which is called like an output"):

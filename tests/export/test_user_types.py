@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from obliquerules import LLTBoostClassifier, RuleEnsemble
-from obliquerules.export.dialects import DIALECTS
-from obliquerules.export.registry import export, find_target
+from obliquerules.export.export_formats import export, find_format
 from obliquerules.export.source import Source
+from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.verification import ExportError
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
@@ -194,7 +194,7 @@ every_end = pytest.mark.parametrize("end", [fail, differ, succeed])
 def test_sqlite_connections_stay_as_they_were(end, isolation):
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=isolation)) as connection:
         connection.row_factory = sqlite3.Row
-        target = find_target("sql", dialect="sqlite", connection=connection)
+        target = find_format("sql", dialect="sqlite", connection=connection)
         end(target)
         assert not connection.in_transaction
         assert connection.execute("SELECT name FROM sqlite_temp_master").fetchall() == []
@@ -211,7 +211,7 @@ def test_sqlite_connections_stay_as_they_were(end, isolation):
 @every_end
 def test_duckdb_connections_stay_as_they_were(end):
     with contextlib.closing(duckdb.connect(":memory:")) as connection:
-        target = find_target("sql", connection=connection)
+        target = find_format("sql", connection=connection)
         connection.execute("CREATE TABLE mine (x INTEGER)")
         connection.execute("BEGIN")
         connection.execute("INSERT INTO mine VALUES (1)")
@@ -234,7 +234,7 @@ def test_postgres_connections_stay_as_they_were(end, autocommit, busy, postgres)
             connection.execute("BEGIN")
             connection.execute("CREATE TEMPORARY TABLE mine (x integer)")
         before = connection.info.transaction_status
-        end(find_target("sql", dialect="postgres", connection=connection))
+        end(find_format("sql", dialect="postgres", connection=connection))
         assert connection.info.transaction_status == before
         left = connection.execute("SELECT relname FROM pg_class WHERE relname IN ('mine', 'obliquerules_rows')").fetchall()
         assert [row["relname"] for row in left] == ["mine"] * busy

@@ -40,7 +40,7 @@ def test_printed_rule_table_has_a_column_for_each_class_and_the_most_frequent_on
         for output, name in enumerate(model.classes_):
             end = heading.index(name) + len(name)
             blank = line[end - len(name) : end].strip() == ""
-            assert blank == (output not in rule.spoken_for)
+            assert blank == (output not in rule.classes_with_weight)
     assert "most frequent" not in str(model.rule_table(X))
 
 

@@ -297,7 +297,7 @@ def test_every_weight_of_a_class_has_an_interval() -> None:
     assert max(rule.frequency for rule in result) >= 0.8
     lines = str(result).splitlines()
     assert lines[0].split()[:4] == ["frequency", "overlap", "class", "weight"]
-    assert len(lines) == 1 + sum(len(rule.spoken_for) for rule in model.ensemble_)
+    assert len(lines) == 1 + sum(len(rule.classes_with_weight) for rule in model.ensemble_)
     record = result.to_dicts()[0]
     assert [record[f"weight of {name}"] for name in result.classes] == list(result[0].weight)
     assert [record[f"interval of {name}"] for name in result.classes] == list(result[0].intervals)

@@ -8,13 +8,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Proposition, Rule, RuleEnsemble, TGBRegressor
-from obliquerules.learning.method import Task, fitted_weights
-from obliquerules.learning.shorten import SHARE_OF_ERROR, _Rows, readable_path, shortened_path, without_redundant
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.method import Task
+from obliquerules.learning.refit import fitted_weights, refit
+from obliquerules.learning.shorten import SHARE_OF_ERROR, _Rows, readable_path, shortened_path
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor
-from obliquerules.rules.curves import bends, only_column
 from obliquerules.rules.numbers import significant_digits
+from obliquerules.rules.redundancy import without_redundant_rules
+from obliquerules.rules.text.bands import bends, single_column
 
 few = settings(max_examples=25, deadline=None)
 N_ROWS = 300
@@ -51,8 +53,8 @@ def random_path(task, seed, n_rules=5):
 def fitted(ensemble, task):
     sample = task.sample
     design = np.column_stack([np.ones(len(sample.y)), ensemble.fires(sample.X)])
-    rows, start = np.arange(len(sample.y)), np.zeros(1 + len(ensemble))
-    weights = weights_of_patterns(design, rows, sample.y, sample.weight, task.loss, 1.0, start)
+    patterns, start = FiringPatterns(design, np.arange(len(sample.y))), np.zeros(1 + len(ensemble))
+    weights = refit(patterns, sample.y, sample.weight, task.loss, 1.0, start)
     return ensemble.with_weights(weights[1:], weights[0])
 
 
@@ -95,7 +97,7 @@ def test_the_loss_rises_by_a_share_of_its_standard_error_at_most(loss, seed):
 
 def redundant(ensemble, data):
     """Say whether a rule of an ensemble fires where another does or does not."""
-    return len(without_redundant(ensemble, ensemble.fires(data.sample.X).T)) < len(ensemble)
+    return len(without_redundant_rules(ensemble, ensemble.fires(data.sample.X).T)) < len(ensemble)
 
 
 @few
@@ -152,7 +154,7 @@ def test_idle_variables_go_but_not_from_conditions_as_they_were_learned():
 def test_of_rules_on_the_same_rows_the_shortest_stays():
     X = np.column_stack([np.arange(10.0), np.zeros(10)])
     ensemble = RuleEnsemble.parse("+1 if x0 >= 4.5 & x1 >= -3\n+2 if x0 <= 4.5")
-    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    tidy = without_redundant_rules(ensemble, ensemble.fires(X).T)
     assert tidy(X).tolist() == ensemble(X).tolist()
     assert tidy == RuleEnsemble.parse("+1 if True\n+1 if x0 <= 4.5")
 
@@ -163,7 +165,7 @@ def test_rules_that_become_equal_or_complements_are_one():
     always, never = Proposition([0], [1.0], -1.0), Proposition([0], [1.0], 11.0)
     conditions = [[above], [above, above], [below], [always], [never]]
     ensemble = RuleEnsemble([Rule(1.0 + index, Conjunction(each)) for index, each in enumerate(conditions)], 0.5)
-    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    tidy = without_redundant_rules(ensemble, ensemble.fires(X).T)
     assert tidy(X).tolist() == ensemble(X).tolist()
     assert tidy == RuleEnsemble([Rule(1.0 + 2.0 - 3.0, Conjunction([above]))], 0.5 + 3.0 + 4.0)
 
@@ -173,7 +175,7 @@ def test_a_rule_with_a_factor_is_one_with_the_same_factor_on_the_same_rows():
     text = ["+1 if x0 >= 4.5", "+2 x0 if x0 >= 4.5", "+3 x0 if x0 >= 4.2", "+4 x0 if x0 <= 4.5", "+5 (x0 - 1) if x0 >= 4.5"]
     text += ["+6 x0", "+7 x0 if x0 >= -1", "+8 x0 if x0 >= 11", "+9 if x0 <= 4.5"]
     ensemble = RuleEnsemble.parse("\n".join(text))
-    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    tidy = without_redundant_rules(ensemble, ensemble.fires(X).T)
     assert tidy(X).tolist() == ensemble(X).tolist()
     kept = ["+9 if True", "-8 if x0 >= 4.5", "+5 x0 if x0 >= 4.5", "+4 x0 if x0 <= 4.5", "+5 (x0 - 1) if x0 >= 4.5", "+13 x0"]
     assert tidy.to_text().splitlines()[: len(kept)] == kept
@@ -198,7 +200,7 @@ def test_slopes_survive_and_the_loss_rises_by_no_more_than_promised(loss, seed):
     after = readable(before, data, "loss")
     assert all(keeps_its_promise(ensemble, after, data) for ensemble in before)
     # Another rule on its variable alone may take its place.
-    assert all(any(only_column(rule) == 0 for rule in one) for one in after[1:])
+    assert all(any(single_column(rule) == 0 for rule in one) for one in after[1:])
     for ensemble in after:
         again = fitted_weights(ensemble, data.sample, data.loss, 1.0, np.zeros(1 + len(ensemble)))
         # A ridge of one row: where nothing could be shortened, the weights are those of the path, fitted in the same way.

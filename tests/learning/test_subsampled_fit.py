@@ -19,10 +19,9 @@ from obliquerules import (
     TGBRegressor,
 )
 from obliquerules.data import blocks
-from obliquerules.data.blocks import Part, RowsInMemory
+from obliquerules.data.blocks import RowBlock, RowsInMemory
 from obliquerules.data.sample import Sample
-from obliquerules.learning.method import fitted_weights
-from obliquerules.learning.subsampled_fit import fitted_path
+from obliquerules.learning.refit import fitted_weights, refit_path
 from obliquerules.losses import LOSSES, MultinomialLoss
 from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble
 
@@ -61,9 +60,9 @@ def test_weights_are_those_that_all_rows_in_memory_give(loss, with_slope):
     first = Rule(0.2, Conjunction(), SLOPE) if with_slope else Rule(0.2, THIRD)
     path = path_of(first, Rule(0.1, STEP), Rule(-0.3, OTHER))
     rows = RowsInMemory(Block.of_matrix(X), y, weight)
-    some = Part(rows.X, y, weight)
+    some = RowBlock(rows.X, y, weight)
     ridges = [3.0, 4.0, 2.0, 7.0]
-    found = fitted_path(path, some, rows, LOSSES[loss], ridges)
+    found = refit_path(path, some, rows, LOSSES[loss], ridges)
     sample = Sample.of(rows.X, y, weight)
     at_zero = LOSSES[loss].value(y, np.zeros(len(y)))
     for before, ridge, (after, value) in zip(path, ridges, found, strict=True):
@@ -78,7 +77,7 @@ def test_offsets_are_scores_that_are_there_already():
     path = path_of(Rule(0.1, STEP), Rule(-0.3, OTHER))
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)), offset)
     ridges = [3.0, 2.0, 5.0]
-    found = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["logistic"], ridges)
+    found = refit_path(path, RowBlock(rows.X, y, rows.weight), rows, LOSSES["logistic"], ridges)
     sample = Sample.of(rows.X, y, rows.weight, offset)
     for before, ridge, (after, _) in zip(path, ridges, found, strict=True):
         expected = fitted_weights(before, sample, LOSSES["logistic"], ridge, before.weight_table)
@@ -91,7 +90,7 @@ def test_many_classes_have_a_weight_each():
     loss = MultinomialLoss(3)
     path = [RuleEnsemble([Rule([0.1, 0.0, -0.2], STEP)], [0.0, 0.0, 0.0], outputs=("a", "b", "c"))]
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)))
-    ((after, _),) = fitted_path(path, Part(rows.X, y, rows.weight), rows, loss, [np.full(3, 2.0)])
+    ((after, _),) = refit_path(path, RowBlock(rows.X, y, rows.weight), rows, loss, [np.full(3, 2.0)])
     expected = fitted_weights(path[0], Sample.of(rows.X, y, rows.weight), loss, np.full(3, 2.0), path[0].weight_table)
     assert np.allclose(after.weight_table, expected)
     assert after.weight_table[1, 1] == 0.0
@@ -104,7 +103,7 @@ def test_slopes_of_many_classes_are_fitted_row_by_row():
     rules = [Rule([0.1, 0.0, -0.2], STEP), Rule([0.0, 0.1, 0.2], factor=Factor(0, 0.3))]
     path = [RuleEnsemble(rules, [0.0, 0.0, 0.0], outputs=("a", "b", "c"))]
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)))
-    ((after, value),) = fitted_path(path, Part(rows.X, y, rows.weight), rows, loss, [ridge])
+    ((after, value),) = refit_path(path, RowBlock(rows.X, y, rows.weight), rows, loss, [ridge])
     sample = Sample.of(rows.X, y, rows.weight)
     expected = fitted_weights(path[0], sample, loss, ridge, path[0].weight_table)
     assert np.allclose(after.weight_table, expected)
@@ -117,9 +116,9 @@ def test_a_rule_more_than_fits_in_a_table_is_fitted_row_by_row(monkeypatch):
     rows = RowsInMemory(Block.of_matrix(X), y, np.ones(len(y)))
     path = path_of(Rule(0.1, STEP), Rule(-0.3, OTHER), Rule(0.2, THIRD))
     ridges = [1.0, 2.0, 3.0, 4.0]
-    by_table = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["squared"], ridges)
-    monkeypatch.setattr("obliquerules.learning.subsampled_fit.MOST_IN_TABLE", 1)
-    by_row = fitted_path(path, Part(rows.X, y, rows.weight), rows, LOSSES["squared"], ridges)
+    by_table = refit_path(path, RowBlock(rows.X, y, rows.weight), rows, LOSSES["squared"], ridges)
+    monkeypatch.setattr("obliquerules.learning.refit.MOST_IN_TABLE", 1)
+    by_row = refit_path(path, RowBlock(rows.X, y, rows.weight), rows, LOSSES["squared"], ridges)
     for (one, loss), (two, other) in zip(by_table, by_row, strict=True):
         assert np.allclose(one.weight_table, two.weight_table)
         assert np.isclose(loss, other)
@@ -257,6 +256,6 @@ def test_the_weights_of_tables_have_all_their_digits():
     for order in (np.arange(900), np.random.default_rng(5).permutation(900)):
         weight = np.random.default_rng(4).uniform(0.1, 2.0, 900)[order]
         rows = RowsInMemory(Block.of_matrix(X[order]), y[order], weight)
-        part = Part(Block.of_matrix(X[order]), y[order], weight)
-        constant = fitted_path([RuleEnsemble([], 0.1)], part, rows, LOSSES["poisson"], [1.0])[0][0].intercept
+        part = RowBlock(Block.of_matrix(X[order]), y[order], weight)
+        constant = refit_path([RuleEnsemble([], 0.1)], part, rows, LOSSES["poisson"], [1.0])[0][0].intercept
         assert constant == pytest.approx(np.log(np.average(y[order], weights=weight)), rel=1e-13)

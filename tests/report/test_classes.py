@@ -14,8 +14,8 @@ from sklearn.metrics import log_loss
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
 from obliquerules.losses import MultinomialLoss
 from obliquerules.report.groups import chunks
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.payload import Head
 from obliquerules.report.payload import payload as payload_of
 from obliquerules.rules.model import Offset
 
@@ -88,7 +88,7 @@ def test_mean_predictions_and_measures_are_those_of_all_rows(tmp_path):
 def test_words_and_weights_of_each_class(tmp_path):
     model, X, y = iris()
     report = written(model, tmp_path, X, y)
-    assert json.loads(report["file"])["version"] == "2.1"
+    assert json.loads(report["file"])["version"] == 1
     assert report["words"]["names"] == SPECIES.tolist()
     assert report["words"]["labels"] == [f"'{name}'" for name in SPECIES]
     assert report["about"] == []

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from obliquerules import TGBClassifier
-from obliquerules.report.page import embedded
+from obliquerules.report.workbench import embedded
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -7,9 +7,9 @@ import pytest
 
 from obliquerules import Rule, RuleEnsemble
 from obliquerules.report.groups import grouped_rows
-from obliquerules.report.pieces import Texts
+from obliquerules.report.payload import PieceWriter
 from obliquerules.rules import Factor
-from obliquerules.rules.decoding import decode_rule
+from obliquerules.rules.files.decoding import decode_rule
 from obliquerules.rules.files.fields import Field
 
 from .reading import payload, says
@@ -26,7 +26,7 @@ def report(tmp_path):
 
 def test_factors_are_those_of_a_file(report):
     ensemble = sloped()[0].ensemble_
-    assert json.loads(report["file"])["version"] == "3.0"
+    assert json.loads(report["file"])["version"] == 1
     _, weights, positions, multiplied = report["ensembles"][0]
     for rule, weight, position, factor in zip(ensemble, weights, positions, multiplied, strict=True):
         stored = {"weight": weight, "condition": [test for test, _ in report["conditions"][position]]}
@@ -37,7 +37,7 @@ def test_factors_are_those_of_a_file(report):
 
 def test_pieces_are_the_text_of_the_library():
     ensemble = sloped()[0].ensemble_
-    texts = Texts([ensemble], ensemble.columns)
+    texts = PieceWriter([ensemble], ensemble.columns)
     for factor in (rule.factor for rule in ensemble if rule.factor is not None):
         assert joined(texts.pieces(factor), ensemble.feature_names) == factor.describe(ensemble.columns)
     assert texts.pieces(ensemble[0].factor) == ["(", 0, " - 50)"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, ModelFileError, Proposition, Rule, RuleEnsemble, load_model
-from obliquerules.rules.decoding import decode_content
+from obliquerules.rules.files.decoding import decode_content
 from obliquerules.rules.files.encoding import ensemble_content
 from obliquerules.rules.files.fields import Field
 
@@ -58,20 +58,19 @@ def test_each_rule_by_itself_reads_back(ensemble):
         text = rule.describe(ensemble.columns, outputs=ensemble.outputs)
         again = Rule.parse(text, ensemble.columns, ensemble.outputs)
         np.testing.assert_allclose(again.weights, rule.weights, rtol=1e-2, atol=1e-12)
-        assert again.spoken_for == rule.spoken_for or not rule.spoken_for
+        assert again.classes_with_weight == rule.classes_with_weight or not rule.classes_with_weight
 
 
 @given(class_ensembles())
 @few
 def test_a_document_holds_the_same_ensemble(ensemble):
     content = json.loads(json.dumps(ensemble_content(ensemble)))
-    assert content["version"] == "2.1"
     assert decode_content(Field(content, "file")) == ensemble
 
 
 def test_a_rule_pays_for_each_class_that_it_speaks_for():
     assert [rule.complexity for rule in IRIS] == [1 + 2, 2 + 2, 1 + 3]
-    assert [rule.spoken_for for rule in IRIS] == [(0,), (1, 2), (2,)]
+    assert [rule.classes_with_weight for rule in IRIS] == [(0,), (1, 2), (2,)]
     assert IRIS.complexity == 11
 
 
@@ -158,5 +157,5 @@ def test_rounding_shortens_the_weights_of_all_classes():
     ensemble = IRIS.with_weight_table(IRIS.weight_table * 1.23456789)
     rounding = ensemble.rounded([[1.0, 0.0], [3.0, 1.0], [5.0, 3.0]], digits=2)
     assert rounding.ensemble.rules[0].weights == (-3.7, 0.0, 0.0)
-    assert rounding.ensemble.rules[1].spoken_for == (1, 2)
+    assert rounding.ensemble.rules[1].classes_with_weight == (1, 2)
     assert rounding.rows_changed == 0

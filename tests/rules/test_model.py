@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from obliquerules import Conjunction, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Labels
-from obliquerules.rules.decoding import decode_model
 from obliquerules.rules.edits import EditLog
+from obliquerules.rules.files.decoding import decode_model
 from obliquerules.rules.files.encoding import encode_model
 from obliquerules.rules.files.fields import Field
 

@@ -14,7 +14,7 @@ from obliquerules.rules.numbers import (
     shortest_decimal,
     significant_digits,
 )
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 from .strategies import any_finite
 

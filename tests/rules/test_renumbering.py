@@ -6,7 +6,7 @@ import pytest
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Column, Columns, Conjunction, Factor, Membership, Model, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.columns import Block, Range
-from obliquerules.rules.renumbering import renumbered
+from obliquerules.rules.ensemble import renumbered
 
 COLOUR = Column("colour", ("red", "blue"))
 PLACE = {0: 4, 1: 2, 2: 5}

@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, unseen_levels
+from obliquerules.cli.console import add_at, add_json, command_parser, write_json, write_result
 from obliquerules.cli.explain import check_row
+from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values, unseen_levels
+from obliquerules.cli.io.text_columns import same_level
 from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_to
-from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
-from obliquerules.data.cells import same_level
 from obliquerules.data.levels import number_in
 from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
 from obliquerules.inspection.closest.request import feasible_region, goal_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from obliquerules.cli.speech import command_parser, write_result
+from obliquerules.cli.console import command_parser, write_result
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -6,15 +6,15 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.data import add_data, all_inputs, read_data
+from obliquerules.cli.console import add_at, add_json, command_parser, say, spoken, write_json, write_result
+from obliquerules.cli.input_table import add_data, all_inputs, read_data
 from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import as_arguments, given_names, weights
-from obliquerules.cli.speech import add_at, add_json, command_parser, say, spoken, write_json, write_result
-from obliquerules.cli.training import add_training, measured_rows, target_values
+from obliquerules.cli.training_table import add_training, measured_rows, target_values
 
 if TYPE_CHECKING:
-    from obliquerules.data.files import DataFile
+    from obliquerules.cli.io.data_file import DataFile
     from obliquerules.estimators.editing import Editing
     from obliquerules.estimators.rule_model import RuleModel
 

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, unseen_levels
+from obliquerules.cli.console import add_at, add_json, command_parser, write_json, write_result
+from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values, unseen_levels
+from obliquerules.cli.io.data_file import DataFile
 from obliquerules.cli.model_file import add_model, class_of, read_model
 from obliquerules.cli.roles import given_to
-from obliquerules.cli.speech import add_at, add_json, command_parser, write_json, write_result
-from obliquerules.data.files import DataFile
 from obliquerules.inspection.explanation import explain
 from obliquerules.rules import Model
 

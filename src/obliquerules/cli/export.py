@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values
+from obliquerules.cli.console import WorkFailedError, add_at, command_parser, say, write_exactly
+from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_to
-from obliquerules.cli.speech import WorkFailedError, add_at, command_parser, say, write_exactly
-from obliquerules.export.registry import export
-from obliquerules.export.target import Export
+from obliquerules.export.export_formats import Export, export
 from obliquerules.export.verification import ExportError
 
 # All but frames, which are for programs in Python.

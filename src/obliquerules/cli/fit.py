@@ -6,15 +6,15 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.data import Listed, add_data, read_data
-from obliquerules.cli.large import add_memory, large_file, training_file
+from obliquerules.cli.console import add_json, command_parser, remark, say, say_verdict, spoken, write_json, write_result
+from obliquerules.cli.input_table import Listed, add_data, read_data
 from obliquerules.cli.methods import METHODS, build, check_method, estimator_class, parameter_table, settings
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import add_roles
-from obliquerules.cli.speech import add_json, command_parser, remark, say, say_verdict, spoken, write_json, write_result
-from obliquerules.cli.target import add_target
-from obliquerules.cli.training import TrainingData, add_training, training_data
-from obliquerules.rules.text import rule_lines
+from obliquerules.cli.target_column import add_target
+from obliquerules.cli.training_blocks import add_memory, large_file, training_file
+from obliquerules.cli.training_table import TrainingData, add_training, training_data
+from obliquerules.rules.text.formats import rule_lines
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel

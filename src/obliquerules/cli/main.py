@@ -9,8 +9,16 @@ import sys
 from collections.abc import Sequence
 
 import obliquerules
-from obliquerules.cli.speech import DONE, FAILED, REFUSED, WorkFailedError, complain
-from obliquerules.streams import OutputClosedError, prepare_streams, silence
+from obliquerules.cli.console import (
+    DONE,
+    FAILED,
+    REFUSED,
+    OutputClosedError,
+    WorkFailedError,
+    complain,
+    prepare_streams,
+    silence,
+)
 
 # Each is a module of this package with a function ``main``. It is imported when it is called, so that the others cost nothing.
 COMMANDS = {

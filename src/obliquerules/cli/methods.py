@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.target import CLASSIFICATION, Target
+from obliquerules.cli.target_column import CLASSIFICATION, TargetColumn
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel
@@ -39,7 +39,7 @@ def estimator_class(method: str, task: str, cross_validated: bool) -> type[RuleM
     return ESTIMATORS[f"{name}CV" if cross_validated else name]
 
 
-def check_method(method: str, kind: type[RuleModel], target: Target, *, with_offset: bool) -> None:
+def check_method(method: str, kind: type[RuleModel], target: TargetColumn, *, with_offset: bool) -> None:
     """Raise if the estimator of a method does not learn what the target has: many classes, or classes with an offset."""
     if target.n_classes > 2 and not kind.method_class.many_classes:
         raise ValueError(

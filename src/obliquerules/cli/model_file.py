@@ -7,10 +7,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from obliquerules.cli.target import class_written
+from obliquerules.cli.target_column import class_written
 from obliquerules.parameters import check_whole
 from obliquerules.rules import Model, RuleEnsemble
-from obliquerules.rules.decoding import decode_content, decode_model
+from obliquerules.rules.files.decoding import decode_content, decode_model
 from obliquerules.rules.files.fields import Field, read_document
 
 if TYPE_CHECKING:

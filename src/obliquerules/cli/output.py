@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from obliquerules.cli.speech import WorkFailedError
+from obliquerules.cli.console import WorkFailedError
 from obliquerules.rules.files.whole_files import NotRegularError, give_new_name, regular_file, temporary_beside
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values
+from obliquerules.cli.console import add_at, add_json, command_parser, remark, write_exactly, write_json
+from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_to
-from obliquerules.cli.speech import add_at, add_json, command_parser, remark, write_exactly, write_json
 from obliquerules.rules import Block, Model
 from obliquerules.rules.files.whole_files import write_text
 

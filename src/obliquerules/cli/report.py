@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data, remark_on_new_values, used_names
+from obliquerules.cli.console import add_at, command_parser, say
+from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values, used_names
 from obliquerules.cli.model_file import add_model, read_model
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import given_names, given_to, weights
-from obliquerules.cli.speech import add_at, command_parser, say
-from obliquerules.cli.training import add_training, measured_rows, target_values
-from obliquerules.data.reading import read_outcomes
+from obliquerules.cli.training_table import add_training, measured_rows, target_values
+from obliquerules.data.model_rows import read_rows
 from obliquerules.parameters import check_text, check_whole
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
+from obliquerules.report.payload import Head
 from obliquerules.report.workbench import write_workbench
 from obliquerules.rules import Model
 
@@ -80,6 +80,8 @@ def _rows(model: Model, options: argparse.Namespace) -> MeasuredRows:
     rows = measured_rows(data, (*needed, *given_names(model)), options)
     X = inputs(model, data, rows, ensembles=model.ensembles)
     remark_on_new_values(model, X)
-    y, weight = read_outcomes(model, target_values(model, data, rows, options), weights(data, rows, options), len(X))
+    y, weight = read_rows(model, X, warned=False).target_and_weight(
+        target_values(model, data, rows, options), weights(data, rows, options)
+    )
     given = given_to(model, data, rows, needed=True, droppable=True)
     return MeasuredRows.counted(X, y, weight, options.data_name, options.min_count, given)

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.data import Listed, check_decimals
-from obliquerules.cli.speech import remark
-from obliquerules.cli.understood import column_records, phrase
-from obliquerules.data.cells import doubtful
-from obliquerules.data.files import DataFile
+from obliquerules.cli.column_summary import column_records, phrase
+from obliquerules.cli.console import remark
+from obliquerules.cli.input_table import Listed, check_decimals
+from obliquerules.cli.io.data_file import DataFile
+from obliquerules.cli.io.text_columns import doubtful
 from obliquerules.data.levels import as_labels, as_numbers, block_of, kind_of
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
-from obliquerules.rules.style import plain_name
+from obliquerules.rules.text.style import plain_name
 
 # How often each row counts, if a column says so.
 Weights = NDArray[np.float64] | None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, inputs, read_data, used_names
+from obliquerules.cli.console import add_at, add_json, command_parser, spoken
 from obliquerules.cli.edit import tell
+from obliquerules.cli.input_table import add_data, inputs, read_data, used_names
 from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import as_arguments, given_names, weights
-from obliquerules.cli.speech import add_at, add_json, command_parser, spoken
-from obliquerules.cli.training import add_training, measured_rows, target_values
+from obliquerules.cli.training_table import add_training, measured_rows, target_values
 
 
 def parser() -> argparse.ArgumentParser:

@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from obliquerules.cli.console import add_at, add_json, command_parser, remark, say_verdict, write_json, write_result
 from obliquerules.cli.model_file import add_model, read_rules
-from obliquerules.cli.speech import add_at, add_json, command_parser, remark, say_verdict, write_json, write_result
 from obliquerules.rules import Model, RuleEnsemble
-from obliquerules.rules.records import without_unused
-from obliquerules.rules.text import FORMATS
+from obliquerules.rules.text.formats import FORMATS
+from obliquerules.rules.text.records import without_unused
 
 
 def parser() -> argparse.ArgumentParser:

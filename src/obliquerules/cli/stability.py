@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from obliquerules.cli.data import add_data, all_inputs, read_data
+from obliquerules.cli.console import add_at, add_json, command_parser, spoken, write_json, write_result
+from obliquerules.cli.input_table import add_data, all_inputs, read_data
 from obliquerules.cli.model_file import add_model, read_estimator
 from obliquerules.cli.roles import as_arguments, given_names, weights
-from obliquerules.cli.speech import add_at, add_json, command_parser, spoken, write_json, write_result
-from obliquerules.cli.training import add_training, measured_rows, target_values
+from obliquerules.cli.training_table import add_training, measured_rows, target_values
 
 
 def parser() -> argparse.ArgumentParser:

@@ -23,7 +23,7 @@ BLOCK_ROWS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RowBlock:
     """The rows of a block with what is known of them.
 
     Attributes
@@ -52,7 +52,7 @@ class Statistic(Protocol):
 S = TypeVar("S", bound=Statistic)
 
 
-class Rows(ABC):
+class RowBlocks(ABC):
     """Rows in blocks; statistics are summed in block order, so results are reproducible bit for bit."""
 
     @property
@@ -66,12 +66,12 @@ class Rows(ABC):
         """How many numbers the offset of a row is: one, one for each class, or none."""
 
     @abstractmethod
-    def fold(self, statistic: Callable[[Part], S]) -> S:
+    def fold(self, statistic: Callable[[RowBlock], S]) -> S:
         """Return the sum of a statistic over all blocks, in the order of the blocks."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowsInMemory(Rows):
+class RowsInMemory(RowBlocks):
     """Rows in memory, of which threads look at several blocks at a time.
 
     Attributes
@@ -101,17 +101,17 @@ class RowsInMemory(Rows):
         """How many numbers the offset of a row is."""
         return 0 if self.offset is None else self.offset.size // len(self.offset)
 
-    def fold(self, statistic: Callable[[Part], S]) -> S:
+    def fold(self, statistic: Callable[[RowBlock], S]) -> S:
         """Return the sum of a statistic over all blocks."""
         starts = range(0, len(self.y), BLOCK_ROWS)
         return summed(in_order(lambda start: statistic(self._part(start)), starts, effective_n_jobs(self.n_jobs)))
 
-    def _part(self, start: int) -> Part:
+    def _part(self, start: int) -> RowBlock:
         rows = slice(start, start + BLOCK_ROWS)
         matrix = np.asarray(self.X.rows(rows).matrix, dtype=np.float64, order="F")
         offset = None if self.offset is None else self.offset[rows]
         frequency = None if self.frequency is None else self.frequency[rows]
-        return Part(Block(self.X.columns, matrix), self.y[rows], self.weight[rows], offset, frequency)
+        return RowBlock(Block(self.X.columns, matrix), self.y[rows], self.weight[rows], offset, frequency)
 
 
 class OneProcessor:
@@ -164,3 +164,16 @@ def summed(statistics: Iterator[S], first: S | None = None) -> S:
     for one in statistics:
         total = total + one
     return total
+
+
+class StoredTable(ABC):
+    """A table with named columns, whose blocks of rows are data frames."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
+        """Return the sum of a statistic over all blocks, in their order; a block is a data frame of some columns."""

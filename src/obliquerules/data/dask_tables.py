@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.data import blocks
-from obliquerules.data.blocks import ON_ONE_PROCESSOR, Statistic, summed
-from obliquerules.data.tables import Table
+from obliquerules.data.blocks import ON_ONE_PROCESSOR, Statistic, StoredTable, summed
 
 S = TypeVar("S", bound=Statistic)
 
@@ -21,7 +20,7 @@ ADDED_AT_A_TIME = 16
 
 
 @dataclass(frozen=True, eq=False)
-class DaskTable(Table):
+class DaskTable(StoredTable):
     """A Dask DataFrame.
 
     It is computed by the current client of a cluster, as in ``with Client(...)`` or ``with client.as_current()``, and by the

@@ -18,11 +18,10 @@ from obliquerules.data.levels import (
     missing_numbers,
     refusal,
 )
-from obliquerules.rules.columns import UNSEEN, Block, Column, as_level, is_nothing
-from obliquerules.rules.moments import DAY
+from obliquerules.rules.columns import DAY, UNSEEN, Block, Column, as_level, is_nothing
 
 
-def given_names(X: Any) -> tuple[str, ...] | None:
+def own_names(X: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a data frame; None if X is something else, or its columns have numbers."""
     frame = nw.from_native(X, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or not all(isinstance(name, str) for name in frame.columns):

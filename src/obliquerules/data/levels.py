@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.rules.columns import UNSEEN, Block, Column, Columns, Level, as_level, is_nothing
-from obliquerules.rules.moments import DAY, seconds_since_1970
+from obliquerules.rules.columns import DAY, UNSEEN, Block, Column, Columns, Level, as_level, is_nothing, seconds_since_1970
+from obliquerules.rules.numbers import WHOLE_LIMIT
 
 # Booleans in CSV are words, in any case; as labels of classes they stay the words that the file has.
 TRUTH = {"true": 1.0, "false": 0.0}
-# Whole numbers up to here are exact as doubles.
-LARGEST_WHOLE = 2.0**53
 
 # A whole number, or one with a decimal comma; and what only numbers consist of, however they are grouped.
 COMMA_NUMBER = re.compile(r"[+-]?(?:[0-9]*,)?[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -138,7 +136,7 @@ def as_labels(column: Column, values: NDArray[Any]) -> NDArray[Any]:
     if column.levels is not None:
         codes, place = np.unique(values, return_inverse=True)
         return np.array([column.levels[int(code)] for code in codes.tolist()])[place]
-    whole = (values == np.rint(values)).all() and (np.abs(values) < LARGEST_WHOLE).all()
+    whole = (values == np.rint(values)).all() and (np.abs(values) < WHOLE_LIMIT).all()
     return values.astype(np.int64) if whole else values
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.reading import check_size
+from obliquerules.data.training_columns import check_size
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.losses import Loss
 from obliquerules.rules import Labels, Model
@@ -27,7 +27,7 @@ CLEARLY = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class OffsetValues:
     """The exposure or the offset of some rows.
 
     Attributes
@@ -40,14 +40,14 @@ class Given:
     offset: Offset
     values: Vector
 
-    def checked(self, inputs: Sequence[str]) -> Given:
+    def checked(self, inputs: Sequence[str]) -> OffsetValues:
         """Return it; raise if it has the name of an input, so that a table could not hold both."""
         for name in self.offset.names:
             if name in inputs:
                 raise ValueError(f"The {self.offset.kind} is called '{name}', and so is a column of X: leave it out of X.")
         return self
 
-    def in_its_mean(self, weight: Vector) -> Given:
+    def with_mean_unit(self, weight: Vector) -> OffsetValues:
         """Return an exposure with its mean over weighted rows as its unit; an offset stays as it is."""
         if self.offset.kind != "exposure":
             return self
@@ -84,7 +84,7 @@ class Outcomes:
 
     @classmethod
     def of(
-        cls, loss: Loss, y: Vector, weight: Vector, given: Given | None, class_weights: Sequence[float] | None = None
+        cls, loss: Loss, y: Vector, weight: Vector, given: OffsetValues | None, class_weights: Sequence[float] | None = None
     ) -> Outcomes:
         """Return targets and weights with which the loss is the same."""
         once = np.ones_like(weight)
@@ -123,9 +123,9 @@ def short_factors(factors: Vector) -> Vector:
     return np.asarray(np.ldexp(np.rint(np.ldexp(fraction, FACTOR_BITS)), exponent - FACTOR_BITS), dtype=np.float64)
 
 
-def read_given(
+def read_offset(
     exposure: Any, offset: Any, n_rows: int, outputs: tuple[str, ...] | None, counted: NDArray[np.intp] | None = None
-) -> Given | None:
+) -> OffsetValues | None:
     """Return the exposure or offset of rows; None if neither is given.
 
     Parameters
@@ -144,34 +144,33 @@ def read_given(
         if not (values > 0.0).all():
             first = int(np.flatnonzero(~(values > 0.0))[0])
             raise ValueError(f"exposure must be positive; row {first if counted is None else counted[first]} is not.")
-        return Given(Offset("exposure", _names("exposure", exposure, None)), values)
+        return OffsetValues(Offset("exposure", _names("exposure", exposure, None)), values)
     if offset is not None:
         values = _numbers("offset", offset, (n_rows,) if outputs is None else (n_rows, len(outputs)), counted)
-        return Given(Offset("offset", _names("offset", offset, outputs)), values)
+        return OffsetValues(Offset("offset", _names("offset", offset, outputs)), values)
     return None
 
 
-def read_given_to(model: Model, exposure: Any, offset: Any, n_rows: int) -> Vector | None:
-    """Return the exposure or offset of rows that a fitted model is given; raise if it was fitted to something else.
+def read_model_offset(model: Model, exposure: Any, offset: Any, n_rows: int) -> Vector | None:
+    """Return the exposure or offset of rows for a fitted model; raise unless it was fitted with it.
 
-    Without an exposure, predictions are those of an exposure of 1, which are rates. An offset cannot be left out.
+    Without an exposure, predictions are rates: those of an exposure of 1. An offset cannot be left out.
     """
-    found = read_given(exposure, offset, n_rows, model.path[0].outputs)
-    kind = None if found is None else found.offset.kind
-    fitted = None if model.offset is None else model.offset.kind
-    if kind is None and fitted != "offset":
+    fitted = model.offset
+    if exposure is None and offset is None and (fitted is None or fitted.kind == "exposure"):
         return None if fitted is None else np.ones(n_rows)
-    if kind != fitted or found is None:
-        was = "without exposure and offset" if fitted is None else f"with an {fitted}"
-        now = "needs it here, too" if kind is None else f"takes no {kind}"
+    found = read_offset(exposure, offset, n_rows, model.path[0].outputs)
+    if found is None or fitted is None or found.offset.kind != fitted.kind:
+        was = "without exposure and offset" if fitted is None else f"with an {fitted.kind}"
+        now = "needs it here, too" if found is None else f"takes no {found.offset.kind}"
         raise ValueError(f"The model was fitted {was} and {now}.")
     return found.values
 
 
-def amounts_given(model: Model, given: Any, n_rows: int) -> Vector | None:
-    """Return the exposure or offset of rows, whichever a fitted model has; see `read_given_to`."""
+def model_offset(model: Model, given: Any, n_rows: int) -> Vector | None:
+    """Return the exposure or offset of rows, whichever a fitted model has; see `read_model_offset`."""
     is_exposure = model.offset is not None and model.offset.kind == "exposure"
-    return read_given_to(model, given if is_exposure else None, None if is_exposure else given, n_rows)
+    return read_model_offset(model, given if is_exposure else None, None if is_exposure else given, n_rows)
 
 
 def warn_of_other_class(rows: Outcomes, labels: Labels) -> None:

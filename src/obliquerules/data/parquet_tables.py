@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from obliquerules.data import blocks
-from obliquerules.data.blocks import Statistic, in_order, summed
-from obliquerules.data.tables import Table
+from obliquerules.data.blocks import Statistic, StoredTable, in_order, summed
 
 S = TypeVar("S", bound=Statistic)
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetTable(Table):
+class ParquetTable(StoredTable):
     """A dataset of pyarrow.
 
     Attributes

@@ -10,43 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.levels import block_of, column_of_objects, recoded
-from obliquerules.data.training_columns import training_columns
-from obliquerules.data.user_warnings import warn_caller
-from obliquerules.rules import Block, Columns, Model
+from obliquerules.data.levels import block_of, column_of_objects
+from obliquerules.data.training_columns import SMALLEST_SIZE, check_size, training_columns
+from obliquerules.rules import Block, Columns
 from obliquerules.rules.columns import is_finite
-from obliquerules.rules.style import column_names
-
-# Weight times the square of a value, added over all rows, is then still a finite double.
-LARGEST_VALUE = 1e75
-# A column whose largest value is below this cannot be weighed against another: the quotient of two columns must be finite too.
-SMALLEST_SIZE = 1e-200
-
-
-def read(
-    X: Any, columns: Columns | None = None, n_columns: int | None = None, *, named: bool = True, reader: str = "The model"
-) -> Block:
-    """Return a table as a block.
-
-    Parameters
-    ----------
-    X : data frame of pandas, polars or pyarrow, array, sparse matrix or array of SciPy, list of rows, or Block
-    columns : Columns, optional
-        The columns that X must have, in this order, and as whose levels it is read. Without them, X says what it holds.
-    n_columns : int, optional
-        How many columns there must be.
-    named : bool, default=True
-        Whether names must be those of ``columns``; columns without names are given these.
-    reader : str
-        The name of the reader in error messages.
-    """
-    block = read_table(X, columns, reader)
-    if n_columns is not None and block.n_columns != n_columns:
-        raise ValueError(f"X has {block.n_columns} features, but {reader} is expecting {n_columns} features as input.")
-    if columns is not None and named and block.names != columns.names:
-        raise ValueError(f"The columns of X must be {', '.join(columns.names)}, as in fit; got {', '.join(block.names)}.")
-    check_not_infinite(block.extremes, block.names)
-    return block if columns is None or block.n_columns != len(columns) else recoded(block, columns)
+from obliquerules.rules.text.style import column_names
 
 
 def read_table(
@@ -69,7 +37,7 @@ def read_table(
     from scipy.sparse import issparse
     from sklearn.utils import check_array
 
-    from obliquerules.data.frames import block_of_frame, given_names, special_frame
+    from obliquerules.data.frames import block_of_frame, own_names, special_frame
     from obliquerules.data.sparse import sparse_block
 
     if issparse(X):
@@ -79,7 +47,7 @@ def read_table(
         check_rows(len(frame), reader)
         return block_of_frame(frame if rows is None else frame[rows], ordered)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=reader)
-    given = given_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
+    given = own_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
     names = given or column_names(range(array.shape[1]), None)
     array = array if rows is None else array[rows]
     if array.dtype.kind in "OUS":
@@ -132,7 +100,7 @@ def read_training(
 
 def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...]:
     """Return given names; raise unless each column gets one of its own, and none contradicts a name that X has."""
-    from obliquerules.data.frames import given_names
+    from obliquerules.data.frames import own_names
 
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise ValueError(f"feature_names must be a sequence of text, one for each column of X; got {given!r}.")
@@ -141,60 +109,10 @@ def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...
         raise ValueError(f"feature_names has {len(names)} names, but X has {block.n_columns} columns.")
     if "" in names or len(set(names)) < len(names):
         raise ValueError(f"feature_names must give each column a name of its own; got {list(names)}.")
-    own = block.names if isinstance(X, Block) else given_names(X)
+    own = block.names if isinstance(X, Block) else own_names(X)
     if own is not None and own != names:
         raise ValueError("feature_names differs from the names that the columns of X have: rename the columns instead.")
     return names
-
-
-def read_inputs(model: Model, X: Any, reader: str = "The model", *, warned: bool = True) -> Block:
-    """Return inputs as a block of the model's columns."""
-    columns, named = model.columns, model.expected_names is not None
-    block = read(X, columns, len(columns), named=named, reader=reader)
-    if warned:
-        warn_of_new_values(model, block)
-    return block
-
-
-def warn_of_new_values(model: Model, block: Block) -> None:
-    """Warn of missing values and levels unknown to fit."""
-    # Only columns that rules use matter to a prediction.
-    used = set(model.ensemble.used_columns)
-    missing = [f"'{block.column(index).name}'" for index in sorted(block.incomplete & used) if not model.columns[index].missing]
-    levels = [index for index in model.columns.with_levels if index in used]
-    counts = {index: int(np.count_nonzero(block.matrix[:, index] < 0.0)) for index in levels}
-    unseen = [f"'{block.column(index).name}' ({_rows(count)})" for index, count in counts.items() if count]
-    if missing:
-        warn_caller(
-            f"Values are missing in {', '.join(missing)}, which had none in fit: conditions on a missing value do not hold, "
-            "unless they say so."
-        )
-    if unseen:
-        warn_caller(
-            f"Levels that were not seen in fit occur in {', '.join(unseen)}: conditions on levels do not hold for them, and "
-            "negated conditions do."
-        )
-
-
-def _rows(count: int) -> str:
-    return f"{count} row{'' if count == 1 else 's'}"
-
-
-def read_target(model: Model, y: Any, n_rows: int) -> Vector:
-    """Return the targets of rows, of the kind that a model was fitted to, as the numbers that its loss takes."""
-    target = read_numbers(y) if model.labels is None else model.labels.encode(y)
-    if target.shape != (n_rows,):
-        raise ValueError(f"y must have one entry for each of the {n_rows} rows of X; got shape {target.shape}.")
-    return target
-
-
-def read_outcomes(model: Model, y: Any, sample_weight: Any, n_rows: int) -> tuple[Vector, Vector]:
-    """Return targets, as the numbers that the loss of a model takes, and weights; raise if the loss does not take them."""
-    target, weight = read_target(model, y, n_rows), read_weights(sample_weight, n_rows)
-    complaint = model.loss.complaint(target[weight > 0.0])
-    if complaint is not None:
-        raise ValueError(f"y {complaint}.")
-    return target, weight
 
 
 def read_numbers(y: Any) -> Vector:
@@ -217,44 +135,6 @@ def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
     column = int(np.flatnonzero(infinite.any(axis=0))[0])
     row = int(np.flatnonzero(infinite[:, column])[0])
     raise ValueError(f"Input X has an infinite value (inf) in column '{names[column]}', first in row {row}.")
-
-
-def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if a value of X is too large to be learned from, or all values of a column are too small to compute with.
-
-    The sentence names the column. In single precision there are no such values.
-    """
-    if X.dtype == np.float32:
-        return
-    largest = _largest(X)
-    for column in np.flatnonzero(largest > LARGEST_VALUE)[:1]:
-        raise ValueError(too_large(f"Column '{names[column]}' of X"))
-    for column in np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))[:1]:
-        raise ValueError(too_small(names[column], largest[column]))
-
-
-def _largest(X: NDArray[np.float64]) -> Vector:
-    """Return the largest absolute value of each column, without a copy of X."""
-    return np.asarray(np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0)))
-
-
-def check_size(values: NDArray[np.float64], what: str) -> None:
-    """Raise if a value is too large to be learned from."""
-    if (np.abs(values) > LARGEST_VALUE).any():
-        raise ValueError(too_large(what))
-
-
-def too_large(what: str) -> str:
-    """Return the sentence that refuses values that are too large to be learned from."""
-    return f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added."
-
-
-def too_small(name: str, largest: float) -> str:
-    """Return the sentence that refuses a column whose values are too small to compute with."""
-    return (
-        f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller unit, "
-        "so that its numbers become larger."
-    )
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Vector:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.data.typical_ranges import EndsOfColumns
+from obliquerules.data.typical_ranges import TypicalRanges
 from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.ensemble import RuleEnsemble
 
@@ -73,7 +73,7 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class ResamplingUnits:
     """Observations, or groups, to hold out or deal into folds.
 
     Attributes
@@ -92,7 +92,7 @@ class Units:
     key: NDArray[np.uint64]
 
     @classmethod
-    def of_frequencies(cls, frequency: NDArray[np.float64], key: NDArray[np.uint64]) -> Units:
+    def of_frequencies(cls, frequency: NDArray[np.float64], key: NDArray[np.uint64]) -> ResamplingUnits:
         """Return the observations of rows with these frequencies.
 
         Each row has units of one and a remainder.
@@ -201,12 +201,12 @@ class Sample:
         return cls(block, y[first], total * unit, key, often * _unit(often), given, grouped)
 
     @cached_property
-    def units(self) -> Units:
+    def units(self) -> ResamplingUnits:
         """The observations or, if there are groups, the groups."""
         if self.groups is None:
-            return Units.of_frequencies(self.frequency, self.key)
+            return ResamplingUnits.of_frequencies(self.frequency, self.key)
         row = self.groups.row
-        return Units(row, self.groups.group, self.groups.weight / self.weight[row], self.groups.key)
+        return ResamplingUnits(row, self.groups.group, self.groups.weight / self.weight[row], self.groups.key)
 
     def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
         """Return the scores of an ensemble, with the offset if there is one."""
@@ -217,7 +217,7 @@ class Sample:
 
         Its ends are short decimals between two values, so that they are no value of a row. Too few rows have no ranges.
         """
-        return EndsOfColumns.of(self.X, self.weight, columns).ranges()
+        return TypicalRanges.of(self.X, self.weight, columns).ranges()
 
     def hold_out(self, strata: NDArray[np.intp], fraction: float, seed: int) -> tuple[Sample, NDArray[np.bool_]]:
         """Draw a fraction of the observations, or groups, by stratum.

@@ -1,4 +1,4 @@
-"""Sketches: some of many different rows, chosen by their content, whatever the order and the blocks in which they come."""
+"""Subsample: some of many different rows, chosen by their content, whatever the order and the blocks in which they come."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.blocks import Part, Rows
+from obliquerules.data.blocks import RowBlock, RowBlocks
 from obliquerules.data.sample import mixed, sums
 from obliquerules.rules.columns import Block
 from obliquerules.rules.numbers import rounded_to
@@ -69,7 +69,7 @@ class Stratum:
 
 
 @dataclass(frozen=True, eq=False)
-class Sketch:
+class Subsample:
     """Rows of each stratum, such as a class, chosen by their hashes.
 
     Attributes
@@ -83,7 +83,7 @@ class Sketch:
     most: int
 
     @classmethod
-    def of(cls, part: Part, stratum: NDArray[np.intp], n_strata: int, most: int) -> Sketch:
+    def of(cls, part: RowBlock, stratum: NDArray[np.intp], n_strata: int, most: int) -> Subsample:
         """Return rows of a block; rows of weight zero do not count."""
         offset = np.empty((len(part.y), 0)) if part.offset is None else part.offset.reshape(len(part.y), -1)
         rows = np.column_stack([part.X.matrix, part.y, offset]).astype(np.float64, copy=False)
@@ -94,9 +94,9 @@ class Sketch:
         frequency = part.weight if part.frequency is None else part.frequency
         return cls(tuple(Stratum.of(key[at], rows[at], part.weight[at], frequency[at], most) for at in members), most)
 
-    def __add__(self, other: Sketch) -> Sketch:
+    def __add__(self, other: Subsample) -> Subsample:
         pairs = zip(self.strata, other.strata, strict=True)
-        return Sketch(tuple(one.merged(two, self.most) for one, two in pairs), self.most)
+        return Subsample(tuple(one.merged(two, self.most) for one, two in pairs), self.most)
 
     @property
     def is_complete(self) -> bool:
@@ -120,19 +120,19 @@ class Sketch:
         return np.concatenate(rows), np.concatenate(weights), np.concatenate(frequencies)
 
 
-def some_rows(rows: Rows, strata: Callable[[Vector], NDArray[np.intp]], n_strata: int, most: int) -> tuple[Part, bool]:
+def subsample(rows: RowBlocks, strata: Callable[[Vector], NDArray[np.intp]], n_strata: int, most: int) -> tuple[RowBlock, bool]:
     """Return at most ``most`` distinct rows, and whether that is all.
 
     ``strata`` says of targets in which stratum they are.
     """
-    sketch = rows.fold(lambda part: Sketch.of(part, strata(part.y), n_strata, most))
-    values, weight, frequency = sketch.chosen()
+    found = rows.fold(lambda part: Subsample.of(part, strata(part.y), n_strata, most))
+    values, weight, frequency = found.chosen()
     n = values.shape[1] - 1 - rows.n_offsets
     offset = np.ascontiguousarray(values[:, n + 1 :]) if rows.n_offsets else None
     if rows.n_offsets == 1 and offset is not None:
         offset = offset[:, 0].copy()
-    part = Part(Block(rows.columns, np.asfortranarray(values[:, :n])), values[:, n].copy(), weight, offset, frequency)
-    return part, sketch.is_complete
+    part = RowBlock(Block(rows.columns, np.asfortranarray(values[:, :n])), values[:, n].copy(), weight, offset, frequency)
+    return part, found.is_complete
 
 
 def shares(sizes: Sequence[int], most: int) -> list[int]:

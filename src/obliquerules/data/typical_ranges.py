@@ -53,7 +53,7 @@ class Tail:
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class ColumnTails:
     """Both ends of a column, and the weight of all rows that have a value in it."""
 
     low: Tail
@@ -61,14 +61,14 @@ class Ends:
     total: float
 
     @classmethod
-    def of(cls, values: Vector, weight: Vector) -> Ends:
+    def of(cls, values: Vector, weight: Vector) -> ColumnTails:
         """Return the ends of some values, of which some may be missing; rows of weight zero do not count."""
         counted = ~np.isnan(values) & (weight > 0.0)
         values, weight = values[counted], weight[counted]
         return cls(Tail.of(values, weight), Tail.of(-values, weight), float(np.add.reduce(weight)))
 
-    def __add__(self, other: Ends) -> Ends:
-        return Ends(self.low + other.low, self.high + other.high, self.total + other.total)
+    def __add__(self, other: ColumnTails) -> ColumnTails:
+        return ColumnTails(self.low + other.low, self.high + other.high, self.total + other.total)
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -80,25 +80,25 @@ class Ends:
 
 
 @dataclass(frozen=True, eq=False)
-class EndsOfColumns:
+class TypicalRanges:
     """The ends of those of some columns that hold numbers.
 
     Attributes
     ----------
-    ends : dict of int to Ends
+    ends : dict of int to ColumnTails
         By the position of the column.
     """
 
-    ends: dict[int, Ends]
+    ends: dict[int, ColumnTails]
 
     @classmethod
-    def of(cls, X: Block, weight: Vector, columns: Iterable[int]) -> EndsOfColumns:
+    def of(cls, X: Block, weight: Vector, columns: Iterable[int]) -> TypicalRanges:
         """Return the ends on some rows."""
         numbers = [column for column in columns if X.column(column).levels is None]
-        return cls({column: Ends.of(X.matrix[:, column], weight) for column in numbers})
+        return cls({column: ColumnTails.of(X.matrix[:, column], weight) for column in numbers})
 
-    def __add__(self, other: EndsOfColumns) -> EndsOfColumns:
-        return EndsOfColumns({column: one + other.ends[column] for column, one in self.ends.items()})
+    def __add__(self, other: TypicalRanges) -> TypicalRanges:
+        return TypicalRanges({column: one + other.ends[column] for column, one in self.ends.items()})
 
     def ranges(self) -> tuple[Range, ...]:
         """Return the ranges of the columns; those with too few values have none."""

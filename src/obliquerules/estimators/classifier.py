@@ -14,11 +14,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.arrays import Vector
-from obliquerules.data.reading import LARGEST_VALUE
 from obliquerules.data.sample import sums
-from obliquerules.estimators.lazily import lazily
-from obliquerules.estimators.rule_model import RuleModel
-from obliquerules.losses import LOSSES, Loss
+from obliquerules.data.training_columns import LARGEST_VALUE
+from obliquerules.estimators.fitting import Encoded
+from obliquerules.estimators.rule_model import RuleModel, dask_predict
+from obliquerules.losses import LOSSES, Loss, class_loss
 from obliquerules.parameters import check_declared, declared
 from obliquerules.rules import Labels
 
@@ -99,7 +99,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         tags.classifier_tags.multi_class = self.method_class.many_classes
         return tags
 
-    def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:  # noqa: ARG002
+    def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> Encoded:  # noqa: ARG002
         try:
             check_classification_targets(y)
             labels = Labels.of(y)
@@ -117,7 +117,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         labels = labels if self.positive is None else labels.about(self.positive)
         codes = labels.encode(y)
         labels.check_both(codes[weight > 0.0])
-        return codes, labels
+        return Encoded(codes, class_loss(len(labels)), labels, self._class_weights(codes, labels, weight))
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -154,25 +154,25 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         total = sum(shares.values())
         return self._with(self.model_.with_shares([shares[label] / total for label in labels]))
 
-    @lazily
+    @dask_predict
     def decision_function(self, X: Any, *, offset: Any = None) -> Vector:
         """Return the log-odds of the second of `classes_` or, of more than two, the score of each, as scikit-learn asks.
 
         With the first as ``positive``, this is the score of each row with the opposite sign, while ``offset`` here and in `fit`
         is about the positive class: an offset for another fit is `score_samples`.
         """
-        return self._log_odds(self._scores(X, offset=offset)[0])
+        return self._log_odds(self._scored(X, offset=offset)[0])
 
-    @lazily
+    @dask_predict
     def predict_proba(self, X: Any, *, offset: Any = None) -> NDArray[np.float64]:
         """Return the probability of each of `classes_`, shape (n_samples, n_classes)."""
-        scores, _ = self._scores(X, offset=offset)  # first, because it raises if the model is not fitted
+        scores, _ = self._scored(X, offset=offset)  # first, because it raises if the model is not fitted
         return self._shares(scores)
 
-    @lazily
+    @dask_predict
     def predict(self, X: Any, *, offset: Any = None) -> NDArray[Any]:
         """Return the most probable class of each row; a model that was fitted with an offset needs that of each row."""
-        scores, _ = self._scores(X, offset=offset)
+        scores, _ = self._scored(X, offset=offset)
         return self.model_.decisions(scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
@@ -183,15 +183,15 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[Vector]:
         """Yield the decision function by each member of `path_`, from the constant to the largest."""
-        return (self._log_odds(score) for score, _ in self._staged_scores(X, offset=offset))
+        return (self._log_odds(score) for score, _ in self._staged(X, offset=offset))
 
     def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[NDArray[np.float64]]:
         """Yield the class probabilities by each member of `path_`."""
-        return (self._shares(score) for score, _ in self._staged_scores(X, offset=offset))
+        return (self._shares(score) for score, _ in self._staged(X, offset=offset))
 
     def staged_predict(self, X: Any, *, offset: Any = None) -> Iterator[NDArray[Any]]:
         """Yield the classes predicted by each member of `path_`."""
-        return (self.model_.decisions(score) for score, _ in self._staged_scores(X, offset=offset))
+        return (self.model_.decisions(score) for score, _ in self._staged(X, offset=offset))
 
     def _log_odds(self, score: Vector) -> Vector:
         return score if self._positive_last else -score

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from obliquerules.data.sample import Sample
-from obliquerules.estimators.typed_rules import read_typed
-from obliquerules.learning.method import Method
+from obliquerules.estimators.fitting import Fitting
 from obliquerules.parameters import check_flag, check_real, check_whole
-from obliquerules.rules import Conjunction, Model, Rule, RuleEnsemble
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble, Shortening, Test
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.rounding.rounded import Rounding
-from obliquerules.rules.rule import Weight
+from obliquerules.rules.rule import Weight, as_weight
+from obliquerules.rules.text.parsing import Reader, Typed
 
-
-class Editable(Protocol):
-    """An estimator whose model can be edited."""
-
-    model_: Model
-
-    def _fitted_method(self) -> Method:
-        """Return the method by which weights are fitted."""
-        ...
-
-    def _with(self, model: Model) -> Self:
-        """Return the same estimator with another model."""
-        ...
-
-
-Estimator = TypeVar("Estimator", bound=Editable)
+Estimator = TypeVar("Estimator", bound=Fitting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,6 +196,87 @@ class Editing(Generic[Estimator]):
         return Editing(self.model._with(edited), self.sample)
 
 
+class Editable(Fitting):
+    """An estimator whose model is edited or rounded, which gives another estimator."""
+
+    def edit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> Editing[Self]:
+        """Start to edit the rules: drop, add, replace or lock some, and refit the weights.
+
+        This model does not change. Every step is logged with its effect on complexity and loss, and the log is saved with the
+        edited model.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, offset
+            The data on which losses are measured and weights are fitted, preferably those of `fit`.
+
+        Returns
+        -------
+        Editing
+            Its methods `drop`, `add`, `replace`, `lock`, `unlock`, `refit` and `round` return the next `Editing`; its `model`
+            is the edited model.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(random_state=0).fit(X, y).at(14)
+        >>> edited = model.edit(X, y).drop(0).refit().model
+        >>> len(model.ensemble_), len(edited.ensemble_)
+        (5, 4)
+        """
+        rows, seen = self._read_to_learn(X, y, sample_weight, exposure, offset)
+        return Editing(self, Sample.of(rows.X, seen.y, seen.weight, seen.total_offset))
+
+    def rounded(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        digits: int = 3,
+        tolerance: float = 0.0,
+        integers: bool = False,
+        exposure: Any = None,
+        offset: Any = None,
+    ) -> Self:
+        """Return the model with all numbers in few digits; this one does not change.
+
+        The last step of its `edits_` certifies what that changes on the data: how many rows change side of a condition, by how
+        much scores change, and the mean loss before and after. It is saved with the model.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, offset
+            The data on which the certificate holds, preferably those of `fit`.
+        digits : int, default=3
+            The significant digits wanted for rule weights. More are kept if the mean loss would rise by more than 0.1 %.
+        tolerance : float, default=0.0
+            By how much the mean loss may rise. If it may, conditions are shortened further, so that rows may change side, and
+            rule weights may have fewer than ``digits`` digits.
+        integers : bool, default=False
+            Prefer whole numbers of at most 1000 as weights in oblique conditions, where no row changes side.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
+        >>> short = model.rounded(X, y, digits=2)
+        >>> print(short.to_text())
+        +204 if True
+        +7.6 (bmi - 26)
+        +60 (min(s5, 5.34) - 5.34)
+        -25 if bp <= 99.8 & bmi >= 23.25
+        >>> short.edits_[-1].description
+        'round to 2 digits: no row changes side, scores change by 1.044 at most'
+        """
+        editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
+        return editing.round(digits, tolerance=tolerance, integers=integers).model
+
+
 def _but(locked: list[int]) -> str:
     """Return the words for the rules whose weights a refit keeps."""
     if not locked:
@@ -230,3 +296,48 @@ def _known_action(action: str) -> str:
     if action not in ACTIONS:
         raise ValueError(f"The action of a step must be one of {', '.join(map(repr, ACTIONS))}; got {action!r}.")
     return action
+
+
+# Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
+EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
+
+
+def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, factor: Factor | None = None) -> tuple[Rule, str]:
+    """Return the rule that a text means, and a remark on what was made of it, or "".
+
+    A condition alone has the given weight and factor.
+    A comparison of numbers other than ``>=`` and ``<=`` is given the shortest threshold with which it says the same of each
+    row of X.
+    """
+    columns = ensemble.columns
+    given, multiplied, tests = Reader(columns).rule_or_condition(text, ensemble.outputs)
+    if given is not None:
+        weight, factor = as_weight(given), multiplied
+    if all(one.comparison in EXACT for one in tests):
+        return Rule(weight, Conjunction(one.test for one in tests), factor), ""
+    rule = Rule(weight, Conjunction(_suited(tests, X, text.strip())), factor)
+    meant = rule.condition.describe(columns) if given is None else rule.describe(columns, outputs=ensemble.outputs)
+    return rule, f"'{text.strip()}' is {meant} on these rows"
+
+
+def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:
+    """Return conditions that say the same of each row, without the half of a ``=`` that always holds."""
+    shortening, tests = Shortening(X), list[Test]()
+    for test, comparison in typed:
+        if comparison in EXACT or not isinstance(test, Proposition):
+            tests.append(test)
+        elif comparison not in EQUATIONS or not test(X).all():
+            tests.append(shortening.with_whole_threshold(shortening.with_short_threshold(test)))
+    for test, comparison in typed:
+        if comparison in EQUATIONS and isinstance(test, Proposition):
+            _check_equation(test, X, text)
+    return tests
+
+
+def _check_equation(equation: Proposition, X: Block, text: str) -> None:
+    """Raise unless some rows, and not all of them, have the value."""
+    if equation.only_number is None:
+        raise ValueError(f"'=' compares a single column with a number; got {text!r}.")
+    equal = X.matrix[:, equation.only_number] == equation.threshold / equation.weights[0]
+    if not equal.any() or equal.all():
+        raise ValueError(f"{'All rows have' if equal.all() else 'No row has'} the value in {text!r}.")

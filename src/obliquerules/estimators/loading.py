@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from obliquerules.estimators.classifier import RuleClassifier
-from obliquerules.estimators.drnet import DRNetClassifier
 from obliquerules.estimators.lltboost import (
     LLTBoostClassifier,
     LLTBoostClassifierCV,
     LLTBoostRegressor,
     LLTBoostRegressorCV,
 )
-from obliquerules.estimators.ltrnet import LTRNetClassifier, LTRNetRegressor
+from obliquerules.estimators.networks import DRNetClassifier, LTRNetClassifier, LTRNetRegressor
 from obliquerules.estimators.rule_model import RuleModel
 from obliquerules.estimators.tgb import TGBClassifier, TGBClassifierCV, TGBRegressor, TGBRegressorCV
-from obliquerules.rules.decoding import decode_content, decode_model
+from obliquerules.rules.files.decoding import decode_content, decode_model
 from obliquerules.rules.files.fields import Field, ModelFileError, read_document
 
 ESTIMATORS: dict[str, type[RuleModel]] = {

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Matrix
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
-from obliquerules.export.target import Target
-from obliquerules.export.values import level_values, unseen_level
+from obliquerules.export.table_values import level_values, unseen_level
 from obliquerules.export.verification import CannotVerifyError, ExportError
 from obliquerules.rules import Rule
 from obliquerules.rules.columns import Level
@@ -270,7 +270,7 @@ class CLanguage(TextLanguage):
 
 
 @dataclass(frozen=True)
-class CTarget(Target):
+class CFormat(ExportFormat):
     """A C99 header with the functions score, predict and contributions.
 
     With many classes they are scores, class, label, probability and contributions. The exposure or the offset, if the model has
@@ -434,7 +434,7 @@ def _comment(source: Source, rule: Rule) -> str:
 
 def _speaks_for_several(rule: Rule) -> bool:
     """Say whether a condition is looked at for several classes."""
-    return len(rule.spoken_for) > 1 and not rule.is_constant
+    return len(rule.classes_with_weight) > 1 and not rule.is_constant
 
 
 def _contributions(language: CLanguage, source: Source) -> Iterator[str]:

@@ -9,21 +9,21 @@ from importlib.metadata import version
 from typing import Any
 
 from obliquerules.arrays import Matrix
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.source import Source
-from obliquerules.export.target import Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LOSS_OF_LINK, class_loss
 from obliquerules.rules import Model
-from obliquerules.rules.decoding import decode_content, decode_labels, decode_offset
+from obliquerules.rules.files.decoding import decode_content, decode_labels, decode_offset
 from obliquerules.rules.files.encoding import encode_labels, encode_offset, ensemble_content
 from obliquerules.rules.files.fields import Field, document_text, parse_document
-from obliquerules.rules.text import LATEX
+from obliquerules.rules.text.formats import LATEX
 
 
 def model_document(source: Source) -> str:
     """Return a JSON document with the rules and the link and, if there are any, the labels of many classes and the offset."""
     model = source.model
-    content = ensemble_content(source.ensemble, with_offset=model.offset is not None) | {"link": source.link}
+    content = ensemble_content(source.ensemble) | {"link": source.link}
     if model.labels is not None and source.has_many_classes:
         content["classes"] = encode_labels(model.labels)
     return document_text(content | encode_offset(model.offset))
@@ -38,7 +38,7 @@ def document_model(document: Field) -> Model:
 
 
 @dataclass(frozen=True)
-class JsonTarget(Target):
+class JsonFormat(ExportFormat):
     """The rules as `RuleEnsemble.save` writes them, and the link; `load_model` reads the rules back."""
 
     name = "json"
@@ -74,7 +74,7 @@ def _notes(source: Source) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class LatexTarget(Target):
+class LatexFormat(ExportFormat):
     """The rules as a LaTeX tabular.
 
     Parameters

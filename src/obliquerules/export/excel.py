@@ -15,13 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
-from obliquerules.data.reading import read
-from obliquerules.export.formulas import EMPTY, FIRST_ROW, compiled, evaluated, moved
+from obliquerules.data.model_rows import read_rows
+from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
-from obliquerules.export.office import find_office, office_version, recalculated
+from obliquerules.export.sheet_formulas import (
+    EMPTY,
+    FIRST_ROW,
+    compiled,
+    evaluated,
+    find_office,
+    moved,
+    office_version,
+    recalculated,
+)
 from obliquerules.export.source import Source
-from obliquerules.export.target import Export, Target
-from obliquerules.export.values import LATEST
+from obliquerules.export.table_values import LATEST
 from obliquerules.export.verification import compare
 from obliquerules.export.workbook import (
     CODE_START,
@@ -36,8 +44,7 @@ from obliquerules.export.workbook import (
     read_cells,
     write_workbook,
 )
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 # Excel takes only 15 digits of a number in a formula, but all digits of a number in a cell.
@@ -195,7 +202,7 @@ class ExcelLanguage(TextLanguage):
 
 
 @dataclass(frozen=True)
-class ExcelTarget(Target):
+class ExcelFormat(ExportFormat):
     """An .xlsx workbook that scores rows, in a sheet with a column for each input and each rule, the score and the prediction.
 
     For a classifier there is a column for the class, too. With many classes there is a column for each score, and for what each
@@ -245,7 +252,7 @@ class ExcelTarget(Target):
         for column in source.given:
             inputs, values = _without(inputs, source.name(column))
             given.append(values)
-        rows = read(inputs, source.model.columns, source.n_features, reader="An export to Excel").matrix
+        rows = read_rows(source.model, inputs, "An export to Excel", warned=False).X.matrix
         unknown = np.full(len(rows), np.nan)
         return np.column_stack([rows, *[unknown if values is None else values for values in given]])
 
@@ -368,7 +375,7 @@ def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
     width, columns = len(names), source.ensemble.columns or source.names[: source.n_features]
     lines: list[tuple[Value, ...]] = [(*_filled_up(["constant", *source.ensemble.intercepts], 1 + width), "always")]
     for index, rule in enumerate(source.ensemble):
-        weights = [rule.weights[output] if output in rule.spoken_for else None for output in range(source.n_scores)]
+        weights = [rule.weights[output] if output in rule.classes_with_weight else None for output in range(source.n_scores)]
         factors: list[Value] = [] if rule.factor is None else [rule.factor.describe(columns)]
         amounts = _filled_up([*weights, *factors], width)
         lines.append((f"rule_{index}", *amounts, rule.condition.describe(columns)))

@@ -16,14 +16,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from obliquerules.arrays import Matrix
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import Language
 from obliquerules.export.source import Source
-from obliquerules.export.target import Target
-from obliquerules.export.values import TEMPORAL, moment_arrays, threshold_moment
+from obliquerules.export.table_values import TEMPORAL, moment_arrays, threshold_moment
 from obliquerules.export.verification import CannotVerifyError, compare
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY, EPOCH
+from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.proposition import Proposition
 
 Columns = dict[str, Any]
@@ -251,7 +250,7 @@ class FrameScorer:
 
 
 @dataclass(frozen=True)
-class FrameTarget(Target):
+class FrameFormat(ExportFormat):
     """An object that adds score, prediction and, on request, the contribution of each rule to a data frame.
 
     Parameters
@@ -282,7 +281,7 @@ class FrameTarget(Target):
         whole = source.has_many_classes and source.label_kind == "integer"
         return FrameScorer(tuple(stages), names, source.used_names, moments, names[source.n_scores :][:whole])
 
-    def apart(self, source: Source) -> FrameTarget:
+    def apart(self, source: Source) -> FrameFormat:
         """Return the target with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 

@@ -206,12 +206,12 @@ class Language(ABC, Generic[Term]):
         """Return what a rule adds to the score, or to the score of each class that it speaks for."""
         holds = self.condition(source, rule)
         if holds is None:
-            return [self.constant(rule.weights[output]) for output in rule.spoken_for]
+            return [self.constant(rule.weights[output]) for output in rule.classes_with_weight]
         return self.contributions_where(holds, source, rule)
 
     def contributions_where(self, holds: Term, source: Source, rule: Rule) -> list[Term]:
         """Return what a rule adds, given where it fires."""
-        weights = [rule.weights[output] for output in rule.spoken_for]
+        weights = [rule.weights[output] for output in rule.classes_with_weight]
         if rule.factor is None:
             return [self.choice(holds, weight) for weight in weights]
         factor = self.factor(source, rule.factor)

@@ -12,9 +12,9 @@ import numpy as np
 
 from obliquerules.arrays import Matrix
 from obliquerules.export.document import model_document
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import Language, known_levels
 from obliquerules.export.source import Source
-from obliquerules.export.target import Target
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.rules.columns import Level
 from obliquerules.rules.membership import Membership
@@ -210,7 +210,7 @@ class GraphLanguage(Language[str]):
 
 
 @dataclass(frozen=True)
-class OnnxTarget(Target):
+class OnnxFormat(ExportFormat):
     """A graph with the input X, doubles of shape (n, n_features), and outputs of shape (n,).
 
     Each column of text is an input of its own, strings of shape (n,), called like the column, with an underscore after it if X
@@ -224,7 +224,7 @@ class OnnxTarget(Target):
     rules use is beyond 1e300. With many classes there are the score of each, such as score_red, the class, which is a string or
     a number as the labels are, its probability and, on request, rule_0_red and so on. The description of the output class says
     what it is for a row that cannot be scored. The metadata has the rules and the link under ``obliquerules``, as the JSON that
-    `JsonTarget` writes.
+    `JsonFormat` writes.
     """
 
     name = "onnx"

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Matrix
+from obliquerules.export.export_formats import ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
-from obliquerules.export.target import Target
 from obliquerules.rules import Rule
 from obliquerules.rules.columns import Level
 
@@ -196,7 +196,7 @@ class PythonLanguage(TextLanguage):
 
 
 @dataclass(frozen=True)
-class PythonTarget(Target):
+class PythonFormat(ExportFormat):
     """A module with the functions score, predict and contributions; with many classes scores, predict and probability."""
 
     name = "python"
@@ -258,7 +258,7 @@ def _contribution(language: PythonLanguage, source: Source, rule: Rule) -> str:
     if not source.has_many_classes:
         return language.contributions(source, rule)[0]
     holds = language.condition(source, rule)
-    numbers = {source.labels[output]: rule.weights[output] for output in rule.spoken_for}
+    numbers = {source.labels[output]: rule.weights[output] for output in rule.classes_with_weight}
     if rule.factor is None:
         amounts = {label: language.number(weight) for label, weight in numbers.items()}
     else:

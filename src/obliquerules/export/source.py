@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.export.values import TEMPORAL, held_values, python_values
+from obliquerules.export.table_values import TEMPORAL, held_values, python_values
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Block, Factor, Model, Rule, RuleEnsemble
 from obliquerules.rules.columns import Column
 from obliquerules.rules.proposition import Proposition
-from obliquerules.rules.style import column_at, column_names
+from obliquerules.rules.text.style import column_at, column_names
 
 # The column that numbers the rows of a table or frame during verification.
 POSITION = "obliquerules_position"
@@ -111,7 +111,7 @@ class Source:
     def factors(self) -> tuple[tuple[float, Factor], ...]:
         """The factors of rules, with the weights that they multiply."""
         with_factor = ((rule, rule.factor) for rule in self.ensemble if rule.factor is not None)
-        return tuple((rule.weights[output], factor) for rule, factor in with_factor for output in rule.spoken_for)
+        return tuple((rule.weights[output], factor) for rule, factor in with_factor for output in rule.classes_with_weight)
 
     @property
     def summed(self) -> tuple[int, ...]:
@@ -244,7 +244,7 @@ class Source:
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
         """What rules add to scores: the number of each rule with each score that it changes."""
-        return tuple((index, output) for index, rule in enumerate(self.ensemble) for output in rule.spoken_for)
+        return tuple((index, output) for index, rule in enumerate(self.ensemble) for output in rule.classes_with_weight)
 
     @property
     def n_scores(self) -> int:
@@ -331,7 +331,7 @@ class Source:
             mean = self.model.means(score, given)
             columns = [score, score.argmax(axis=1), mean.max(axis=1)] if self.has_many_classes else [score, mean]
             for rule in self.ensemble if self.contributions else ():
-                columns.append(rule.contribution(block).reshape(len(X), self.n_scores)[:, list(rule.spoken_for)])
+                columns.append(rule.contribution(block).reshape(len(X), self.n_scores)[:, list(rule.classes_with_weight)])
         return np.where(self.scorable(X)[:, None], np.column_stack(columns), np.nan)
 
     def codes(self, labels: Iterable[Any]) -> NDArray[np.float64]:

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Matrix
-from obliquerules.export.dialect import TEMPORARY, Dialect, fields, kind_of_type
-from obliquerules.export.dialects import DIALECTS
+from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.source import Source
-from obliquerules.export.target import Export, Target
+from obliquerules.export.sql_dialects import DIALECTS, TEMPORARY, Dialect, fields, kind_of_type
 from obliquerules.export.verification import ExportError
 
 # An output must not have the name of a column of the table, whose columns are not known here. So the innermost query refers to
@@ -62,7 +61,7 @@ NAME = r'[^."]+|"(?:[^"]|"")+"'
 
 
 @dataclass(frozen=True)
-class SqlTarget(Target):
+class SqlFormat(ExportFormat):
     """A query that adds score, prediction and, on request, the contribution of each rule to the columns of a table.
 
     With many classes it adds the score of each, such as score_red, the class and its probability. All outputs are null for a
@@ -126,7 +125,7 @@ class SqlTarget(Target):
     def _source_table(self) -> str:
         return f"FROM {'.'.join(map(self._language.quote, self._parts))} AS data"
 
-    def apart(self, source: Source) -> SqlTarget:
+    def apart(self, source: Source) -> SqlFormat:
         """Return the target with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from obliquerules.arrays import Matrix
 from obliquerules.export.source import LARGEST, Source
-from obliquerules.export.values import shown
+from obliquerules.export.table_values import shown
 from obliquerules.rules import Factor, Rule
 from obliquerules.rules.columns import UNSEEN
 from obliquerules.rules.membership import Membership

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from obliquerules.data.excel_files import decoded
-
 # The limits of Excel.
 MOST_ROWS, MOST_COLUMNS, MOST_CHARACTERS = 2**20, 2**14, 8192
 
@@ -48,6 +46,15 @@ STYLE_SHEET = (
     '<xf numFmtId="22" fontId="0" fillId="2" borderId="0" xfId="0" applyFill="1" applyNumberFormat="1"/></cellXfs>'
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
+
+
+def decoded(text: str) -> str:
+    r"""Return a text with Excel's character codes decoded.
+
+    >>> decoded("a_x000D_b"), decoded("_x005F_x0041_")
+    ('a\rb', '_x0041_')
+    """
+    return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), text)
 
 
 @dataclass(frozen=True)

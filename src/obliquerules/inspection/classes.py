@@ -9,7 +9,7 @@ from typing import Any
 from obliquerules.arrays import Vector
 from obliquerules.rules import Model
 from obliquerules.rules.rule import Weight
-from obliquerules.rules.style import PLAIN
+from obliquerules.rules.text.style import PLAIN
 
 
 @dataclass(frozen=True)

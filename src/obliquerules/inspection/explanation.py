@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import amounts_given
+from obliquerules.data.offsets import model_offset
 from obliquerules.inspection.classes import Comparison, comparisons, difference, row_amounts
 from obliquerules.inspection.variables import Facts, Value, amount_text, value_of, value_text
 from obliquerules.rules import Block, Column, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight, as_weight
-from obliquerules.rules.style import PLAIN, votes_needed
-from obliquerules.rules.tables import Shown, Table
+from obliquerules.rules.text.records import Records, Shown, TextTable, without_unused
+from obliquerules.rules.text.style import PLAIN, votes_needed
 
 # The number of rows that are printed.
 PRINTED_ROWS = 10
@@ -215,7 +214,7 @@ class RowExplanation(Shown):
         """Return an amount as the calculation shows it: itself or, with many classes, the difference of two of them."""
         return difference(amount, self.between)
 
-    def _parts(self) -> list[str | Table]:
+    def _parts(self) -> list[str | TextTable]:
         fired = [rule for rule in self.spoken if rule.fires]
         missed = [rule for rule in self.spoken if not rule.fires]
         lines = [
@@ -226,10 +225,10 @@ class RowExplanation(Shown):
             (*self._sums(self.score), f"in all, the {self.total}"),
             *([] if self.exposure is None else _multiplied(self.exposure, self.prediction)),
         ]
-        parts: list[str | Table] = [self.headline, Table(lines, headed=self.between is not None, indent="  ")]
+        parts: list[str | TextTable] = [self.headline, TextTable(lines, headed=self.between is not None, indent="  ")]
         if missed:
             others = [(self._named(rule), f"if {_unmet(rule)}") for rule in missed]
-            parts += ["Not counted, because a condition is not met:", Table(others, headed=False, indent="  ")]
+            parts += ["Not counted, because a condition is not met:", TextTable(others, headed=False, indent="  ")]
         parts += [] if self.between is None else list(self.between.remarks(self.score, len(self.rules) - len(self.spoken)))
         if self.facts:
             parts.append("Values: " + ", ".join(self.facts))
@@ -285,7 +284,7 @@ class Explanation(Records[RowExplanation]):
         records = [record for row in self.rows for record in _as_dicts(row)]
         return without_unused("factor_value", without_unused("factor", records))
 
-    def _parts(self) -> Iterator[str | Table]:
+    def _parts(self) -> Iterator[str | TextTable]:
         if len(self.rows) == 1:
             yield from self.rows[0]._parts()
             return
@@ -381,7 +380,7 @@ def explain(
     """
     ensemble = model.ensemble
     facts = Facts(ensemble.block(X), words)
-    given = amounts_given(model, given, len(facts.block))
+    given = model_offset(model, given, len(facts.block))
     scores = model.scores(facts.block, given)
     between = comparisons(model, scores, versus)
     columns = {column: facts.column(column) for column in ensemble.used_columns}
@@ -467,7 +466,7 @@ def _product(rule: Rule, factor: Factor, outputs: Sequence[str] | None, facts: F
     # Two signs in a row are hard to read.
     product = f"({product})" if product.startswith("-") else product
     weights = Rule(rule.weight).amounts(outputs=outputs)
-    weights = f"({weights})" if len(rule.spoken_for) > 1 else weights
+    weights = f"({weights})" if len(rule.classes_with_weight) > 1 else weights
     return f"{name} is {said}" + (f", clipped to {counted}" if clipped != number else ""), f"{weights} x {product}"
 
 

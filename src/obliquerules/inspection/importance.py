@@ -13,8 +13,7 @@ from obliquerules.arrays import Positions, Vector
 from obliquerules.rules import Block, Factor, Membership, Model, Proposition, Rule, Test
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.proposition import Summand
-from obliquerules.rules.records import Records
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,10 @@ class Importances(Records[VariableImportance]):
     def _records(self) -> tuple[VariableImportance, ...]:
         return self.variables
 
-    def _parts(self) -> Iterator[str | Table]:
+    def _parts(self) -> Iterator[str | TextTable]:
         used = [variable for variable in self.variables if variable.n_rules]
         lines = [(readable(v.importance), str(v.n_rules), v.variable) for v in used]
-        yield Table([("importance", "rules", "variable"), *lines])
+        yield TextTable([("importance", "rules", "variable"), *lines])
         unused = len(self.variables) - len(used)
         if unused:
             yield f"({unused} other variable{'' if unused == 1 else 's'} in no rule)"

@@ -13,10 +13,9 @@ from obliquerules.arrays import Vector
 from obliquerules.inspection.classes import by_class, difference, row_amounts, weights_of
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight, as_weight
-from obliquerules.rules.style import PLAIN
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable, without_unused
+from obliquerules.rules.text.style import PLAIN
 
 
 @dataclass(frozen=True)
@@ -91,13 +90,13 @@ class RuleTable(Records[RuleSummary]):
             for rule in self.rules
         ]
 
-    def _parts(self) -> Iterator[Table]:
+    def _parts(self) -> Iterator[TextTable]:
         with_target = any(rule.purity is not None for rule in self.rules)
         amounts = map(PLAIN.output, self.classes) if self.classes else ("weight",)
         mean = () if self.classes else ("mean contribution",)
         heading = ["rule", *amounts, "complexity", "coverage", *mean, self.target, "condition"]
         lines = [heading, *(self._cells(rule) for rule in self.rules)]
-        yield Table(lines if with_target else [[*line[:-2], line[-1]] for line in lines])
+        yield TextTable(lines if with_target else [[*line[:-2], line[-1]] for line in lines])
 
     def _cells(self, rule: RuleSummary) -> list[str]:
         return [

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Vector
 from obliquerules.counted import Counted
 from obliquerules.inspection.classes import by_class, weights_of
-from obliquerules.learning.method import Method, Task, factor_scales, firing_patterns, scaled_weights
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.method import Method, Task
+from obliquerules.learning.refit import factor_scales, refit
 from obliquerules.rules import Block, Model, Rule, RuleEnsemble
-from obliquerules.rules.records import Records, without_unused
 from obliquerules.rules.rule import Weight
-from obliquerules.rules.style import PLAIN
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable, without_unused
+from obliquerules.rules.text.style import PLAIN
 from obliquerules.status_line import opened, status_line
 
 # The lower and the upper end.
@@ -130,10 +131,10 @@ class Stability(Records[RuleStability]):
             for rule in self.rules
         ]
 
-    def _parts(self) -> Iterator[Table]:
+    def _parts(self) -> Iterator[TextTable]:
         named = ("class",) if self.classes else ()
         heading = ("frequency", "overlap", *named, "weight", f"{100 * self.confidence:g} % interval", "condition")
-        yield Table([heading, *(line for rule in self.rules for line in self._lines(rule))])
+        yield TextTable([heading, *(line for rule in self.rules for line in self._lines(rule))])
 
     def _lines(self, rule: RuleStability) -> list[tuple[str, ...]]:
         """Return a line for each weight that has an interval; the first says what the rule is."""
@@ -223,7 +224,7 @@ def _intervals_of(rule: Rule, ends: Vector) -> Interval | tuple[Interval | None,
     """Return the ends of an interval as numbers; with many classes, of one for each class that the rule speaks for."""
     if not isinstance(rule.weight, tuple):
         return _reaching(rule.weight, ends)
-    return tuple(_reaching(rule.weight[k], one) if k in rule.spoken_for else None for k, one in enumerate(ends))
+    return tuple(_reaching(rule.weight[k], one) if k in rule.classes_with_weight else None for k, one in enumerate(ends))
 
 
 def _reaching(weight: float, ends: Vector) -> Interval:
@@ -238,14 +239,13 @@ def _can_be_learned(task: Task, drawn: NDArray[np.bool_]) -> bool:
 
 def reweighing(ensemble: RuleEnsemble, task: Task, method: Method) -> Reweigh:
     """Return a function that fits the weights of the rules, with their conditions fixed, to rows drawn any number of times."""
-    design, pattern = firing_patterns(ensemble, task.X, ensemble.fires(task.X).T)
-    start = ensemble.weight_table
+    patterns, start = FiringPatterns.of_ensemble(ensemble, task.X).with_offset(task.offset), ensemble.weight_table
 
     def reweigh(counts: Vector) -> Vector:
         weight = counts * task.weight
         ridge = method.penalty(task.loss, task.y, weight, min(method.growth_ridge, LARGEST_RIDGE_OF_DRAWS))
         scale = factor_scales(ensemble, task.X, weight)
-        return scaled_weights(design, pattern, scale, task.y, weight, task.loss, ridge, start, offset=task.offset)[1:]
+        return refit(patterns, task.y, weight, task.loss, ridge, start, scale=scale)[1:]
 
     return reweigh
 

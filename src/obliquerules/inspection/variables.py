@@ -13,10 +13,9 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.rules import Model
-from obliquerules.rules.columns import Block, Column, Level, as_level
-from obliquerules.rules.moments import DAY, EPOCH, day_or_days, seconds_in, seconds_since_1970
+from obliquerules.rules.columns import DAY, EPOCH, Block, Column, Level, as_level, day_or_days, seconds_in, seconds_since_1970
 from obliquerules.rules.numbers import in_full, readable
-from obliquerules.rules.style import PLAIN, listed_levels, plain_level
+from obliquerules.rules.text.style import PLAIN, listed_levels, plain_level
 
 Numbers = Mapping[str | int, float]
 # Numbers, levels, dates, times or durations: what the columns hold.
@@ -151,18 +150,6 @@ class Facts:
         if self.is_unseen(row, column):
             return f"{name} is {NEVER_SEEN}" if value == NEVER_SEEN else f"{name} = {value_text(value)} (never seen in fit)"
         return f"{name} = {value_text(value)}"
-
-
-def unseen_words(given: Block, block: Block) -> dict[tuple[int, int], Level]:
-    """Return the levels, by row and column, that a table has in its own columns and not in those it was read as."""
-    found: dict[tuple[int, int], Level] = {}
-    for column in () if block.columns is None else block.columns.with_levels:
-        levels = given.column(column).levels
-        for row in np.flatnonzero(block.matrix[:, column] < 0.0).tolist() if levels else ():
-            code = given.matrix[row, column]
-            if code >= 0.0:
-                found[row, column] = (levels or ())[int(code)]
-    return found
 
 
 def value_of(column: Column, number: float) -> Value:

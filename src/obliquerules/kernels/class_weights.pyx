@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Damped Newton steps on the class weights of rules; the arithmetic behind `solvers.class_weights`."""
+"""Damped Newton steps on the class weights of rules; the arithmetic behind `learning.refit`."""
 
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, NAN, fabs, fmax, log, sqrt

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Follow the L1 logistic path from event to event; the arithmetic behind `solvers.l1_logistic`."""
+"""Follow the L1 logistic path from event to event; the arithmetic behind `learning.l1_logistic`."""
 
 from libc.float cimport DBL_MIN
 from libc.math cimport fabs, log, sqrt

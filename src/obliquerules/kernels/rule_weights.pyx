@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Newton's method on the weights of rules; the arithmetic behind `solvers.rule_weights`."""
+"""Newton's method on the weights of rules; the arithmetic behind `learning.refit`."""
 
 from libc.float cimport DBL_MAX, DBL_MIN
 from libc.math cimport NAN, fabs, fmax

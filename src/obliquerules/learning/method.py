@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -14,16 +13,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Vector
+from obliquerules.arrays import Vector
 from obliquerules.data.sample import Sample
-from obliquerules.learning.solvers.multinomial import EXACT
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
+from obliquerules.learning.refit import factor_scales, fitted_weights
 from obliquerules.losses import Loss
 from obliquerules.parameters import check_declared, jobs, real, seed, verbosity, whole_or_none
-from obliquerules.rules import Block, Columns, Rule, RuleEnsemble
+from obliquerules.rules import Block, Columns, RuleEnsemble
 from obliquerules.rules.columns import Range
 from obliquerules.rules.labels import Labels
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 # More rows make the search longer in proportion, and risks at equal complexity lower by a per cent or less on average.
 SEARCH_ROWS = 20_000
@@ -234,7 +232,7 @@ class Method(ABC):
 
     def can_learn_from_some(self, task: Task) -> bool:
         """Say whether some of the rows are as good as all for learning conditions: groups, for example, stay complete."""
-        return task.groups is None and not (task.loss.by_class and task.offset is not None)
+        return task.groups is None and (task.offset is None or task.offset.ndim == 1)
 
     @abstractmethod
     def grow(self, task: Task) -> Growth:
@@ -269,7 +267,7 @@ class Method(ABC):
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:
         """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
         ridge = self.penalty(loss, sample.y, sample.weight)
-        return fitted_weights(ensemble, sample, loss, ridge, start, fixed=fixed)
+        return fitted_weights(ensemble, sample, loss, ridge, start, free=~fixed)
 
     def penalised_loss(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss) -> float:
         """Return what `refitted` minimises, the penalised mean loss.
@@ -282,113 +280,3 @@ class Method(ABC):
         with np.errstate(over="ignore", invalid="ignore"):  # weights typed by hand may be of any size
             penalty = 0.5 * float(np.sum(ridge * np.sum(weights[1:] ** 2, axis=0))) / float(np.add.reduce(sample.weight))
             return loss.risk(sample.y, sample.scores(ensemble), sample.weight) + penalty
-
-
-def fitted_weights(
-    ensemble: RuleEnsemble, sample: Sample, loss: Loss, ridge: Any, start: Vector, *, fixed: NDArray[np.bool_] | None = None
-) -> Vector:
-    """Return the best constant and rule weights for the conditions and factors of an ensemble; fixed ones keep their start."""
-    design, pattern = firing_patterns(ensemble, sample.X, ensemble.fires(sample.X).T)
-    scale = factor_scales(ensemble, sample.X, sample.weight)
-    targets = (sample.y, sample.weight, loss)
-    return scaled_weights(design, pattern, scale, *targets, ridge, start, fixed=fixed, offset=sample.offset)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedEnsemble:
-    """An ensemble on rows: firing patterns, and weights on the scale on which a ridge counts them."""
-
-    design: NDArray[np.float64]
-    pattern: NDArray[np.intp]
-    weights: Vector
-    complexity: int
-
-    @classmethod
-    def of(cls, ensemble: RuleEnsemble, sample: Sample) -> FittedEnsemble:
-        """Return an ensemble on some rows."""
-        design, pattern = firing_patterns(ensemble, sample.X, ensemble.fires(sample.X).T)
-        scale = factor_scales(ensemble, sample.X, sample.weight)
-        if scale is None:
-            return cls(design, pattern, ensemble.weight_table, ensemble.complexity)
-        table = ensemble.weight_table
-        return cls(design / scale, pattern, table * scale.reshape(-1, *[1] * (table.ndim - 1)), ensemble.complexity)
-
-
-def scaled_weights(
-    design: NDArray[np.float64],
-    pattern: NDArray[np.intp],
-    scale: Vector | None,
-    y: Vector,
-    weight: Vector,
-    loss: Loss,
-    ridge: Any,
-    start: Vector,
-    *,
-    fixed: NDArray[np.bool_] | None = None,
-    offset: NDArray[np.float64] | None = None,
-    tolerance: float = EXACT,
-) -> Vector:
-    """Return the best weights for rows with given patterns, as `weights_of_patterns` does, if columns have other scales than 1.
-
-    The ridge counts the weight of a slope in standard deviations of its factor, so that units do not matter.
-    """
-    if scale is None:
-        given = (design, pattern, y, weight, loss, ridge, start)
-        return weights_of_patterns(*given, fixed=fixed, offset=offset, tolerance=tolerance)
-    units = scale.reshape(-1, *[1] * (start.ndim - 1))
-    scaled = (design / scale, pattern, y, weight, loss, ridge, start * units)
-    found = weights_of_patterns(*scaled, fixed=fixed, offset=offset, tolerance=tolerance) / units
-    return np.asarray(found if fixed is None else np.where(fixed.reshape(units.shape), start, found))
-
-
-def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | None:
-    """Return the standard deviation of the factor of each rule where it applies, 1 for the others; None if there is none."""
-    if all(rule.factor is None for rule in ensemble):
-        return None
-    return np.array([1.0, *(factor_scale(rule, X, weight) for rule in ensemble)])
-
-
-def factor_scale(rule: Rule, X: Block, weight: Vector) -> float:
-    """Return the standard deviation of the factor of a rule over the rows on which its condition holds."""
-    if rule.factor is None:
-        return 1.0
-    held = rule.condition(X) & ~np.isnan(X.matrix[:, rule.factor.column])
-    values, counted = rule.factor(X)[held], weight[held]
-    total = float(np.add.reduce(counted))
-    if total == 0.0:
-        return 1.0
-    mean = float(np.add.reduce(counted * values)) / total
-    spread = math.sqrt(float(np.add.reduce(counted * (values - mean) ** 2)) / total)
-    return spread if 0.0 < spread < math.inf else 1.0
-
-
-def firing_patterns(
-    ensemble: RuleEnsemble, X: Block, fires: Sequence[Mask] | Mask
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct patterns in which the rules fire on rows, after a column of ones, and the pattern of each row.
-
-    A rule with a factor has that in the place of a one; then each row has a pattern of its own.
-    """
-    columns = [
-        fired if rule.factor is None else np.where(fired, rule.factor(X), 0.0)
-        for rule, fired in zip(ensemble, fires, strict=True)
-    ]
-    return patterns_of(columns, len(X))
-
-
-def patterns_of(fires: Sequence[Any] | Mask, n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct patterns of rules that fire on these rows, after a column of ones, and the pattern of each row.
-
-    If there are numbers among them, the values of factors, each row has a pattern of its own.
-    """
-    if any(column.dtype != np.bool_ for column in fires):
-        return np.column_stack([np.ones(n_rows), *fires]), np.arange(n_rows, dtype=np.intp)
-    pattern = np.zeros(n_rows, dtype=np.intp)
-    for fired in fires:
-        # Rule by rule, pattern p becomes 2p + 1 where the rule fires and 2p elsewhere; then only those that occur are kept.
-        finer = 2 * pattern + fired
-        pattern = (np.cumsum(np.bincount(finer) > 0) - 1)[finer]
-    # All rows of a pattern are alike: any of them shows it.
-    row = np.zeros(int(pattern.max(initial=-1)) + 1, dtype=np.intp)
-    row[pattern] = np.arange(n_rows)
-    return np.column_stack([np.ones(len(row)), *(fired[row] for fired in fires)]), pattern

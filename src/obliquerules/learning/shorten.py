@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from obliquerules.arrays import Mask, Matrix, Positions, Vector
-from obliquerules.learning.method import Task, factor_scale, firing_patterns, scaled_weights
-from obliquerules.learning.solvers.multinomial import EXACT as EXACT_WEIGHTS
-from obliquerules.learning.solvers.multinomial import JUDGED
+from obliquerules.arrays import Mask, Vector
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.method import Task
+from obliquerules.learning.refit import EXACT as EXACT_WEIGHTS
+from obliquerules.learning.refit import JUDGED, refit
 from obliquerules.parameters import option
-from obliquerules.pareto import pareto
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
-from obliquerules.rules.curves import bend, bends, bent_at, only_column
-from obliquerules.rules.dropping import Dropping, Placed, size
+from obliquerules.rules.path_table import pareto
+from obliquerules.rules.redundancy import Dropping, Placed, size, without_redundant_rules
 from obliquerules.rules.rounding.coarsening import Targets, coarsened, total
-from obliquerules.rules.simplify import strictest
+from obliquerules.rules.text.bands import bend, bends, bent_at, single_column
 from obliquerules.status_line import status_line
-
-Patterns = tuple[Matrix, Positions]
 
 # Shorter conditions may raise the mean loss on the training rows by this share of its standard error,
 SHARE_OF_ERROR = 0.1
@@ -33,9 +31,6 @@ SHARE_OF_LOSS = 0.01
 BUDGETS_TRIED = 8.0
 
 EXACT = ("loss", "rows")
-
-# The rows on which a rule fires, or does not, and its factor.
-_Place = tuple[bytes, Factor | None]
 
 
 def exactness(exception: str) -> Any:
@@ -97,7 +92,7 @@ def without_idle_parts(path: Sequence[RuleEnsemble], task: Task) -> list[RuleEns
 
 
 @dataclass(frozen=True, eq=False)
-class _Member:
+class _Fitted:
     """An ensemble with the penalty on its weights, its training scores and its mean loss."""
 
     ensemble: RuleEnsemble
@@ -161,14 +156,14 @@ class _Rows:
 
     # ---- no row changes side
 
-    def tidied(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+    def tidied(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble without idle parts and redundant rules.
 
         Weights are refitted where rules merge.
         """
         rules = [self.without_idle_parts(rule) for rule in ensemble]
         shorter = ensemble if rules == list(ensemble) else ensemble.with_rules(rules)
-        merged = without_redundant(shorter, self.fires(shorter))
+        merged = without_redundant_rules(shorter, self.fires(shorter))
         return self.fitted(merged, penalty) if len(merged) < len(shorter) else self.scored(merged, penalty)
 
     def without_idle_parts(self, rule: Rule) -> Rule:
@@ -180,7 +175,7 @@ class _Rows:
 
     # ---- the loss rises within a budget
 
-    def budget(self, member: _Member, highest: float) -> float:
+    def budget(self, member: _Fitted, highest: float) -> float:
         """Return by how much the mean loss may rise.
 
         ``highest`` is that of a constant.
@@ -188,7 +183,7 @@ class _Rows:
         gain = max(highest - member.loss, 0.0)
         return min(SHARE_OF_ERROR * self.targets.standard_error(member.score), SHARE_OF_LOSS * min(member.loss, gain))
 
-    def in_fewer_digits(self, members: Sequence[_Member], each: Callable[..., Iterable[Any]]) -> list[_Member]:
+    def in_fewer_digits(self, members: Sequence[_Fitted], each: Callable[..., Iterable[Any]]) -> list[_Fitted]:
         """Return ensembles in fewer digits, if within the budget."""
         ensembles, scores = [one.ensemble for one in members], [one.score for one in members]
         budgets = [self.budget(one, members[0].loss) for one in members]
@@ -198,7 +193,7 @@ class _Rows:
         fitted = zip(members, again, budgets, strict=True)
         return [after if after.loss <= before.loss + budget else before for before, after, budget in fitted]
 
-    def within_budget(self, member: _Member, highest: float, *, last: bool = False) -> _Member:
+    def within_budget(self, member: _Fitted, highest: float, *, last: bool = False) -> _Fitted:
         """Return an ensemble without what the budget can spare.
 
         At last, in few digits, parts of more than a budget are tried with refitted weights, and rules on one variable merge.
@@ -207,17 +202,17 @@ class _Rows:
             member = shorter
         return member
 
-    def _one_less(self, member: _Member, budget: float, last: bool) -> _Member | None:
+    def _one_less(self, member: _Fitted, budget: float, last: bool) -> _Fitted | None:
         """Return an ensemble with one part less, if possible."""
         indices, tried = range(len(member.ensemble)), BUDGETS_TRIED if last else 1.0
         ways = [way for index in indices for way in self._ways(member, index)]
         ways += [way for index in indices if last for way in self._ways_to_merge(member, index)]
-        patterns: Patterns | None = None
+        patterns: FiringPatterns | None = None
         for way in sorted(ways, key=lambda one: (one.complexity, one.rise, one.index)):
             if not way.rise <= tried * budget:
                 continue
             if way.rise > budget and patterns is None:
-                patterns = firing_patterns(member.ensemble, self.task.sample.X, self.fires(member.ensemble))
+                patterns = FiringPatterns.of_ensemble(member.ensemble, self.task.sample.X, self.fires(member.ensemble))
             if way.rise <= budget or (patterns and self._refitted_loss(member, way, patterns) <= member.loss + budget):
                 changed = way.of(member.ensemble)
                 if _length(changed) < _length(member.ensemble):
@@ -227,7 +222,7 @@ class _Rows:
                         return fitted
         return None
 
-    def _ways(self, member: _Member, index: int) -> Iterator[_Way]:
+    def _ways(self, member: _Fitted, index: int) -> Iterator[_Way]:
         """Yield a rule with one part less, and its best threshold."""
         X, rule = self.task.sample.X, member.ensemble[index]
         fires, candidates = self._met(rule.condition), self.dropping.shorter(rule.condition)
@@ -244,17 +239,17 @@ class _Rows:
                 rise = (now - total(gain[placed.holds])) / self.targets.size
                 yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
 
-    def _ways_to_merge(self, member: _Member, index: int) -> Iterator[_Way]:
+    def _ways_to_merge(self, member: _Fitted, index: int) -> Iterator[_Way]:
         """Yield ways to merge a rule with others on its variable.
 
         One of them takes its place, or its knot takes the number of a neighbour.
         """
         rule = member.ensemble[index]
-        column = only_column(rule)
+        column = single_column(rule)
         others = [
             other
             for place, other in enumerate(member.ensemble)
-            if place != index and column is not None and only_column(other) == column
+            if place != index and column is not None and single_column(other) == column
         ]
         if not others:
             return
@@ -271,7 +266,7 @@ class _Rows:
             if all(other.factor != moved.factor for other in others):
                 yield _Way(index, rule, 0, self._rise(member, rule, self._values(moved) - values), moved)
 
-    def _rise(self, member: _Member, rule: Rule, change: Vector) -> float:
+    def _rise(self, member: _Fitted, rule: Rule, change: Vector) -> float:
         """Return the rise of the mean loss if the values of a rule change."""
         return self.targets.mean(member.score + np.multiply.outer(change, rule.weight)) - member.loss
 
@@ -286,22 +281,22 @@ class _Rows:
 
     # ---- weights and scores
 
-    def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+    def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble without redundant rules and with refitted weights."""
-        tidy = without_redundant(ensemble, self.fires(ensemble))
-        patterns = firing_patterns(tidy, self.task.sample.X, self.fires(tidy))
+        tidy = without_redundant_rules(ensemble, self.fires(ensemble))
+        patterns = FiringPatterns.of_ensemble(tidy, self.task.sample.X, self.fires(tidy))
         return self.scored(tidy.with_weight_table(self._weights(tidy, penalty, patterns)), penalty)
 
-    def _refitted_loss(self, member: _Member, way: _Way, patterns: Patterns) -> float:
+    def _refitted_loss(self, member: _Fitted, way: _Way, patterns: FiringPatterns) -> float:
         """Return the refitted mean loss after a change."""
         place = 1 + way.index
         if way.after is None:
-            patterns = np.delete(patterns[0], place, axis=1), patterns[1]
+            patterns = FiringPatterns(np.delete(patterns.design, place, axis=1), patterns.pattern)
         else:
-            patterns = _with_column(*patterns, place, self._column(way.rule, way.after))
+            patterns = patterns.with_column(place, self._column(way.rule, way.after))
         ensemble = member.ensemble if isinstance(way.after, Placed) else way.of(member.ensemble)
         weights = self._weights(ensemble, member.penalty, patterns, JUDGED)
-        return self.targets.mean((patterns[0] @ weights)[patterns[1]])
+        return self.targets.mean(patterns.scores(weights))
 
     def _column(self, rule: Rule, after: Placed | Rule) -> Vector:
         """Return the column of a changed rule."""
@@ -312,26 +307,28 @@ class _Rows:
         holds = self._met(rule.condition) if holds is None else holds
         return holds.astype(np.float64) if rule.factor is None else np.where(holds, rule.factor(self.task.sample.X), 0.0)
 
-    def _weights(self, ensemble: RuleEnsemble, penalty: Any, patterns: Patterns, tolerance: float = EXACT_WEIGHTS) -> Vector:
+    def _weights(
+        self, ensemble: RuleEnsemble, penalty: Any, patterns: FiringPatterns, tolerance: float = EXACT_WEIGHTS
+    ) -> Vector:
         """Return the best weights of rules for firing patterns."""
         sample, start = self.task.sample, ensemble.weight_table
         sloped = any(rule.factor is not None for rule in ensemble)
         scale = np.array([1.0, *map(self._scale, ensemble)]) if sloped else None
-        fitted = (*patterns, scale, self.targets.y, sample.weight, self.task.loss, penalty, start)
-        return scaled_weights(*fitted, offset=sample.offset, tolerance=tolerance)
+        fitted = (patterns.with_offset(sample.offset), self.targets.y, sample.weight, self.task.loss, penalty, start)
+        return refit(*fitted, scale=scale, tolerance=tolerance)
 
     def _scale(self, rule: Rule) -> float:
         place = rule.condition, rule.factor
         if place not in self.scales:
-            self.scales[place] = factor_scale(rule, self.task.sample.X, self.task.sample.weight)
+            self.scales[place] = rule.scale(self.task.sample.X, self.task.sample.weight)
         return self.scales[place]
 
-    def scored(self, ensemble: RuleEnsemble, penalty: Any) -> _Member:
+    def scored(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble with its scores and its loss."""
         score = np.repeat(np.array([ensemble.intercept]), len(self.task.sample.y), axis=0)
         for rule, fires in zip(ensemble, self.fires(ensemble), strict=True):
             score += rule.where(fires, self.task.sample.X)
-        return _Member(ensemble, penalty, score, self.targets.mean(score))
+        return _Fitted(ensemble, penalty, score, self.targets.mean(score))
 
     def fires(self, ensemble: RuleEnsemble) -> list[Mask]:
         """Return the training rows on which each rule fires."""
@@ -346,51 +343,3 @@ class _Rows:
 def _length(ensemble: RuleEnsemble) -> tuple[int, int, int]:
     """Return complexity, variables in conditions, and bends."""
     return ensemble.complexity, sum(size(rule.condition)[1] for rule in ensemble), len(bends(ensemble))
-
-
-def _with_column(design: Matrix, pattern: Positions, place: int, column: Vector) -> Patterns:
-    """Return firing patterns with one column replaced."""
-    if len(design) == len(pattern):  # each row has a pattern of its own
-        changed = design[pattern]
-        changed[:, place] = column
-        return changed, np.arange(len(pattern), dtype=np.intp)
-    finer = 2 * pattern + (column != 0.0)
-    occurs = np.bincount(finer, minlength=2 * len(design)) > 0
-    changed = np.repeat(design, 2, axis=0)
-    changed[:, place] = np.tile([0.0, 1.0], len(design))
-    return np.ascontiguousarray(changed[occurs]), (np.cumsum(occurs) - 1)[finer]
-
-
-def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:
-    """Return an ensemble without redundant rules, with the same scores.
-
-    These fire on all of the rows, on none, or where another does or does not; of those that fire on the same rows the shortest
-    stays. Within a rule, of conditions in the same direction only the strictest stays. A rule with a factor is redundant only
-    to one with the same factor that fires on the same rows; one that fires on all of them is a slope.
-    """
-    kept = dict[_Place, tuple[Conjunction, bool]]()
-    places: list[tuple[_Place | None, bool]] = []
-    for rule, fired in zip(ensemble, fires, strict=True):
-        condition, everywhere = strictest(rule.condition), bool(fired.all())
-        # The complement of a rule with a factor is no constant less.
-        turned = rule.factor is None and bool(fired[0])
-        if condition is None or not fired.any() or (everywhere and rule.factor is None):
-            places.append((None, turned))
-            continue
-        place = np.packbits(fired ^ turned).tobytes(), rule.factor
-        found = Conjunction() if everywhere else condition
-        if place not in kept or found.complexity < kept[place][0].complexity:
-            kept[place] = found, turned
-        places.append((place, turned))
-    if [condition for condition, _ in kept.values()] == [rule.condition for rule in ensemble]:
-        return ensemble
-    intercept, weights = np.array(ensemble.intercept), dict[_Place, Vector]()
-    for rule, (at, turned) in zip(ensemble, places, strict=True):
-        weight = np.array(rule.weight)
-        opposite = turned if at is None else kept[at][1] != turned
-        # Where the other rule does not fire, w (1 - q) = w - w q.
-        intercept = intercept + weight * opposite
-        if at is not None:
-            weights[at] = weights.get(at, np.zeros(())) + (-weight if opposite else weight)
-    rules = (Rule(weights[place], condition, place[1]) for place, (condition, _) in kept.items())
-    return ensemble.with_rules(rules, intercept)

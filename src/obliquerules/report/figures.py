@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 from obliquerules.losses import ClassLoss, Loss
+from obliquerules.report.disclosure import Exchange, Extent, Figure, last_place
 from obliquerules.report.groups import Grouping, conditions_of, grouped_rows
 from obliquerules.report.measured_rows import MeasuredRows
-from obliquerules.report.protection import Exchange, Extent, Figure, last_place
 from obliquerules.rules import Block, Conjunction, Model, RuleEnsemble
+from obliquerules.rules.columns import seconds_in
 from obliquerules.rules.ensemble import used_columns
-from obliquerules.rules.moments import seconds_in
 
 # The finest steps in which probabilities and the coverage of conditions are given, and the digits of medians.
 FINEST_PROBABILITY = 0.0001

@@ -4,24 +4,85 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from obliquerules.arrays import Vector
-from obliquerules.losses import TweedieLoss
+from obliquerules.parameters import check_text
 from obliquerules.report.figures import figures
 from obliquerules.report.groups import conditions_of, factors_of, spread_sizes
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
-from obliquerules.report.pieces import Texts
-from obliquerules.rules import Conjunction, Factor, Model, Rule, RuleEnsemble
-from obliquerules.rules.bands import Cut, interval, only_column
+from obliquerules.rules import Columns, Conjunction, Factor, Model, Rule, RuleEnsemble
+from obliquerules.rules.columns import Column, Level
+from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.files.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.files.fields import header
-from obliquerules.rules.style import PLAIN, plain_name
-from obliquerules.rules.text import LARGEST_RATIO
+from obliquerules.rules.proposition import Test
+from obliquerules.rules.text.bands import Cut, interval, only_column
+from obliquerules.rules.text.formats import LARGEST_RATIO
+from obliquerules.rules.text.style import PLAIN, Style, plain_level, plain_name
+
+# A word between two operators and numbers, a column by its number, and a level as it is printed.
+Piece = str | int | list[str]
+
+# Stands on either side of a column or level in the text of a condition, where nothing else of what users write is.
+MARK = "\ue000"
+PLACE = re.compile(f"{MARK}([cl])([0-9]+){MARK}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What the head of a workbench says; what is not given is left out, and no clock is asked for the date.
+
+    Attributes
+    ----------
+    title : str or None
+        The heading of the page.
+    target : str or None
+        What is predicted.
+    data : str or None
+        What the model was learned from.
+    date : str or None
+        The date of the model.
+    intended_use : str or None
+        Who may use the model for what.
+    """
+
+    title: str | None = None
+    target: str | None = None
+    data: str | None = None
+    date: str | None = None
+    intended_use: str | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            text = getattr(self, field.name)
+            if text is not None:
+                check_text(field.name, text)
+
+    def heading(self, model: Model) -> str:
+        """Return the title, or one made of what the model predicts."""
+        words = "most probable class" if model.has_many_classes else model.mean_name
+        return f"{words[0].upper()}{words[1:]}, by rules" if self.title is None else self.title
+
+    def lines(self, model: Model) -> list[tuple[str, str]]:
+        """Return what is said below the title, each with its name; the event is the class that scores speak of.
+
+        Of many classes, the page lists the names itself.
+        """
+        event = None if model.labels is None or model.has_many_classes else model.labels.word()
+        named = {
+            "Target": self.target,
+            "Event": event,
+            "Data": self.data,
+            "Date": self.date,
+            "Intended use": self.intended_use,
+        }
+        return [(name, text) for name, text in named.items() if text is not None]
 
 
 def payload(
@@ -30,12 +91,12 @@ def payload(
     """Return the data of the page, with the results of cross-validation if it chose the size."""
     ensembles, present = model.ensembles, model.present
     sizes = spread_sizes(ensembles, present, most_sizes)
-    conditions, factors, texts = conditions_of(ensembles), factors_of(ensembles), Texts(ensembles, model.columns)
+    conditions, factors, texts = conditions_of(ensembles), factors_of(ensembles), PieceWriter(ensembles, model.columns)
     return {
         "title": head.heading(model),
         "about": head.lines(model),
         "loss": model.loss.name,
-        **({"power": model.loss.power} if isinstance(model.loss, TweedieLoss) else {}),
+        **({"power": model.loss.power} if model.loss.takes_power else {}),
         "words": _words(model),
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
         "quoted": _quoted(model.feature_names),
@@ -78,7 +139,7 @@ def _quoted(names: Sequence[str]) -> list[tuple[int, str]]:
     return [(column, plain_name(name)) for column, name in enumerate(names) if plain_name(name) != name]
 
 
-def _conditions(conditions: Sequence[Conjunction], texts: Texts) -> list[Any]:
+def _conditions(conditions: Sequence[Conjunction], texts: PieceWriter) -> list[Any]:
     """Return the tests of each condition, each as a file has it and as its text in pieces."""
     return [
         [
@@ -132,3 +193,36 @@ def _cross_validated(model: Model, results: Mapping[str, Vector]) -> dict[str, A
     position = {int(complexity): index for index, complexity in enumerate(results["complexity"])}
     at = [position.get(ensemble.complexity) for ensemble in model.path]
     return {name: [None if index is None else heights[index] for index in at] for name, heights in shown.items()}
+
+
+class PieceWriter:
+    """What writes conditions and factors in pieces.
+
+    Parameters
+    ----------
+    ensembles : iterable of RuleEnsemble
+        Those whose conditions and factors are to be written.
+    columns : Columns
+    """
+
+    def __init__(self, ensembles: Iterable[RuleEnsemble], columns: Columns) -> None:
+        self.levels: list[str] = []
+        self.style = Style(name=str, level=self._level)
+        names, special = [""] * len(columns), dict(columns.special)
+        for index in used_columns(ensembles):
+            names[index] = f"{MARK}c{index}{MARK}"
+            special[index] = replace(columns[index], name=names[index])
+        kept = ((index, column) for index, column in special.items() if column != Column(column.name))
+        self.columns = Columns(tuple(names), tuple(sorted(kept, key=lambda one: one[0])))
+
+    def _level(self, level: Level) -> str:
+        self.levels.append(plain_level(level))
+        return f"{MARK}l{len(self.levels) - 1}{MARK}"
+
+    def pieces(self, part: Test | Factor) -> list[Piece]:
+        """Return the text of a condition or a factor in pieces."""
+        parts = PLACE.split(part.describe(self.columns, self.style))
+        found: list[Piece] = [parts[0]]
+        for kind, number, words in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+            found += [int(number) if kind == "c" else [self.levels[int(number)]], words]
+        return [piece for piece in found if piece != ""]

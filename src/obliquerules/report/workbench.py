@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import importlib.resources
+import json
 import os
+import re
 from collections.abc import Mapping
 from importlib.metadata import version
+from typing import Any
 
 from obliquerules.arrays import Vector
-from obliquerules.report.head import Head
 from obliquerules.report.measured_rows import MeasuredRows
-from obliquerules.report.page import page
-from obliquerules.report.payload import payload
+from obliquerules.report.payload import Head, payload
 from obliquerules.rules import Model
 from obliquerules.rules.files.whole_files import write_text
+
+# In the order in which they stand in the page, as one script.
+SCRIPTS = (
+    "data",
+    "arithmetic",
+    "classes",
+    "measures",
+    "words",
+    "elements",
+    "chart",
+    "calibration",
+    "decision",
+    "confusion",
+    "figures",
+    "bands",
+    "rules",
+    "fields",
+    "offsets",
+    "case",
+    "probabilities",
+    "model_file",
+    "page",
+)
+POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
 
 
 def write_workbench(
@@ -27,3 +56,34 @@ def write_workbench(
     """Write the workbench of a model; see `RuleModel.report`."""
     data = payload(model, Head() if head is None else head, rows, max_sizes, cv_results)
     write_text(path, page(data, version("obliquerules")))
+
+
+def page(payload: dict[str, Any], version: str) -> str:
+    """Return the text of the file."""
+    style = _part("page.css")
+    script = "\n".join(['"use strict";', *(_part(f"{name}.js") for name in SCRIPTS)])
+    values = {
+        "policy": POLICY.format(script=_digest(script), style=_digest(style)),
+        "title": html.escape(payload["title"]),
+        "version": html.escape(version),
+        "style": style,
+        "script": script,
+        "payload": embedded(payload),
+    }
+    # In one pass, so that no value is searched for placeholders.
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], _part("page.html"))
+
+
+def embedded(payload: dict[str, Any]) -> str:
+    """Return JSON that can stand in a script element: without the character that begins a tag."""
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _part(name: str) -> str:
+    return importlib.resources.files("obliquerules.report").joinpath("parts", name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    """Return the hash by which the security policy allows a script or style."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.parsing import Reader
 from obliquerules.rules.proposition import Proposition, Test
-from obliquerules.rules.style import PLAIN, Style, column_at
+from obliquerules.rules.text.parsing import Reader
+from obliquerules.rules.text.style import PLAIN, Style, column_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,11 @@ class Conjunction:
     def complexity(self) -> int:
         """The sum of the complexities of the propositions, c(q) in the paper."""
         return sum(proposition.complexity for proposition in self.propositions)
+
+    @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns of the propositions, in ascending order."""
+        return tuple(sorted({column for proposition in self.propositions for column in proposition.used_columns}))
 
     @property
     def n_columns(self) -> int:

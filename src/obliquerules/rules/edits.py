@@ -8,10 +8,9 @@ from typing import Any
 
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records
 from obliquerules.rules.rule import Rule
-from obliquerules.rules.style import PLAIN
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable
+from obliquerules.rules.text.style import PLAIN
 
 # Every action: whether it names a rule, and whether it brings a new one.
 ACTIONS = {
@@ -98,7 +97,7 @@ class EditLog(Records[EditStep]):
         written = [None if step.new is None else step.new.describe(columns, style) for step in self.steps]
         return [one | {"new": new} for one, new in zip(told, written, strict=True)]
 
-    def _parts(self) -> Iterator[Table]:
+    def _parts(self) -> Iterator[TextTable]:
         lines = [
             (
                 change(str(step.complexity_before), str(step.complexity_after)),
@@ -107,7 +106,7 @@ class EditLog(Records[EditStep]):
             )
             for step in self.steps
         ]
-        yield Table([("complexity", "mean loss", "step"), *lines])
+        yield TextTable([("complexity", "mean loss", "step"), *lines])
 
 
 def change(before: str, after: str) -> str:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from obliquerules.rules.bands import BandTable, band_tables, in_order
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.files.encoding import ensemble_content
 from obliquerules.rules.files.fields import write_document
-from obliquerules.rules.parsing import Reader, in_line, numbered_lines, read_heading
-from obliquerules.rules.proposition import Test
+from obliquerules.rules.membership import Membership
+from obliquerules.rules.proposition import Summand, Test
+from obliquerules.rules.redundancy import simplify
 from obliquerules.rules.rounding.coarsening import HasValue
 from obliquerules.rules.rounding.rounded import Rounding, round_ensemble
 from obliquerules.rules.rule import Rule, Weight, as_weight, read_rule
-from obliquerules.rules.simplify import simplify
-from obliquerules.rules.text import ensemble_html, ensemble_text
+from obliquerules.rules.text.bands import BandTable, band_tables, in_order
+from obliquerules.rules.text.formats import ensemble_html, ensemble_text
+from obliquerules.rules.text.parsing import Reader, in_line, numbered_lines, read_heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,9 @@ class RuleEnsemble:
         """Return the ensemble of one of the scores: its constant, and the rules that change it, each with one weight."""
         if self.outputs is None:
             return self
-        rules = [Rule(rule.weights[output], rule.condition, rule.factor) for rule in self.rules if output in rule.spoken_for]
+        rules = [
+            Rule(rule.weights[output], rule.condition, rule.factor) for rule in self.rules if output in rule.classes_with_weight
+        ]
         return RuleEnsemble(rules, self.intercepts[output], self.columns)
 
     @property
@@ -382,3 +385,40 @@ class RuleEnsemble:
 def used_columns(ensembles: Iterable[RuleEnsemble]) -> list[int]:
     """Return the columns that occur in any of the ensembles, in ascending order."""
     return sorted({column for ensemble in ensembles for column in ensemble.used_columns})
+
+
+def renumbered(ensemble: RuleEnsemble, place: Mapping[int, int], columns: Iterable[str | Column] | None) -> RuleEnsemble:
+    """Return the ensemble on other columns.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+    place : mapping of int to int
+        The new position of each column that rules use.
+    columns : iterable of str or Column, or None
+        The new columns.
+
+    Examples
+    --------
+    >>> from obliquerules import RuleEnsemble
+    >>> print(renumbered(RuleEnsemble.parse("+1 if x0 - x1 >= 3"), {0: 7, 1: 9}, None))
+    +0 if True
+    +1 if x7 - x9 >= 3
+    """
+    return RuleEnsemble([_rule(rule, place) for rule in ensemble], ensemble.intercept, columns, ensemble.outputs)
+
+
+def _rule(rule: Rule, place: Mapping[int, int]) -> Rule:
+    condition = Conjunction(_test(test, place) for test in rule.condition)
+    factor = None if rule.factor is None else replace(rule.factor, column=place[rule.factor.column])
+    return Rule(rule.weight, condition, factor)
+
+
+def _test(test: Test, place: Mapping[int, int]) -> Test:
+    if isinstance(test, Membership):
+        return replace(test, column=place[test.column])
+    return replace(test, columns=tuple(_summand(summand, place) for summand in test.columns))
+
+
+def _summand(summand: Summand, place: Mapping[int, int]) -> Summand:
+    return place[summand] if isinstance(summand, int) else replace(summand, column=place[summand.column])

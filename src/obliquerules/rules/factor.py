@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, as_block
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.text.style import PLAIN, Style
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, Level, as_block, as_level
-from obliquerules.rules.style import PLAIN, Style, listed_levels
+from obliquerules.rules.text.style import PLAIN, Style, listed_levels
 
 
 @dataclass(frozen=True, slots=True)

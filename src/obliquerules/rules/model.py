@@ -14,13 +14,12 @@ from obliquerules.losses import Loss
 from obliquerules.parameters import AUTO
 from obliquerules.rules.columns import Block, Columns, Range
 from obliquerules.rules.edits import EditLog
-from obliquerules.rules.ensemble import RuleEnsemble
+from obliquerules.rules.ensemble import RuleEnsemble, renumbered
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.path_table import PathTable
-from obliquerules.rules.renumbering import renumbered
-from obliquerules.rules.style import column_names
-from obliquerules.rules.text import Wording, ensemble_html, ensemble_text
+from obliquerules.rules.text.formats import Wording, ensemble_html, ensemble_text
+from obliquerules.rules.text.style import column_names
 
 OFFSET_KINDS = ("exposure", "offset")
 # Of a model whose ensembles are not those of which losses were expected.

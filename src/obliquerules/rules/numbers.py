@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import struct
 
+# Whole numbers of a smaller size, and their neighbours, are exact as doubles.
+WHOLE_LIMIT = 2**53
 SIGNIFICANT_DIGITS = 4
 # The weights of rules, what they contribute and their sums are fitted to the rows: they deserve fewer digits.
 WEIGHT_DIGITS = 3
@@ -96,3 +99,27 @@ def shortest_decimal(low: float, high: float) -> float:
         if low <= number <= high:
             return number
     return middle
+
+
+def least_reaching(weight: float, threshold: float) -> float:
+    """Return the least double x with ``weight * x >= threshold``, for a positive weight; infinity if no finite x reaches it.
+
+    >>> least_reaching(1.0, 2.5), least_reaching(3.0, 1.0), least_reaching(1e-300, 1e300)
+    (2.5, 0.3333333333333333, inf)
+    """
+    below, reached = _place(-math.inf), _place(math.inf)
+    while reached - below > 1:
+        middle = (below + reached) // 2
+        below, reached = (below, middle) if weight * _double(middle) >= threshold else (middle, reached)
+    return _double(reached)
+
+
+def _place(number: float) -> int:
+    """Return the position of a double among all doubles; that of zero is 0."""
+    (bits,) = struct.unpack("<q", struct.pack("<d", abs(number)))
+    return -int(bits) if number < 0.0 else int(bits)
+
+
+def _double(place: int) -> float:
+    (number,) = struct.unpack("<d", struct.pack("<q", abs(place)))
+    return -float(number) if place < 0 else float(number)

@@ -1,19 +1,20 @@
-"""Path table: the sizes that a path offers, the loss to expect of each on new rows, and the size to take."""
+"""Path table: the sizes on a path of ensembles, their expected losses, the automatic size; and the Pareto front."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from obliquerules.losses import Loss
 from obliquerules.rules.ensemble import RuleEnsemble
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.records import Records, without_unused
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable, without_unused
+
+Item = TypeVar("Item")
 
 # The automatic size gives away at most this share of what the best size gains over the constant, in mean loss.
 TOLERANCE = 0.02
@@ -124,12 +125,12 @@ class PathTable(Records[PathMember]):
             records = without_unused(name, records)
         return records
 
-    def _parts(self) -> Iterator[str | Table]:
+    def _parts(self) -> Iterator[str | TextTable]:
         known = [any(one is not None for one in column) for column in zip(*map(self._optional, self.members), strict=True)]
         heading = ["complexity", "rules", "ridge", f"{self._kind} {self.measure}", "standard error", "explained", ""]
         lines = [heading, *(self._cells(place, one) for place, one in enumerate(self.members))]
         shown = [True, True, *known, True]
-        yield Table([[cell for cell, wanted in zip(line, shown, strict=True) if wanted] for line in lines])
+        yield TextTable([[cell for cell, wanted in zip(line, shown, strict=True) if wanted] for line in lines])
         if self.separated is not None:
             yield f"Expected losses are {self._distrust}."
 
@@ -219,3 +220,27 @@ def automatic(expected: Sequence[float], complexities: Sequence[int], separated:
 
 def _at(values: Sequence[float], place: int) -> float | None:
     return values[place] if values else None
+
+
+def pareto(items: Iterable[Item], cost: Callable[[Item], tuple[float, float]]) -> list[Item]:
+    """Return the items whose loss is lower than that of all simpler ones, in order of complexity.
+
+    Of items with the same complexity and loss, the first is kept. A front can be grown item by item: the front of a front and
+    further items is the front of all items.
+
+    Parameters
+    ----------
+    items : iterable
+    cost : callable
+        Returns the complexity and the loss of an item.
+
+    Examples
+    --------
+    >>> pareto([(3, 0.5), (0, 1.0), (2, 0.5), (2, 0.7), (5, 0.1)], cost=lambda item: item)
+    [(0, 1.0), (2, 0.5), (5, 0.1)]
+    """
+    front: list[Item] = []
+    for item in sorted(items, key=cost):
+        if not front or cost(item)[1] < cost(front[-1])[1]:
+            front.append(item)
+    return front

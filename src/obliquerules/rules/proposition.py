@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.text.style import PLAIN, Style
 
 Summand = int | Membership
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.factor import Factor
-from obliquerules.rules.parsing import Reader
-from obliquerules.rules.style import PLAIN, Style
+from obliquerules.rules.text.parsing import Reader
+from obliquerules.rules.text.style import PLAIN, Style
 
 # One number, or one for each score.
 Weight = float | tuple[float, ...]
@@ -24,6 +25,65 @@ def as_weight(weight: float | Iterable[float]) -> Weight:
     given = np.asarray(weight, dtype=np.float64)
     # No weight is a negative zero, which prints as zero.
     return float(given + 0.0) if given.ndim == 0 else tuple((given + 0.0).tolist())
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A factor as a term: its value where a condition holds, zero elsewhere, in units of a scale.
+
+    Like a conjunction, it can be asked for its tests; the only one is the slope itself, which nothing can shorten or refine.
+
+    Parameters
+    ----------
+    factor : Factor
+    scale : float, default=1.0
+        In training, the standard deviation of the factor on the rows that meet the condition.
+    incomplete : bool, default=False
+        Whether values of the column are missing: then the origin says what they count as.
+    condition : Conjunction, optional
+    """
+
+    factor: Factor
+    scale: float = 1.0
+    incomplete: bool = False
+    condition: Conjunction = field(default_factory=Conjunction)
+
+    @classmethod
+    def of(cls, factor: Factor, X: Block, row_weight: Vector, condition: Conjunction | None = None) -> Slope:
+        """Return the slope with its scale on some rows: 1 if the factor is constant there."""
+        where = Conjunction() if condition is None else condition
+        held = where(X) & ~np.isnan(X.matrix[:, factor.column])
+        values, counted = factor(X)[held], row_weight[held]
+        total, spread = float(np.add.reduce(counted)), 0.0
+        if total > 0.0:
+            mean = float(np.add.reduce(counted * values)) / total
+            spread = math.sqrt(float(np.add.reduce(counted * (values - mean) ** 2)) / total)
+        return cls(factor, spread if 0.0 < spread < math.inf else 1.0, factor.column in X.incomplete, where)
+
+    @property
+    def complexity(self) -> int:
+        """What is read in factor and condition; see `Factor`."""
+        return self.factor.complexity + (self.incomplete and self.factor.has_origin) + self.condition.complexity
+
+    @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns of the condition and of the factor, in ascending order."""
+        return tuple(sorted({self.factor.column, *self.condition.used_columns}))
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[Slope]:
+        return iter((self,))
+
+    def __call__(self, X: Block) -> Vector:
+        """Return the value of each row."""
+        values = self.factor(X) / self.scale
+        return values if not self.condition.propositions else np.where(self.condition(X), values, 0.0)
+
+
+# What has a weight: 0 or 1 for each row, or a number.
+Term = Conjunction | Slope
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +105,7 @@ class Rule:
     +1.46 if True
     >>> Rule.parse("-2 if x0 >= 3").contribution([[1.0], [4.0]]).tolist()
     [0.0, -2.0]
-    >>> Rule([0.5, 0.0, -1.0]).spoken_for
+    >>> Rule([0.5, 0.0, -1.0]).classes_with_weight
     (0, 2)
     >>> print(Rule([0.5, 0.0, -1.0], factor=1))
     class 0 +0.5 x1, class 2 -1 x1 if True
@@ -77,12 +137,17 @@ class Rule:
         return type(self), (self.weight, self.condition, self.factor)
 
     @property
+    def term(self) -> Term:
+        """What the weight is for."""
+        return self.condition if self.factor is None else Slope(self.factor, condition=self.condition)
+
+    @property
     def weights(self) -> tuple[float, ...]:
         """The weight for each score, also if there is only one."""
         return self.weight if isinstance(self.weight, tuple) else (self.weight,)
 
     @property
-    def spoken_for(self) -> tuple[int, ...]:
+    def classes_with_weight(self) -> tuple[int, ...]:
         """The positions of the scores that the rule changes; the only one if there is only one."""
         if not isinstance(self.weight, tuple):
             return (0,)
@@ -97,7 +162,7 @@ class Rule:
         """
         if self.is_constant:
             return 0
-        counted = len(self.spoken_for) + self.condition.complexity
+        counted = len(self.classes_with_weight) + self.condition.complexity
         if self.factor is None:
             return counted
         return counted + self.factor.complexity + (self.factor.has_origin and len(self.condition) > 0)
@@ -110,13 +175,16 @@ class Rule:
     @property
     def used_columns(self) -> tuple[int, ...]:
         """The columns of the condition and of the factor, in ascending order."""
-        used = {column for test in self.condition for column in test.used_columns}
-        return tuple(sorted(used if self.factor is None else used | {self.factor.column}))
+        return self.term.used_columns
 
     @property
     def n_columns(self) -> int:
         """The least number of columns that X must have."""
         return max(self.condition.n_columns, 0 if self.factor is None else self.factor.column + 1)
+
+    def scale(self, X: Block, row_weight: Vector) -> float:
+        """Return the standard deviation of the factor where the condition holds; 1 without a factor."""
+        return 1.0 if self.factor is None else Slope.of(self.factor, X, row_weight, self.condition).scale
 
     def check(self, columns: Columns) -> None:
         """Raise unless the columns hold what condition and factor need: numbers or levels."""
@@ -138,7 +206,7 @@ class Rule:
         if not isinstance(self.weight, tuple):
             return np.where(holds, self.weight * unit, 0.0)
         added = np.zeros((len(holds), len(self.weight)))
-        for output in self.spoken_for:
+        for output in self.classes_with_weight:
             added[:, output] = np.where(holds, self.weight[output] * unit, 0.0)
         return added
 
@@ -167,10 +235,10 @@ class Rule:
     ) -> str:
         """Return the weight, or those of some classes, with the factor if there is one."""
         factor = None if self.factor is None else self.factor.describe(columns, style)
-        if not isinstance(self.weight, tuple) or not self.spoken_for:
+        if not isinstance(self.weight, tuple) or not self.classes_with_weight:
             return style.amount(self.weights[0], factor)
         names = list(map(str, range(len(self.weight)))) if outputs is None else outputs
-        return ", ".join(f"{style.output(names[k])} {style.amount(self.weight[k], factor)}" for k in self.spoken_for)
+        return ", ".join(f"{style.output(names[k])} {style.amount(self.weight[k], factor)}" for k in self.classes_with_weight)
 
     @classmethod
     def parse(cls, text: str, columns: Iterable[str | Column] | None = None, outputs: Sequence[str] | None = None) -> Rule:

@@ -66,7 +66,7 @@ def test_the_scale_above_is_the_probability_of_one_class_rather_than_the_other()
 def test_rules_on_other_classes_are_counted():
     model, X, _ = irises()
     display = WaterfallDisplay.from_estimator(model, X, 70)
-    silent = [rule for rule in model.ensemble_ if rule.spoken_for == (0,)]
+    silent = [rule for rule in model.ensemble_ if rule.classes_with_weight == (0,)]
     assert f"{len(silent)} rule says nothing of the two" in written(display)
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 
 @pytest.fixture
 def still(monkeypatch):
     """Return a stopwatch that stays at zero, which is also that of every estimator."""
     stopwatch = Stopwatch(lambda: 0.0)
-    monkeypatch.setattr("obliquerules.estimators.rule_model.Stopwatch", lambda: stopwatch)
+    monkeypatch.setattr("obliquerules.estimators.fitting.Stopwatch", lambda: stopwatch)
     return stopwatch

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from obliquerules.learning.boosting.candidate_pool import PoolProposer
 from obliquerules.learning.boosting.design_matrix import Inputs
-from obliquerules.learning.boosting.greedy import ONE_FOR_BOTH_SIGNS, GreedyLearner
-from obliquerules.learning.boosting.information import InformationSelection
-from obliquerules.learning.boosting.loop import Search
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage
+from obliquerules.learning.boosting.learner import ONE_FOR_BOTH_SIGNS, GreedyLearner
+from obliquerules.learning.boosting.loop import CriterionSearch
+from obliquerules.learning.boosting.oblique import PoolProposer
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.smoothed_loss import Blur
-from obliquerules.learning.boosting.soft_conditions import SoftConditions
+from obliquerules.learning.boosting.selection import InformationSelection
+from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Column, Columns, Conjunction
 
@@ -75,7 +75,7 @@ def soft_of(problem):
 
 def blurred(problem):
     """Return a problem whose ensembles are judged with blurred thresholds."""
-    return replace(problem, blur=Blur(soft_of(problem), problem.size))
+    return replace(problem, smoothed_loss=SmoothedLoss(soft_of(problem), problem.size))
 
 
 def refiner_of(problem):
@@ -85,7 +85,7 @@ def refiner_of(problem):
 def search_of(problem, max_rules=3, price=2.0):
     """Return a search with a record of its own, which judges ensembles with blurred thresholds."""
     selection, data = InformationSelection(price), blurred(problem)
-    return Search(data, learner(data, 3, 3), selection, refiner_of(data), max_rules, Record())
+    return CriterionSearch(data, learner(data, 3, 3), selection, refiner_of(data), max_rules, Record())
 
 
 def penalised(stage):

@@ -5,7 +5,7 @@ import numpy as np
 from obliquerules.learning.method import Task
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Labels
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 LOSS_NAMES = {"classes": "logistic", "numbers": "squared", "counts": "poisson"}
 

@@ -5,15 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from obliquerules.learning.boosting.axis import AxisProposer
+from obliquerules.learning.boosting.axis import AxisProposer, SortedColumns
 from obliquerules.learning.boosting.exact import ExactLearner
-from obliquerules.learning.boosting.greedy import GreedyLearner
+from obliquerules.learning.boosting.learner import GreedyLearner
 from obliquerules.learning.boosting.loop import boost
 from obliquerules.learning.boosting.objective import OBJECTIVES
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import ObjectiveSelection
-from obliquerules.learning.boosting.sorted_columns import SortedColumns
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Conjunction, Proposition
 
@@ -113,7 +113,7 @@ def test_exact_search_is_brute_force(objective, loss, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_greedy_growth_takes_the_best_proposition_at_each_step(objective, seed):
     stage = stage_of(problem(objective, "squared", seed, n=30, d=3), rules=2, seed=seed)
-    X, current = stage.problem.X, stage.everything()
+    X, current = stage.problem.X, stage.empty_rule()
     for sign in (1.0, -1.0):
         for proposition, covers in AxisProposer(SortedColumns(X)).propose(stage, sign, np.flatnonzero(current.covers)):
             column = proposition.columns[0]

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor
-from obliquerules.learning.boosting.lltboost import PAIRS, LLTBoost
+from obliquerules.learning.boosting.lltboost import STRATEGIES, LLTBoost
 
 from .tasks import LOSS_NAMES, data, estimator_of, ordered, task_of
 
 SMALL = {"max_rules": 3, "max_propositions": 2, "max_variables": 2, "random_state": 0}
 every_kind = pytest.mark.parametrize("kind", LOSS_NAMES)
-every_selection = pytest.mark.parametrize("selection", PAIRS)
+every_selection = pytest.mark.parametrize("selection", STRATEGIES)
 
 
 def estimator(kind, **parameters):

@@ -6,12 +6,13 @@ from scipy.special import expit
 
 from obliquerules import Conjunction, Proposition
 from obliquerules.data.sample import Sample
-from obliquerules.learning.boosting.greedy import GreedyLearner
+from obliquerules.learning.boosting.learner import GreedyLearner
 from obliquerules.learning.boosting.loop import boost
 from obliquerules.learning.boosting.oblique import ObliqueProposer
-from obliquerules.learning.boosting.problem import Problem, Stage
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import ValidationSelection
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block
 
@@ -193,8 +194,13 @@ def test_a_more_complex_proposal_must_lower_the_held_out_risk_by_the_tolerance()
 
 
 def candidates(*propositions):
-    stage = Stage.constant(STEP_PROBLEM)
-    return [stage.everything().extended(proposition, proposition(STEPS), stage.objective) for proposition in propositions]
+    return [conjunction_of(proposition) for proposition in propositions]
+
+
+def conjunction_of(*propositions):
+    condition = Conjunction(propositions)
+    covers = condition(STEPS)
+    return Candidate(condition, covers, Stage.constant(STEP_PROBLEM).objective(covers))
 
 
 def test_proposals_that_exclude_no_row_or_all_rows_are_passed_over():
@@ -204,7 +210,7 @@ def test_proposals_that_exclude_no_row_or_all_rows_are_passed_over():
 
 def test_a_second_proposition_must_raise_the_objective_by_the_tolerance():
     (shorter,) = candidates(LOW)
-    longer = shorter.extended(HIGH, HIGH(STEPS), Stage.constant(STEP_PROBLEM).objective)
+    longer = conjunction_of(LOW, HIGH)
     rise = longer.objective / shorter.objective - 1.0
     assert rise > 0.1
     options = {"max_propositions": 2, "tolerance": -1.0}  # of the first two, the simpler one is taken
@@ -218,7 +224,7 @@ def test_of_both_directions_the_one_with_the_larger_objective_becomes_a_rule():
     learner = GreedyLearner(ObliqueProposer(problem.X, problem.row_weight, 3), 3)
     directions = list(learner.candidates(constant, SELECTION, Record()))
     assert len({candidate.condition for candidate in directions}) == 2
-    assert max(directions, key=lambda candidate: candidate.objective).upright(problem).condition == grown.conditions[0]
+    assert max(directions, key=lambda candidate: candidate.objective).canonical(problem.X).condition == grown.conditions[0]
 
 
 def test_the_objective_of_a_candidate_is_the_absolute_gradient_sum_of_its_rows():

@@ -6,11 +6,11 @@ from sklearn.linear_model import LogisticRegression
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, Proposition, TGBClassifier, l1_logistic_path, load_model
 from obliquerules.learning.boosting.boosting import PAPER_RIDGE
-from obliquerules.learning.boosting.greedy import GreedyLearner
+from obliquerules.learning.boosting.learner import GreedyLearner
 from obliquerules.learning.boosting.lltboost import HARDLY_ANY_PENALTY, LLTBoost, as_in_the_paper
 from obliquerules.learning.boosting.loop import boost
-from obliquerules.learning.boosting.problem import Problem, Stage
 from obliquerules.learning.boosting.selection import ValidationSelection
+from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block
 

@@ -7,8 +7,7 @@ import pytest
 
 from obliquerules.learning.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
-from obliquerules.status_line import StatusLine
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import StatusLine, Stopwatch
 
 from .tasks import task_of
 

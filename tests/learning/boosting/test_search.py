@@ -11,9 +11,9 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, T
 from obliquerules.learning.boosting.boosting import GROWTH_RIDGE, PAPER_RIDGE
 from obliquerules.learning.boosting.loop import LARGEST_GROWN_AGAIN
 from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.method import patterns_of
-from obliquerules.learning.solvers.rule_weights import weights_of_patterns
-from obliquerules.learning.solvers.shrinkage import ridges_for
+from obliquerules.learning.firing_patterns import FiringPatterns
+from obliquerules.learning.refit import refit
+from obliquerules.learning.ridge_estimate import ridges_for
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Proposition
 
@@ -56,10 +56,10 @@ def target_of(model, y):
 
 def weights_at(ensemble, X, y, loss, ridge):
     """Return the corrective weights of an ensemble with this ridge, in rows."""
-    design, pattern = patterns_of(ensemble.fires(X).T, len(y))
+    patterns = FiringPatterns.of(ensemble.fires(X).T, len(y))
     weight = np.ones(len(y))
     penalty = ridge * loss.curvature(y, weight)
-    return weights_of_patterns(design, pattern, y, weight, loss, penalty, np.zeros(1 + len(ensemble)))
+    return refit(patterns, y, weight, loss, penalty, np.zeros(1 + len(ensemble)))
 
 
 def weights_of(ensemble):
@@ -82,8 +82,8 @@ def test_with_more_effort_the_front_is_nowhere_worse(loss):
     fronts = [front_of(loss, effort)[1] for effort in (0, 1, 2)]
     for quick, long in pairwise(fronts):
         for stage in quick:
-            assert any(one.complexity <= stage.complexity and one.judged_loss <= stage.judged_loss for one in long)
-    assert sum(stage.judged_loss for stage in fronts[2]) != sum(stage.judged_loss for stage in fronts[0])
+            assert any(one.complexity <= stage.complexity and one.selection_loss <= stage.selection_loss for one in long)
+    assert sum(stage.selection_loss for stage in fronts[2]) != sum(stage.selection_loss for stage in fronts[0])
 
 
 @every_loss
@@ -97,7 +97,7 @@ def test_effort_changes_nothing_of_what_is_grown(loss):
 def test_everything_on_the_front_is_fitted(loss):
     _, front = front_of(loss, 1)
     assert (np.diff([stage.complexity for stage in front]) > 0).all()
-    assert (np.diff([stage.judged_loss for stage in front]) < 0.0).all()
+    assert (np.diff([stage.selection_loss for stage in front]) < 0.0).all()
     assert not front[0].conditions
     for stage in front[1:]:
         assert len(stage.conditions) <= 3
@@ -138,8 +138,8 @@ def test_the_candidate_that_is_refined_is_the_best():
     stages = [stage_of(data, [Proposition([column], [1.0], at)]) for column, at in ((0, 0.2), (0, 0.3), (1, 0.1), (2, 0.4))]
     record = Record()
     for stage, score in zip(stages, (4.0, 1.0, 3.0, 2.0), strict=True):
-        record.note_tried(stage, score)
-    assert record.tried == (1.0, stages[1])
+        record.note_quick_fit(stage, score)
+    assert record.best_quick_fit == (1.0, stages[1])
 
 
 def test_where_there_is_nothing_to_learn_any_effort_ends_in_the_constant():

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obliquerules.learning.boosting.loop import SIZES, shorter_conditions, simplified, simplify, without_weakest
 from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.simplification import SIZES, shorter_conditions, simplified, simplify, without_weakest
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Conjunction, Membership, Proposition
 
@@ -115,7 +115,7 @@ def test_the_front_only_becomes_better(loss):
     simplify_all(search.record, search.refiner)
     after = search.record.front
     for stage in before:
-        assert any(one.complexity <= stage.complexity and one.judged_loss <= stage.judged_loss for one in after)
+        assert any(one.complexity <= stage.complexity and one.selection_loss <= stage.selection_loss for one in after)
     for stage in after:
         if stage.conditions:
             assert_rows_fit_conditions(stage)

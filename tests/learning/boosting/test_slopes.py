@@ -16,13 +16,12 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegresso
 from obliquerules.data.reading import read_table
 from obliquerules.data.training_columns import training_columns
 from obliquerules.learning.boosting.boosting import GROWTH_RIDGE
-from obliquerules.learning.boosting.information import InformationSelection
-from obliquerules.learning.boosting.problem import Problem, Stage
+from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, StepConditions, short_factor, slopes_in
 from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.slope import Slope, short_factor
-from obliquerules.learning.boosting.slopes import Lines, Steps, WithSlopes, slopes_in
+from obliquerules.learning.boosting.selection import InformationSelection
+from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Column, Factor
+from obliquerules.rules import Block, Column, Factor, Slope
 
 from .growing import problem, search_of
 
@@ -40,8 +39,8 @@ def straight(n=300, seed=0, loss="squared"):
 def with_lines(data):
     """Return the search for rules and slopes on a problem."""
     search = search_of(data)
-    lines = Lines.of(data.X, data.row_weight, search.selection)
-    return replace(search, learner=WithSlopes(search.learner, lines), record=Record())
+    lines = LinearTerms(data.X, data.row_weight, search.selection)
+    return replace(search, learner=SlopeLearner(search.learner, lines), record=Record())
 
 
 def squared(X, y):
@@ -187,7 +186,7 @@ def test_lines_alone_are_known_even_if_an_oblique_rule_would_come_first():
     search = with_lines(squared(X, y))
     search.learner.lines.note(next(search.grow()), 10, search.record)
     lines = search.record.front[-1]
-    assert sorted(test.used_columns for condition in lines.conditions for test in condition) == [(j,) for j in range(6)]
+    assert sorted(rule.used_columns for rule in lines.ensemble) == [(j,) for j in range(6)]
     assert lines.training_loss < 0.06 * 300
     # Noise is no reason for a slope: the criterion says when to stop.
     noise = with_lines(squared(X, rng.normal(size=300)))
@@ -199,7 +198,7 @@ def steps_of(block, weight=None):
     """Return the steps of each column of some rows."""
     weight = np.ones(len(block)) if weight is None else weight
     return [
-        [one.condition.describe(block.columns) for one in Steps.of(column, block, weight).candidates]
+        [one.condition.describe(block.columns) for one in StepConditions.of(column, block, weight).candidates]
         for column in range(block.n_columns)
     ]
 
@@ -231,7 +230,7 @@ def test_a_missing_value_is_one_more_step():
 
 def test_the_most_frequent_level_of_the_last_two_is_the_reference():
     levels = Block.of_matrix(np.repeat([0.0, 1.0, 2.0], [6, 4, 3])[:, None], [Column("c", ("a", "b", "c"))])
-    steps = Steps.of(0, levels, np.ones(13))
+    steps = StepConditions.of(0, levels, np.ones(13))
     stage = Stage.constant(Problem(levels, np.arange(13.0), np.ones(13), LOSSES["squared"], 1.0, np.zeros(13, dtype=bool)))
     a, b, c = steps.candidates
     assert steps.left(stage) == [a, b, c]
@@ -240,7 +239,7 @@ def test_the_most_frequent_level_of_the_last_two_is_the_reference():
     assert steps.left(stage.with_rule(c).with_rule(b)) == []
 
 
-# Lines alone
+# LinearTerms alone
 
 
 @pytest.mark.parametrize("n_columns", [2, 5])
@@ -328,7 +327,7 @@ def test_what_lowers_the_loss_most_comes_first(loss):
     }
     block, ones = training_columns(read_table(X, None, "fit")), np.ones(len(X))
     data = Problem(block, targets[loss], ones, LOSSES[loss], GROWTH_RIDGE, np.zeros(len(X), dtype=bool))
-    lines, record = Lines.of(block, ones, InformationSelection(4.0)), Record()
+    lines, record = LinearTerms(block, ones, InformationSelection(4.0)), Record()
     for stage, longer in itertools.pairwise(lines.grow(Stage.constant(data), 8, record)):
         offered = [*lines.new_slopes(stage), *(one for steps in lines.steps for one in steps.left(stage))]
         assert longer.training_loss == min(stage.with_rule(one).training_loss for one in offered)

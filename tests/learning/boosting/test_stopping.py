@@ -15,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from obliquerules import LLTBoostClassifier, LLTBoostClassifierCV, LLTBoostRegressor, TGBRegressor, TGBRegressorCV, load_model
 from obliquerules.learning.boosting import boosting
 from obliquerules.learning.boosting.cv.cross_validation import LLTBoostCV
-from obliquerules.learning.boosting.greedy import GreedyLearner
+from obliquerules.learning.boosting.learner import GreedyLearner
 from obliquerules.learning.boosting.lltboost import LLTBoost
 from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.tgb import TGB
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch
 
 from .tasks import data, task_of
 
@@ -66,7 +66,7 @@ def rows_of(model):
 @pytest.fixture
 def tick(monkeypatch):
     """Let the clock of every estimator tick with each step."""
-    monkeypatch.setattr("obliquerules.estimators.rule_model.Stopwatch", ticking)
+    monkeypatch.setattr("obliquerules.estimators.fitting.Stopwatch", ticking)
 
 
 # A time limit

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from obliquerules import TGBClassifier, TGBRegressor
 from obliquerules.learning.boosting.objective import OBJECTIVES
-from obliquerules.learning.boosting.tgb import PAIRS, SEARCHES, SELECTIONS, TGB
+from obliquerules.learning.boosting.tgb import SEARCHES, SELECTIONS, STRATEGIES, TGB
 
 from .tasks import LOSS_NAMES, data, estimator_of, ordered, task_of
 
@@ -19,7 +19,7 @@ def estimator(kind, **parameters):
 
 
 @pytest.mark.parametrize("kind", LOSS_NAMES)
-@pytest.mark.parametrize(("selection", "search"), PAIRS)
+@pytest.mark.parametrize(("selection", "search"), STRATEGIES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_path_is_that_of_the_estimator(kind, selection, search, weighted):
     X, y, weight = data(kind, n_rows=70)
@@ -53,7 +53,7 @@ def test_a_search_that_is_cut_short_is_noted_with_a_warning():
 
 
 def test_every_selection_goes_with_every_search():
-    assert set(PAIRS) == set(itertools.product(SELECTIONS, SEARCHES))
+    assert set(STRATEGIES) == set(itertools.product(SELECTIONS, SEARCHES))
 
 
 @pytest.mark.parametrize(

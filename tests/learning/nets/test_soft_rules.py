@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.learning.nets.soft_rules import Architecture, Penalties, SoftRules, Units, descend
-from obliquerules.learning.nets.training import NetworkParameters
+from obliquerules.learning.nets.adam import NetworkParameters
+from obliquerules.learning.nets.soft_rules import Architecture, Penalties, ScoreUnits, SoftRules, descend
 from obliquerules.losses import LOSSES, Loss, MultinomialLoss, class_loss
 
 NONE = Penalties(0.0, 0.0)
@@ -32,7 +32,7 @@ def problem(loss: str, n: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarr
 
 def network(loss: str, architecture: Architecture, penalties: Penalties = NONE, dtype: Any = np.float64) -> SoftRules:
     X, y, weight = problem(loss)
-    units = Units.of(y, weight, ALL_LOSSES[loss])
+    units = ScoreUnits.of(y, weight, ALL_LOSSES[loss])
     return SoftRules(X.astype(dtype), y, weight, ALL_LOSSES[loss], units, architecture, penalties)
 
 
@@ -82,25 +82,25 @@ def test_a_network_without_rule_weights_has_the_loss_of_the_best_constant_and_no
 
 def test_the_unit_of_a_squared_loss_is_the_standard_deviation() -> None:
     _, y, _ = problem("squared")
-    units = Units.of(y, np.ones(len(y)), LOSSES["squared"])
+    units = ScoreUnits.of(y, np.ones(len(y)), LOSSES["squared"])
     np.testing.assert_allclose([units.offset, units.size, units.of_loss], [y.mean(), y.std(), y.var()])
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_target_that_does_not_vary_has_units_too(loss: str) -> None:
-    units = Units.of(np.full(4, 0.5), np.ones(4), LOSSES[loss])
+    units = ScoreUnits.of(np.full(4, 0.5), np.ones(4), LOSSES[loss])
     assert np.isfinite([units.offset, units.size, units.of_loss]).all()
     assert units.of_loss > 0.0
 
 
 def test_the_units_of_classes_make_each_a_target_of_unit_variance() -> None:
     _, y, weight = problem("multinomial")
-    units = Units.of(y, weight, ALL_LOSSES["multinomial"])
+    units = ScoreUnits.of(y, weight, ALL_LOSSES["multinomial"])
     share = np.bincount(y.astype(int), weight) / weight.sum()
     np.testing.assert_allclose(units.size, 1.0 / np.sqrt(share * (1.0 - share)))
     np.testing.assert_allclose([units.of_loss, units.offset.sum()], [1.0, 0.0], atol=1e-12)
     # A class without rows has units too.
-    absent = Units.of(y, np.where(y == 1.0, 0.0, weight), ALL_LOSSES["multinomial"])
+    absent = ScoreUnits.of(y, np.where(y == 1.0, 0.0, weight), ALL_LOSSES["multinomial"])
     assert np.isfinite([*absent.offset, *absent.size, absent.of_loss]).all()
 
 
@@ -108,7 +108,7 @@ def test_two_scores_are_one_whose_weights_are_their_difference() -> None:
     X, y, weight = problem("logistic")
     sizes, random = (2, 3, 2), np.random.default_rng(3)
     one, two = LOSSES["logistic"], MultinomialLoss(2)
-    units = {loss: Units.of(y, weight, loss) for loss in (one, two)}
+    units = {loss: ScoreUnits.of(y, weight, loss) for loss in (one, two)}
     objectives = {
         one: SoftRules(X, y, weight, one, units[one], Architecture(*sizes, 2.0), NONE),
         two: SoftRules(X, y, weight, two, units[two], Architecture(*sizes, 2.0, (2,)), NONE),
@@ -130,7 +130,7 @@ def test_no_class_is_special(order: list[int]) -> None:
     loss, architecture = ALL_LOSSES["multinomial"], shaped("multinomial", 2, 3, 2)
     codes = np.argsort(order)[y.astype(int)] * 1.0
     straight, turned = (
-        SoftRules(X, target, weight, loss, Units.of(target, weight, loss), architecture, Penalties(0.01, 0.01))
+        SoftRules(X, target, weight, loss, ScoreUnits.of(target, weight, loss), architecture, Penalties(0.01, 0.01))
         for target in (y, codes)
     )
     parameters = architecture.start(X, np.random.default_rng(0))
@@ -227,7 +227,7 @@ def test_extreme_targets_and_inputs_stay_finite(loss: str) -> None:
     X[0, 0] = 1e30
     y = np.full(len(X), 1e-60 if loss == "gamma" else 0.0)
     y[0] = 1e60
-    units = Units.of(y, weight, LOSSES[loss])
+    units = ScoreUnits.of(y, weight, LOSSES[loss])
     inputs = X.astype(np.float32)
     objective = SoftRules(inputs, y, weight, LOSSES[loss], units, Architecture(2, 3, 2, 2.0), Penalties(0.0, 0.0))
     parameters, _ = descend(objective, np.random.default_rng(0), 50)

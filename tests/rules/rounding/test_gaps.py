@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules.rules import Block, Proposition, Shortening
-from obliquerules.rules.rounding.gaps import Projections, clear_threshold, middle_half, real_gaps, slack_of
+from obliquerules.rules.rounding.thresholds import Projections, clear_threshold, middle_half, real_gaps, slack_of
 
 numbers = st.lists(st.integers(-1000, 1000), min_size=2, max_size=10)
 

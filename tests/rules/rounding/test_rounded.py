@@ -9,8 +9,8 @@ from obliquerules import Conjunction, Proposition, Rounding, Rule, RuleEnsemble
 from obliquerules.losses import LOSSES
 from obliquerules.rules.columns import Block
 from obliquerules.rules.numbers import significant_digits
-from obliquerules.rules.rounding.gaps import Projections, middle_half
 from obliquerules.rules.rounding.shortening import Shortening, length
+from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 from ..printed import read_ensemble, read_proposition
 from ..strategies import any_finite, ensembles, few, matrices, ordinary, propositions

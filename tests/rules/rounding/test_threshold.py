@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquerules.rules.rounding.gaps import Projections, slack_of
-from obliquerules.rules.rounding.threshold import middle_of_gap
+from obliquerules.rules.rounding.thresholds import Projections, middle_of_gap, slack_of
 
 values = st.one_of(st.integers(-5, 5).map(float), st.floats(-1e6, 1e6).filter(lambda number: number == 0 or abs(number) > 1e-9))
 projections = st.lists(values, min_size=1, max_size=12).map(lambda numbers: column(numbers))

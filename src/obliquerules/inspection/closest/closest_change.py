@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import amounts_given
+from obliquerules.data.offsets import model_offset
 from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal, same_distance
 from obliquerules.inspection.closest.search import ChangeSearch, search_all
 from obliquerules.inspection.variables import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model, RuleEnsemble
-from obliquerules.rules.columns import Level
-from obliquerules.rules.moments import DAY
+from obliquerules.rules.columns import DAY, Level
 from obliquerules.rules.numbers import readable, rounded_to, shortest_decimal, significant_digits
-from obliquerules.rules.records import Records
-from obliquerules.rules.tables import Table
+from obliquerules.rules.text.records import Records, TextTable
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class ClosestChange(Records[VariableChange]):
     def _records(self) -> tuple[VariableChange, ...]:
         return self.changes
 
-    def _parts(self) -> Iterator[str | Table]:
+    def _parts(self) -> Iterator[str | TextTable]:
         now = f"The prediction is {_prediction_text(self.before)}"
         if self.row is None:
             yield f"{now}. {self._failure()}"
@@ -108,7 +106,7 @@ class ClosestChange(Records[VariableChange]):
         else:
             yield f"{now}. To make it {self.wanted}, change"
             lines = [(f"{c.variable}:", f"{value_text(c.before)} -> {value_text(c.after)}", _size(c)) for c in self.changes]
-            yield Table(lines, headed=False, indent="  ")
+            yield TextTable(lines, headed=False, indent="  ")
             yield self._certificate()
 
     def _failure(self) -> str:
@@ -211,7 +209,7 @@ def closest_change(
     given : array of shape (1,) or (1, n_classes), optional
         The exposure or the offset of the row, which a model that has one needs; it does not change.
     """
-    given = amounts_given(model, given, 1)
+    given = model_offset(model, given, 1)
     columns = model.ensemble.columns
 
     def predict(row: Vector) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector
-from obliquerules.data.offsets import amounts_given
+from obliquerules.data.offsets import model_offset
 from obliquerules.inspection.classes import class_code
 from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal
 from obliquerules.inspection.variables import Numbers, Values, mask_of, value_of, value_text, with_given, with_values
@@ -44,7 +44,7 @@ def goal_for(
     given : array of shape (1,) or (1, n_classes), optional
         The exposure or the offset of the row, which a model that has one needs.
     """
-    given = amounts_given(model, given, 1)
+    given = model_offset(model, given, 1)
     wanted = None if to is None else class_code(model, "to", to)
     bounded = above is not None or below is not None
     if model.labels is None:

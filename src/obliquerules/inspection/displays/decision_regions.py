@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
-from obliquerules.data.offsets import amounts_given
-from obliquerules.data.reading import read_inputs, read_target
+from obliquerules.data.model_rows import read_rows
+from obliquerules.data.offsets import model_offset
 from obliquerules.inspection.displays import class_map, drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
 from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
 from obliquerules.inspection.variables import Facts, Value, Values, column_of, value_text, with_values
 from obliquerules.rules import Block, Column, Model
-from obliquerules.rules.moments import EPOCH
+from obliquerules.rules.columns import EPOCH
 
 # The margin of the map on each side of the data.
 MARGIN = 0.05
@@ -172,8 +172,9 @@ class DecisionRegionsDisplay:
         DecisionRegionsDisplay
         """
         model = drawing.fitted_model(estimator)
-        block = read_inputs(model, X)
-        target = None if y is None else _comparable(model, read_target(model, y, len(block)), given)
+        rows = read_rows(model, X)
+        block = rows.X
+        target = None if y is None else _comparable(model, rows.target(y), given)
         plane = _plane(model, block, _two_columns(model, features), fixed or {})
         facets = _facets(model, plane)
         steps, boundary = _borders(model, plane, facets)
@@ -469,7 +470,7 @@ def _comparable(model: Model, target: Matrix, given: Any) -> Matrix | None:
     """Return targets as the map shows them: for an exposure of 1; None if numbers cannot be compared with it."""
     if model.offset is None or model.labels is not None:
         return target
-    exposure = None if given is None or model.offset.kind == "offset" else amounts_given(model, given, len(target))
+    exposure = None if given is None or model.offset.kind == "offset" else model_offset(model, given, len(target))
     return None if exposure is None else np.asarray(target / exposure)
 
 

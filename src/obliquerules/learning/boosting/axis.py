@@ -4,14 +4,152 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.data.level_sums import LevelSums, best_level_sets
-from obliquerules.learning.boosting.problem import View
-from obliquerules.learning.boosting.sorted_columns import SortedColumns
-from obliquerules.rules import Test
+from obliquerules.kernels.axis_rules import DirectedObjective, best_cuts
+from obliquerules.learning.boosting.stage import View
+from obliquerules.learning.boosting.workers import ALONE, Workers
+from obliquerules.rules import Block, Membership, Proposition, Test
+from obliquerules.rules.proposition import Summand
+from obliquerules.rules.rounding.thresholds import real_gaps, slack_of
+
+Keys = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column as it is sorted: with missing values below all others, or above them.
+
+    Attributes
+    ----------
+    source : int or Membership
+        A column of numbers, or a condition on levels, which is 0 or 1.
+    missing : float or None
+        The number that stands for a missing value; None if there is none.
+    above : bool
+        Whether that number is above all others.
+    """
+
+    source: Summand
+    missing: float | None = None
+    above: bool = False
+
+    def test(self, lower: Vector, higher: Vector, *, upper: bool) -> Test:
+        """Return the condition that separates rows at the middle of gaps, given by their ends, with the rows above or below."""
+        if isinstance(self.source, Membership):
+            return self.source if upper else self.source.opposite()
+        known = np.ones(len(lower), dtype=np.bool_)
+        if self.missing is not None:
+            known = (lower != self.missing) & (higher != self.missing)
+            if not known.any():
+                # Nothing but missing values on one side.
+                return Membership(self.source, (), negated=upper != self.above, missing=upper == self.above)
+        lower, higher = lower[known], higher[known]
+        middles = lower + 0.5 * (higher - lower)
+        wanted = lower[-1] + 0.5 * (higher[0] - lower[-1])
+        sign = 1.0 if upper else -1.0
+        threshold = float(middles[np.argmin(np.abs(middles - wanted))])
+        return Proposition([self.source], [sign], sign * threshold, self.missing is not None and upper == self.above)
+
+
+class SortedColumns:
+    """The values of each column in descending order, with the real gaps between neighbours.
+
+    Rows between two gaps form a group, which no threshold splits; groups are numbered from the top. Columns without a gap are
+    left out. A column with missing values is there twice, with these rows at the bottom and at the top.
+
+    Parameters
+    ----------
+    X : Block
+        In original units.
+    levels : sequence of Membership
+        Conditions on levels that are sorted like columns of 0 and 1.
+    """
+
+    def __init__(self, X: Block, levels: Sequence[Membership] = ()) -> None:
+        self.X = X
+        axes, values = _axes(X, levels)
+        descending = np.argsort(-values.T, axis=1, kind="stable")
+        ordered = np.take_along_axis(values.T, descending, axis=1)
+        ascending = ordered[:, ::-1]
+        is_gap = real_gaps(ascending, slack_of(np.abs(ascending)))[:, ::-1]
+        columns = np.flatnonzero(is_gap.any(axis=1))
+        self.axes = [axes[column] for column in columns]
+        self.order = np.ascontiguousarray(descending[columns], dtype=np.intc)
+        self.group = np.zeros(self.order.shape, dtype=np.intc)
+        np.cumsum(is_gap[columns], axis=1, out=self.group[:, 1:])
+        gaps = [np.flatnonzero(is_gap[column]) for column in columns]
+        self.upper = [ordered[column, gap] for column, gap in zip(columns, gaps, strict=True)]
+        self.lower = [ordered[column, gap + 1] for column, gap in zip(columns, gaps, strict=True)]
+        # The sum of the keys of its rows identifies a set of rows; collisions are practically impossible.
+        self.keys = np.random.default_rng(0).integers(0, 2**64, len(X), dtype=np.uint64)
+
+    def keys_of(self, sets: Mask) -> Keys:
+        """Return the keys of sets of rows, given as the columns of a matrix, and of their complements."""
+        keys = np.array([np.add.reduce(self.keys[rows]) for rows in sets.T], dtype=np.uint64)
+        return np.concatenate([keys, np.add.reduce(self.keys) - keys])
+
+    def proposition(self, index: int, above: int, below: int, *, upper: bool) -> Test:
+        """Return a condition that separates two groups of a column, with its threshold in the gap nearest to their middle."""
+        test = self.axes[index].test(self.lower[index][above:below], self.upper[index][above:below], upper=upper)
+        complete = not self.X.incomplete.intersection(test.used_columns)
+        return test.with_missing(False) if complete else test
+
+    def best_splits(
+        self, objective: DirectedObjective, covers: Mask, taken: Keys, workers: Workers = ALONE
+    ) -> Iterator[tuple[Test, Mask]]:
+        """Yield for each column the condition with the largest objective among the given rows, the best column first.
+
+        Conditions that cover a set of rows whose key is in ``taken`` are skipped.
+        """
+
+        def cuts(some: slice) -> tuple[NDArray[Any], ...]:
+            return best_cuts(self.order[some], self.group[some], objective, covers.view(np.uint8), self.keys, taken)
+
+        found = workers.each(cuts, workers.shares(len(self.order)))
+        values, groups, is_above = (np.concatenate(part) for part in zip(*found, strict=True))
+        for index in np.argsort(-values, kind="stable"):
+            if values[index] > 0.0:
+                proposition = self.proposition(index, *groups[index], upper=bool(is_above[index]))
+                yield proposition, proposition(self.X)
+
+
+def _axes(X: Block, levels: Sequence[Membership]) -> tuple[list[Axis], NDArray[np.float64]]:
+    """Return the columns to sort, and their values with a number for missing ones."""
+    with_levels = set() if X.columns is None else set(X.columns.with_levels)
+    if not with_levels and not X.incomplete and not levels:
+        return [Axis(column) for column in range(X.n_columns)], X.matrix
+    axes: list[Axis] = []
+    values: list[Vector] = []
+    for column in range(X.n_columns):
+        if column in with_levels:
+            continue
+        numbers = X.matrix[:, column]
+        if column not in X.incomplete:
+            axes.append(Axis(column))
+            values.append(numbers)
+            continue
+        for above, end in ((False, -1.0), (True, 1.0)):
+            outside = _beyond(numbers, end)
+            axes.append(Axis(column, outside, above))
+            values.append(np.where(np.isnan(numbers), outside, numbers))
+    axes += [Axis(membership) for membership in levels]
+    values += [membership(X).astype(np.float64) for membership in levels]
+    return axes, np.asfortranarray(np.column_stack(values)) if values else np.empty((len(X), 0))
+
+
+def _beyond(numbers: Vector, end: float) -> float:
+    """Return a number far below all others, or far above them."""
+    low, high = float(np.fmin.reduce(numbers, initial=np.inf)), float(np.fmax.reduce(numbers, initial=-np.inf))
+    if not low <= high:
+        return end
+    return (high if end > 0.0 else low) + end * max(1.0, high - low, abs(low), abs(high))
 
 
 class AxisProposer:

@@ -16,34 +16,31 @@ from sklearn.utils import check_random_state
 from obliquerules.arrays import Mask
 from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
-from obliquerules.learning.boosting.class_stage import first_stage
 from obliquerules.learning.boosting.design_matrix import Inputs
-from obliquerules.learning.boosting.information import InformationSelection
 from obliquerules.learning.boosting.learner import Learner
-from obliquerules.learning.boosting.loop import Search, boost
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage
+from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, short_slopes
+from obliquerules.learning.boosting.loop import CriterionSearch, boost, first_stage
 from obliquerules.learning.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
 from obliquerules.learning.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.selection import ObjectiveSelection, Selection, ValidationSelection
-from obliquerules.learning.boosting.slope import Slope, short_factor
-from obliquerules.learning.boosting.slopes import Lines, WithSlopes
-from obliquerules.learning.boosting.smoothed_loss import Blur
-from obliquerules.learning.boosting.soft_conditions import SoftConditions
+from obliquerules.learning.boosting.selection import InformationSelection, ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
+from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.learning.label_order import grow_in_class_order
-from obliquerules.learning.method import FittedEnsemble, Growth, Method, Task
-from obliquerules.learning.shorten import exactness, readable_path, shortened_path
-from obliquerules.learning.solvers.shrinkage import (
+from obliquerules.learning.method import Growth, Method, Task
+from obliquerules.learning.ridge_estimate import (
     WEIGHTS_PER_UNIT_OF_LINES,
-    Rows,
+    FittedEnsemble,
+    Observations,
     estimated_ridges,
     expected_losses,
     weights_per_unit,
 )
+from obliquerules.learning.shorten import exactness, readable_path, shortened_path
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
-from obliquerules.pareto import pareto
-from obliquerules.rules import Factor, RuleEnsemble
+from obliquerules.rules import RuleEnsemble
+from obliquerules.rules.path_table import pareto
 
 Boosted = TypeVar("Boosted", bound="Boosting")
 
@@ -55,8 +52,8 @@ GROWN_AGAIN = 16.0
 PAPER_RIDGE = 1e-4
 # Refit one candidate per 500 rows, within bounds: on small data, trying more candidates overfits. Slopes and hinges are tried
 # separately, so fewer rules are tried when they are available.
-ROWS_PER_TRY = 500
-LEAST_TRIED, LEAST_TRIED_BESIDE_SLOPES, MOST_TRIED = 8, 3, 10
+ROWS_PER_REFIT = 500
+LEAST_REFITTED, LEAST_REFITTED_BESIDE_SLOPES, MOST_REFITTED = 8, 3, 10
 # The search uses at most this many rows, or 50 per level if there are many levels; thresholds and weights are then fitted to
 # all rows.
 MOST_SEARCHED = 5000
@@ -73,7 +70,7 @@ STOPPED = {
 
 
 @dataclass(frozen=True)
-class Pair(Generic[Boosted]):
+class Strategy(Generic[Boosted]):
     """A learner and a selection that go together, each created from the parameters of a method.
 
     Attributes
@@ -174,12 +171,12 @@ class Boosting(Method):
 
     @property
     @abstractmethod
-    def pair(self) -> Pair[Any]:
+    def strategy(self) -> Strategy[Any]:
         """The learner and the selection that the parameters name."""
 
     def held_out(self, task: Task) -> tuple[Sample, Mask]:
         """Return the rows, and which of them are held out."""
-        fraction = self.validation_fraction if self.pair.as_in_the_paper else 0.0
+        fraction = self.validation_fraction if self.strategy.as_in_the_paper else 0.0
         # Always drawn, so that later draws do not depend on the selection.
         lot = int(check_random_state(self.random_state).randint(2**31 - 1))
         return task.sample.hold_out(task.loss.strata(task.sample.y), fraction, lot)
@@ -189,7 +186,7 @@ class Boosting(Method):
         loss, ridge = task.loss, self.task_penalty(task)
         outputs = task.labels.names if task.labels is not None and loss.by_class else None
         # On the scale of the loss, which is half that of -2 log likelihood.
-        price = 0.5 * self.pair.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
+        price = 0.5 * self.strategy.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
         return Problem(
             sample.X,
             sample.y,
@@ -211,13 +208,13 @@ class Boosting(Method):
             return self._grow_with(workers, task)
 
     def _grow_with(self, workers: Workers, task: Task) -> Growth:
-        paper, groups = self.pair.as_in_the_paper, task.sample.groups
+        paper, groups = self.strategy.as_in_the_paper, task.sample.groups
         if self.estimates_ridges and groups is not None and len(groups.key) < 2:
             raise ValueError("ridge='auto' needs at least 2 groups with weight, of which one can be left out; groups has one.")
         searched = self._searched(task)
         found, record = self._grown(searched, workers)
         n_iter = len(record.grown) - 1
-        record.let_go()
+        record.clear()
         ridges = self._ridges(found, searched, workers)
         stages = self._with_ridges(found, ridges, task, workers, moved=searched is not task)
         found = []
@@ -246,8 +243,8 @@ class Boosting(Method):
     def _ensembles(self, stages: list[Stage], task: Task, workers: Workers) -> list[RuleEnsemble]:
         """Return the path as ensembles, with slopes in short numbers."""
         # Short numbers depend on units, which must not decide what is on the path.
-        short = _shorter_slopes(stages, task.sample)
-        stages = workers.each(lambda stage: stage.with_slopes(short).refitted(), stages) if short else stages
+        short = short_slopes(stages, task.sample)
+        stages = workers.each(lambda stage: stage.with_slopes(short), stages) if short else stages
         return [stage.ensemble for stage in stages]
 
     def _with_ridges(
@@ -257,7 +254,7 @@ class Boosting(Method):
         penalties = [self.task_penalty(task, ridge) for ridge in ridges]
         if moved:
             refiner = self._refiner_on_all_rows(task, workers)
-            return workers.each(lambda one: refiner.with_ridge(one[1]).moved_here(one[0]), zip(stages, penalties, strict=True))
+            return workers.each(lambda one: refiner.with_ridge(one[1]).transferred(one[0]), zip(stages, penalties, strict=True))
         return workers.each(lambda one: one[0].with_ridge(one[1]), zip(stages, penalties, strict=True))
 
     def _searched(self, task: Task) -> Task:
@@ -274,12 +271,12 @@ class Boosting(Method):
         sample = task.sample
         problem = replace(self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_)), workers=workers)
         conditions = SoftConditions(Inputs(sample.X, sample.weight), sample.weight)
-        return Refiner(conditions, replace(problem, blur=Blur(conditions, problem.size)))
+        return Refiner(conditions, replace(problem, smoothed_loss=SmoothedLoss(conditions, problem.size)))
 
     @property
     def estimates_ridges(self) -> bool:
         """Whether the ridges of final weights are estimated."""
-        return self.ridge == AUTO and not self.pair.as_in_the_paper
+        return self.ridge == AUTO and not self.strategy.as_in_the_paper
 
     def _ridges(self, stages: list[Stage], task: Task, workers: Workers) -> list[float]:
         """Return the ridge of the final weights of each ensemble, in rows."""
@@ -318,7 +315,7 @@ class Boosting(Method):
         Without a given ridge, rules are grown again where the estimate for the largest ensemble is far above that of growth.
         """
         limit = math.inf if self.max_seconds is None else float(self.max_seconds)
-        pair, record = self.pair, Record(stopwatch=task.stopwatch, max_seconds=limit)
+        pair, record = self.strategy, Record(stopwatch=task.stopwatch, max_seconds=limit)
         sample, held_out = self.held_out(task)
         problem, selection = replace(self.problem(task, sample, held_out), workers=workers), pair.selection(self)
         if ridge is not None:
@@ -355,24 +352,24 @@ class Boosting(Method):
 
     def _longer(
         self, problem: Problem, selection: InformationSelection, task: Task, record: Record
-    ) -> tuple[Iterator[Stage], Search | None]:
+    ) -> tuple[Iterator[Stage], CriterionSearch | None]:
         """Return the growth of rules and slopes by a criterion and the search that goes on from there; none for lines alone."""
         X, weight = task.sample.X, task.sample.weight
         if self.linear_terms == ONLY:
-            return Lines.of(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
+            return LinearTerms(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
         conditions = SoftConditions(Inputs(X, weight), weight)
         if not problem.loss.by_class:
-            least = LEAST_TRIED_BESIDE_SLOPES if self.linear_terms else LEAST_TRIED
-            most_tried = min(max(least, len(weight) // ROWS_PER_TRY), MOST_TRIED)
-            problem = replace(problem, blur=Blur(conditions, problem.size), most_tried=most_tried)
-        learner = self.pair.learner(self, task.sample)
+            least = LEAST_REFITTED_BESIDE_SLOPES if self.linear_terms else LEAST_REFITTED
+            most_refitted = min(max(least, len(weight) // ROWS_PER_REFIT), MOST_REFITTED)
+            problem = replace(problem, smoothed_loss=SmoothedLoss(conditions, problem.size), most_refitted=most_refitted)
+        learner = self.strategy.learner(self, task.sample)
         if self.linear_terms:
-            lines = Lines.of(X, weight, selection)
+            lines = LinearTerms(X, weight, selection)
             lines.note(first_stage(problem), self.max_rules, record)
-            learner = WithSlopes(learner, lines)
+            learner = SlopeLearner(learner, lines)
         if problem.loss.by_class:  # conditions of many classes are not refined
             return boost(problem, learner, selection, self.max_rules, record), None
-        search = Search(problem, learner, selection, Refiner(conditions, problem), self.max_rules, record)
+        search = CriterionSearch(problem, learner, selection, Refiner(conditions, problem), self.max_rules, record)
         return search.grow(), search
 
     def _follow(self, growth: Iterator[Stage], task: Task, effort: int) -> None:
@@ -383,7 +380,7 @@ class Boosting(Method):
             if self.verbose:
                 progress.report_rule(stage.ensemble, self.max_rules)
 
-    def _improve(self, search: Search, task: Task) -> None:
+    def _improve(self, search: CriterionSearch, task: Task) -> None:
         """Improve what was found as often as ``effort`` says."""
         for number in range(1, self.effort + 1):
             progress = Progress.of(task)
@@ -399,14 +396,14 @@ class Boosting(Method):
     @property
     def learns_slopes(self) -> bool:
         """Whether slopes can be learned with this selection."""
-        return isinstance(self.pair.selection(self), InformationSelection)
+        return isinstance(self.strategy.selection(self), InformationSelection)
 
     @property
     def growth_ridge(self) -> float:
         """The ridge with which rules are grown."""
         if self.ridge != AUTO:
             return float(self.ridge)
-        return PAPER_RIDGE if self.pair.as_in_the_paper else GROWTH_RIDGE
+        return PAPER_RIDGE if self.strategy.as_in_the_paper else GROWTH_RIDGE
 
     def task_penalty(self, task: Task, ridge: float | None = None) -> Any:
         """Return a ridge, by default that of growth, in units of the loss."""
@@ -438,10 +435,10 @@ def _front(stages: Sequence[Stage]) -> list[int]:
     return pareto(range(len(stages)), lambda place: (stages[place].complexity, losses[place]))
 
 
-def _rows_of(task: Task) -> Rows:
+def _rows_of(task: Task) -> Observations:
     """Return the rows of a task as the expected loss takes them."""
     sample = task.sample
-    return Rows(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
+    return Observations(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
 
 
 def _separated(path: Sequence[RuleEnsemble], task: Task) -> int | None:
@@ -454,15 +451,5 @@ def _separated(path: Sequence[RuleEnsemble], task: Task) -> int | None:
 def _once(work: Callable[[Stage], Any], stage: Stage) -> Any:
     """Return what some work finds out about an ensemble, of which nothing is kept afterwards."""
     found = work(stage)
-    stage.let_go()
+    stage.clear_cache()
     return found
-
-
-def _shorter_slopes(stages: list[Stage], sample: Sample) -> dict[Slope, Candidate]:
-    """Return each slope with shorter numbers, unless another has them."""
-    short: dict[Factor, Slope] = {}
-    for slope in dict.fromkeys(one for stage in stages for one in stage.conditions if isinstance(one, Slope)):
-        factor = short_factor(slope.factor, sample.X)
-        short[slope.factor if factor in short else factor] = slope
-    others = {slope: Slope.of(factor, sample.X, sample.weight) for factor, slope in short.items()}
-    return {slope: Candidate(other, other(sample.X), 0.0) for slope, other in others.items()}

@@ -1,4 +1,4 @@
-"""Class stages: the ensemble in training with many classes, whose rules are shared and speak for few of them."""
+"""Class stage: an ensemble in training with many classes, whose rules are shared and have weights for few of them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.kernels.rule_weights import weighted_products
-from obliquerules.learning.boosting.cached import kept
-from obliquerules.learning.boosting.firing_patterns import FiringPatterns, Patterns, RowPatterns
-from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage, View, rule_of
-from obliquerules.learning.solvers.multinomial import EXACT, JUDGED, class_weights_of_patterns
-from obliquerules.learning.solvers.rule_weights import TINY, whitened
-from obliquerules.rules import RuleEnsemble
+from obliquerules.learning.boosting.objective import Objective
+from obliquerules.learning.boosting.stage import Problem, Stage, View, objective_of
+from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.learning.cached import cached
+from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
+from obliquerules.learning.refit import EXACT, JUDGED, TINY, refit, whitened
 
-# The number of candidates to refit at a time.
-MOST_TRIED = 5
-
-
-def first_stage(problem: Problem) -> Stage:
-    """Return the stage without rules: the best constant, or one for each class."""
-    return ClassStage.constant(problem) if problem.loss.by_class else Stage.constant(problem)
+# The number of candidates to refit at a time: many classes propose much the same.
+MOST_REFITTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +35,7 @@ class ClassView:
         return self.stage.problem
 
     @property
-    def pattern(self) -> NDArray[np.intp]:
+    def pattern(self) -> Positions:
         """The firing pattern of each row."""
         return self.stage.pattern
 
@@ -56,33 +49,33 @@ class ClassView:
         """The ridge on weights for the class."""
         return float(self.stage.ridges[self.output])
 
-    @kept
+    @cached
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to the score of the class."""
         return np.ascontiguousarray(self.stage.gradient[:, self.output])
 
-    @kept
+    @cached
     def learning_hessian(self) -> Vector:
         """The weighted second derivative with respect to the score of the class."""
         mean = self.stage.means[self.pattern, self.output]
         return np.asarray(self.problem.learning_weight * mean * (1.0 - mean))
 
-    def whitened(self, hessian: Vector) -> Vector:
-        """Return the design of the rules that speak for the class, in coordinates in which their Hessian is the identity."""
+    def whitened(self, hessian: Vector) -> Matrix:
+        """Return the whitened design of the rules with a weight for the class."""
         design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
         return whitened(design, self.stage.patterns.sums(hessian), self.ridge)
 
-    @kept
-    def curvature(self) -> Vector:
+    @cached
+    def curvature(self) -> Matrix:
         """The lines of `Stage.curvature`, for the score of the class."""
         hessian = self.learning_hessian
         directions = self.stage.patterns.of_rows(self.whitened(hessian)).T
         return np.vstack([self.gradient, hessian, directions * hessian])
 
-    @kept
+    @cached
     def objective(self) -> Objective:
         """The objective that a rule for the class should maximise."""
-        return OBJECTIVES[self.problem.objective](self)
+        return objective_of(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +97,7 @@ class ClassStage(Stage):
     """An ensemble in training, with a score for each class.
 
     The weights have a column for each class. To score K classes it takes K - 1 numbers, but all K are kept: then a rule can
-    speak for any single class, and no class is the one to which the others are compared. The constants add up to zero.
+    have a weight for any single class, and no class is the one to which the others are compared. The constants add up to zero.
 
     Attributes
     ----------
@@ -114,42 +107,38 @@ class ClassStage(Stage):
         The classes that the next rule should follow; all, if none is named. Where a rule was taken away, they are its classes.
     rate : float
         By how much the last rule lowered the loss for each unit of its complexity; infinite before the first.
-    given : array of shape (n_patterns, n_classes) or None
-        The offset of each pattern, if rows have one: rows with different offsets have different patterns.
     """
 
     support: Mask
     focus: tuple[int, ...] = ()
     rate: float = math.inf
-    given: Vector | None = None
 
     @classmethod
     def constant(cls, problem: Problem) -> ClassStage:
         """Return the stage without rules: the best constants."""
         n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.learning_weight)
-        support = np.ones((1, len(best)), dtype=np.bool_)
-        if problem.offset is None:
-            patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp))
-            return cls(problem, (), patterns, best[None, :], support)
-        given, pattern = np.unique(problem.offset, axis=0, return_inverse=True)
-        patterns = FiringPatterns(np.ones((len(given), 1)), pattern.ravel())
-        return cls(problem, (), patterns, best[None, :], support, given=given).settled()
+        problem, support = replace(problem, most_refitted=MOST_REFITTED), np.ones((1, len(best)), dtype=np.bool_)
+        patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)).with_offset(problem.offset)
+        stage = cls(problem, (), patterns, best[None, :], support)
+        return stage if problem.offset is None else stage.refitted()
 
-    @property
-    def views(self) -> tuple[View, ...]:
-        """The stage as each class sees it."""
-        return self._views
+    # ---- derivatives of the loss
 
-    def views_for(self, current: Candidate) -> tuple[View, ...]:
-        """Return the views of the classes that a condition speaks for, with which it goes on; of all, if it is empty."""
-        followed = self.spoken_for(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
+    def views(self, current: Candidate | None = None) -> Sequence[View]:
+        """Return the stage as each class sees it for which a condition has a weight; of all, if it is empty."""
+        if current is None:
+            return self._views
+        if not current.tests:
+            followed = self.focus
+        else:
+            followed = tuple(np.flatnonzero(self.classes_with_weight([current])[0][0]).tolist())
         return tuple(self._views[output] for output in followed) or self._views
 
-    @kept
+    @cached
     def _views(self) -> tuple[ClassView, ...]:
         return tuple(ClassView(self, output) for output in range(self.support.shape[1]))
 
-    @kept
+    @cached
     def objective(self) -> Any:
         """The objective that the next rule should maximise, for any class."""
         return BestObjective([view.objective for view in self._views], self.pull)
@@ -159,18 +148,18 @@ class ClassStage(Stage):
         """The ridge on weights for each class."""
         return np.asarray(self.problem.ridge)
 
-    @kept
-    def means(self) -> Vector:
+    @cached
+    def means(self) -> Matrix:
         """The probability of each class for each pattern."""
-        score = self.design @ self.weights
-        return self.problem.loss.inverse_link(score if self.given is None else score + self.given)
+        score, offset = self.design @ self.weights, self.patterns.offset
+        return self.problem.loss.inverse_link(score if offset is None else score + offset)
 
-    @kept
-    def gradient(self) -> Vector:
+    @cached
+    def gradient(self) -> Matrix:
         """The weighted derivative of the loss with respect to each score of each row; zero on held-out rows."""
         return np.asarray(self.problem.learning_weight[:, None] * (self.means[self.pattern] - self.problem.shares))
 
-    @kept
+    @cached
     def complexity(self) -> int:
         """The complexity of the ensemble: of its conditions, and one for each weight of a rule."""
         return int(self.support[1:].sum()) + int(sum(condition.complexity for condition in self.conditions))
@@ -180,8 +169,8 @@ class ClassStage(Stage):
         """The share of its full price that a unit of complexity costs here.
 
         A path goes on where no rule is worth the full price, and then the price is what the last rule was worth: otherwise
-        rules would speak for one class each, because the second would have to be worth more than the first. It is never below
-        that of the Bayesian information criterion.
+        each rule would have a weight for one class, because the second would have to be worth more than the first. It is never
+        below that of the Bayesian information criterion.
         """
         full = self.problem.price
         return float(self._price_at(self.rate)) / full if full > 0.0 else 1.0
@@ -190,12 +179,7 @@ class ClassStage(Stage):
         """Return the price of a unit of complexity where that is what it lowers the loss by, within bounds."""
         return np.minimum(np.maximum(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
 
-    @property
-    def most_tried(self) -> int:
-        """The number of candidates to refit at a time: many classes propose much the same."""
-        return MOST_TRIED
-
-    # ---- the classes for which a rule speaks
+    # ---- the classes for which a rule has a weight
 
     def pull(self, covers: Mask) -> Vector:
         """Return the sum of the gradient over these rows for each class: the expected number of rows less the observed one."""
@@ -206,8 +190,8 @@ class ClassStage(Stage):
         """Return the number of rows of each class."""
         return np.asarray(np.bincount(self.problem.codes, weight, self.support.shape[1]), dtype=np.float64)
 
-    @kept
-    def _lines(self) -> Vector:
+    @cached
+    def _lines(self) -> Matrix:
         """A line of ones, then one for each class with its means."""
         return np.ascontiguousarray(np.vstack([np.ones(len(self.means)), self.means.T]))
 
@@ -219,28 +203,25 @@ class ClassStage(Stage):
         hessian[:, own, own] += expected
         return expected - np.array([self._observed(weight) for weight in weights]), hessian
 
-    @kept
-    def _freed(self) -> Vector:
+    @cached
+    def _inverse_of_constants(self) -> Matrix:
         """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
         total = self._derivatives([self.problem.learning_weight])[1][0]
         size = max(float(np.trace(total)), np.finfo(np.float64).tiny / TINY)
         inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
         return np.asarray(inverse, dtype=np.float64)
 
-    def spoken_for(self, covers: Mask, size: int = 0) -> tuple[list[int], float]:
-        """Return the classes that a rule on these rows should speak for, and by how much it would lower the penalised loss.
+    def classes_with_weight(self, candidates: Sequence[Candidate], sizes: Positions | None = None) -> tuple[Mask, Vector]:
+        """Return for which classes rules should have a weight, and by how much each rule would lower the penalised loss.
 
         Both are to second order, with the constants free and the other rules fixed. Classes are taken one at a time, always the
         one that lowers the loss most, as long as each is worth its price or, for its unit of complexity, as much as the others
-        are for theirs; ``size`` is the complexity of the condition.
+        are for theirs; ``sizes`` are the complexities of the conditions.
         """
-        spoken, gain = self._spoken_for_each([covers], np.array([size]))
-        return np.flatnonzero(spoken[0]).tolist(), float(gain[0])
-
-    def _spoken_for_each(self, covers: Sequence[Mask], sizes: NDArray[np.intp]) -> tuple[Mask, Vector]:
-        """Return what `spoken_for` says of each of several rules: which classes, and the gain."""
-        pull, left, least = self._room_for_each(covers)
-        spoken, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
+        if sizes is None:
+            sizes = np.array([candidate.condition.complexity for candidate in candidates])
+        pull, left, least = self._without_constants(candidates)
+        chosen, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
         for n_taken in range(pull.shape[1]):
             # What is left of a class that is taken, or of one that follows from those, is rounding error.
             own = left.diagonal(axis1=1, axis2=2)
@@ -251,136 +232,92 @@ class ClassStage(Stage):
             if not goes.any():
                 break
             going, best = going[goes], best[goes]
-            spoken[going, best] = True
+            chosen[going, best] = True
             gain[going] += most[goes]
-            pull, left, least = *_with_class(best, pull[goes], left[goes]), least[goes]
-            pull[spoken[going]] = 0.0
-        return spoken, gain
+            # Eliminate the chosen class of each rule from its gradient and Hessian.
+            pull, left, least, rules = pull[goes], left[goes], least[goes], np.arange(len(best))
+            column = left[rules, :, best] / left[rules, best, best][:, None]
+            pull = pull - column * pull[rules, best][:, None]
+            left = left - column[:, :, None] * left[rules, best][:, None, :]
+            pull[chosen[going]] = 0.0
+        return chosen, gain
 
-    def _room_for_each(self, covers: Sequence[Mask]) -> tuple[Vector, Vector, Vector]:
+    def _without_constants(self, candidates: Sequence[Candidate]) -> tuple[Vector, Vector, Vector]:
         """Return gradients, Hessians (constants profiled out) and least curvatures of several rules."""
-        weighted = [one * self.problem.learning_weight for one in covers]
+        weighted = [one.covers * self.problem.learning_weight for one in candidates]
         pull, part = self._derivatives(weighted)
         ridges, whole = np.diag(self.ridges), part
-        if any(one.dtype != np.bool_ for one in covers):
+        if any(one.is_slope for one in candidates):
             # The square of 0 or 1 is the same, that of a slope is not.
-            whole = self._derivatives([one * weight for one, weight in zip(covers, weighted, strict=True)])[1]
+            whole = self._derivatives([one.covers * weight for one, weight in zip(candidates, weighted, strict=True)])[1]
         own = whole.diagonal(axis1=1, axis2=2)
         least = np.maximum(1e-9 * (own + self.ridges), np.finfo(np.float64).tiny)
-        return pull, whole - part @ self._freed @ part + ridges, least
+        return pull, whole - part @ self._inverse_of_constants @ part + ridges, least
 
-    def gains(self, columns: Sequence[Any]) -> Vector:
+    def gains(self, candidates: Sequence[Candidate]) -> Vector:
         """Return by how much each term would lower the penalised loss to second order."""
-        return self._spoken_for_each(columns, np.ones(len(columns), dtype=np.intp))[1] if len(columns) else np.zeros(0)
+        ones = np.ones(len(candidates), dtype=np.intp)
+        return self.classes_with_weight(candidates, ones)[1] if candidates else np.zeros(0)
 
-    def outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
+    def expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
+
+        def expected(share: slice) -> list[tuple[float, int]]:
+            if not candidates[share]:
+                return []
+            chosen, gain = self.classes_with_weight(candidates[share])
+            losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(chosen.sum(axis=1), 1)
+            return list(zip(losses.tolist(), counts.tolist(), strict=True))
+
         workers = self.problem.workers
-        found = workers.each(lambda some: self._outlooks(candidates[some]), workers.shares(len(candidates)))
-        return [one for some in found for one in some]
+        return [one for some in workers.each(expected, workers.shares(len(candidates))) for one in some]
 
-    def _outlooks(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
-        if not candidates:
-            return []
-        sizes = np.array([candidate.condition.complexity for candidate in candidates])
-        spoken, gain = self._spoken_for_each([candidate.covers for candidate in candidates], sizes)
-        losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(spoken.sum(axis=1), 1)
-        return list(zip(losses.tolist(), counts.tolist(), strict=True))
-
-    # ---- fitting
-
-    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector, Vector | None]:
-        """Return patterns, support, weights and offsets with one more rule."""
-        patterns: Patterns
-        if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
-            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y))
-        else:
-            patterns = self.patterns.extended(candidate.covers)
-        spoken = np.zeros(self.support.shape[1], dtype=np.bool_)
-        spoken[self.spoken_for(candidate.covers, candidate.condition.complexity)[0]] = True
-        support = np.vstack([self.support, spoken])
-        start = np.vstack([self.weights, np.zeros(len(spoken))])
-        given = None
-        if isinstance(patterns, RowPatterns):
-            given = self.problem.offset
-        elif self.given is not None:
-            given = np.empty((len(patterns.design), len(spoken)))
-            given[patterns.pattern] = self.given[self.pattern]
-        return patterns, support, self._refitted(patterns, start, support, tolerance, given), given
-
-    def _refitted(
-        self,
-        patterns: Patterns,
-        start: Vector,
-        support: Mask,
-        tolerance: float = EXACT,
-        given: Vector | None = None,
-    ) -> Vector:
-        shares, ridges, weight = self.problem.shares, self.ridges, self.problem.learning_weight
-        fitted = (patterns.design, patterns.pattern, shares, weight, ridges, start, support, tolerance, given)
-        return class_weights_of_patterns(*fitted)
-
-    def held_out_risk(self, candidate: Candidate) -> float:
-        """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
-        problem = self.problem
-        patterns, _, weights, _ = self._extended(candidate, JUDGED)
-        rows = problem.held_out
-        score = problem.shifted((patterns.design @ weights)[patterns.pattern[rows]], rows)
-        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
+    # ---- other ensembles, with refitted weights
 
     def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
         """Return the next stage, with the candidate and refitted weights."""
-        patterns, support, weights, given = self._extended(candidate, tolerance)
+        patterns: Patterns
+        chosen = self.classes_with_weight([candidate])[0]
+        support, start = np.vstack([self.support, chosen]), np.vstack([self.weights, np.zeros(chosen.shape)])
+        if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
+            patterns = RowPatterns((*self.terms, candidate), len(self.problem.y), self.problem.offset)
+        else:
+            patterns = self.patterns.extended(candidate.covers)
+        weights = self._class_weights(patterns, start, support, tolerance)
         conditions = (*self.conditions, candidate.condition)
-        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate, given=given)
-        size = int(support[-1].sum()) + candidate.condition.complexity
+        grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate)
+        size = int(chosen.sum()) + candidate.condition.complexity
         # A rule in the place of another is worth more than the last one: what it takes over was there before.
         rated = grown if self.focus else replace(grown, rate=(self.training_loss - grown.training_loss) / size)
         vars(rated).update(training_loss=grown.training_loss, complexity=self.complexity + size)
         return rated
 
-    def tried(self, candidates: Sequence[Candidate]) -> list[Stage]:
-        """Return the next stage with each of some candidates, with weights just good enough to judge them."""
-        return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).judged(), candidates)
+    def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
+        """Return the next stage with each of some candidates, with weights just good enough to score it."""
+        return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).scored(), candidates)
 
     def refitted(self) -> ClassStage:
         """Return the stage with its weights fitted anew."""
-        return self.settled()
+        return replace(self, weights=self._class_weights(self.patterns, self.weights, self.support))
 
-    def settled(self) -> ClassStage:
-        """Return the stage with exact weights."""
-        weights = self._refitted(self.patterns, self.weights, self.support, given=self.given)
-        return replace(self, weights=weights)
+    def with_exact_weights(self) -> ClassStage:
+        """Return the stage of a quick fit with exact weights."""
+        return self.refitted()
 
     def without(self, index: int) -> ClassStage:
-        """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
+        """Return the stage without one of its rules, for another rule on the same classes."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        patterns, given = self._patterns_of(left, self.terms[:index] + self.terms[index + 1 :])
-        weights = self._refitted(patterns, self.weights[left], self.support[left], given=given)
-        conditions = self.conditions[:index] + self.conditions[index + 1 :]
-        focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
-        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate, given)
-
-    def _patterns_of(self, left: list[int], terms: tuple[Candidate, ...]) -> tuple[Patterns, Vector | None]:
-        """Return patterns and offsets of some of the columns."""
         if isinstance(self.patterns, RowPatterns):
             # Without its only slope, an ensemble stays one of rows until it is grown anew.
-            return RowPatterns(terms, len(self.problem.y)), self.problem.offset
-        if self.given is None:
-            return FiringPatterns(*self._rows_without(left)), None
-        both, position = np.unique(np.hstack([self.design[:, left], self.given]), axis=0, return_inverse=True)
-        design, given = map(np.ascontiguousarray, np.split(both, [len(left)], axis=1))
-        return FiringPatterns(design, position.ravel()[self.pattern]), given
+            patterns: Patterns = replace(self.patterns, terms=self.terms[:index] + self.terms[index + 1 :])
+        else:
+            patterns = self.patterns.of_columns(left)
+        weights = self._class_weights(patterns, self.weights[left], self.support[left])
+        conditions = self.conditions[:index] + self.conditions[index + 1 :]
+        focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
+        return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate)
 
-    @property
-    def ensemble(self) -> RuleEnsemble:
-        """The ensemble as a value."""
-        rules = [rule_of(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
-        return RuleEnsemble(rules, self.weights[0], self.problem.X.columns, self.problem.outputs)
-
-
-def _with_class(best: NDArray[np.intp], pull: Vector, left: Vector) -> tuple[Vector, Vector]:
-    """Eliminate the chosen class of each rule from its gradient and Hessian."""
-    rules = np.arange(len(best))
-    column = left[rules, :, best] / left[rules, best, best][:, None]
-    return pull - column * pull[rules, best][:, None], left - column[:, :, None] * left[rules, best][:, None, :]
+    def _class_weights(self, patterns: Patterns, start: Matrix, support: Mask, tolerance: float = EXACT) -> Matrix:
+        """Return the best weights for patterns, without held-out rows."""
+        targets = self.problem.shares, self.problem.learning_weight, self.problem.loss
+        return refit(patterns, *targets, self.ridges, start, free=support, tolerance=tolerance)

@@ -12,10 +12,10 @@ from obliquerules.arrays import Matrix, Vector
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.scaling import Scaling, filled_with_means
 from obliquerules.kernels.sums import project
-from obliquerules.learning.boosting.cached import Recent
+from obliquerules.learning.cached import RecentCache
 from obliquerules.rules import Block, Column, Membership, Proposition
 from obliquerules.rules.proposition import Summand
-from obliquerules.rules.rounding.gaps import Projections, largest_of
+from obliquerules.rules.rounding.thresholds import Projections, largest_of
 
 # Refinement, hinges and smoothed losses use at most this many rows, in random order; more rows change little.
 MOST_ROWS = 10_000
@@ -70,7 +70,7 @@ class Inputs:
         self.standardised = self.scaling.fenced(X)
         self.levels = levels_of(block, row_weight)
         self.candidates = [one for sums in self.levels for one in sums.indicators(FEWEST_ROWS)]
-        self._recent = Recent[NDArray[np.bool_]](2 * MOST_LEVELS)
+        self._recent = RecentCache[NDArray[np.bool_]](2 * MOST_LEVELS)
         self.largest = dict(zip(self.numbers, largest_of(list(X.T)), strict=True))
 
     def design(self, pull: Vector, rows: NDArray[np.intp]) -> Design:

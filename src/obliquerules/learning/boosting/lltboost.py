@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from obliquerules.data.sample import Sample
-from obliquerules.learning.boosting.boosting import Boosting, Pair, by_information, by_validation
-from obliquerules.learning.boosting.candidate_pool import PoolProposer
-from obliquerules.learning.boosting.greedy import ONE_FOR_BOTH_SIGNS, ONE_FOR_EACH_SIGN, GreedyLearner
-from obliquerules.learning.boosting.oblique import ObliqueProposer
+from obliquerules.learning.boosting.boosting import Boosting, Strategy, by_information, by_validation
+from obliquerules.learning.boosting.learner import ONE_FOR_BOTH_SIGNS, ONE_FOR_EACH_SIGN, GreedyLearner
+from obliquerules.learning.boosting.oblique import ObliqueProposer, PoolProposer
 from obliquerules.parameters import option, real, whole
 
 # The paper's L1 penalties have no floor; this one, relative to the largest, is for separable signs and supports of all columns.
@@ -28,11 +27,11 @@ def as_in_the_paper(method: LLTBoost, sample: Sample) -> GreedyLearner:
 
 
 # By the value of ``selection``.
-PAIRS: dict[str, Pair[LLTBoost]] = {
-    "information": Pair(from_pool, by_information),
-    "validation": Pair(as_in_the_paper, by_validation, as_in_the_paper=True),
+STRATEGIES: dict[str, Strategy[LLTBoost]] = {
+    "information": Strategy(from_pool, by_information),
+    "validation": Strategy(as_in_the_paper, by_validation, as_in_the_paper=True),
 }
-SELECTIONS = tuple(PAIRS)
+SELECTIONS = tuple(STRATEGIES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +62,6 @@ class LLTBoost(Boosting):
     )
 
     @property
-    def pair(self) -> Pair[LLTBoost]:
+    def strategy(self) -> Strategy[LLTBoost]:
         """The learner and the selection that the parameters name."""
-        return PAIRS[self.selection]
+        return STRATEGIES[self.selection]

@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
-from obliquerules.learning.boosting.class_stage import first_stage
-from obliquerules.learning.boosting.information import InformationSelection
+import numpy as np
+
+from obliquerules.learning.boosting.class_stage import ClassStage
 from obliquerules.learning.boosting.learner import Learner
-from obliquerules.learning.boosting.problem import Candidate, Problem, Stage
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.selection import Selection
-from obliquerules.learning.boosting.simplification import SIZES, simplify
+from obliquerules.learning.boosting.selection import InformationSelection, Selection
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.rules import Conjunction, Proposition, Slope, Test
 
 # Maximum number of refinement steps after a rule is added.
 STEPS = 8
 # Every ensemble of the Pareto front up to this complexity is grown again.
 LARGEST_GROWN_AGAIN = 13
+# The complexities of ensembles that are simplified, the largest first.
+SIZES = range(18, 2, -1)
+# Of each size, the best is refined in at most this many steps, if it is within 1.2x of the best known loss.
+STEPS_AFTER_SIMPLIFYING = 4
+WITHIN = 1.2
+
+
+def first_stage(problem: Problem) -> Stage:
+    """Return the stage without rules: the best constant, or one for each class."""
+    return ClassStage.constant(problem) if problem.loss.by_class else Stage.constant(problem)
 
 
 def boost(
@@ -29,33 +42,30 @@ def boost(
     Ends early if no further rule can be found, or if time is up. The ensembles, and what learner and selection find, go into
     the record.
     """
-    met = Record() if record is None else record
-
-    def next_rule(stage: Stage) -> Candidate | None:
-        return best_rule(stage, learner, selection, met)
-
+    record = Record() if record is None else record
+    next_rule = partial(best_rule, learner=learner, selection=selection, record=record)
     stage = first_stage(problem)
-    yield met.note_grown(stage)
+    yield record.note_grown(stage)
     for _ in range(max_rules):
         rule = next_rule(stage)
         if rule is None:
             return
         stage = selection.revise(stage.with_rule(rule), next_rule)
-        yield met.note_grown(stage)
+        yield record.note_grown(stage)
 
 
 def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Record) -> Candidate | None:
     """Return the best rule to add to an ensemble; None if there is none, or no time to look for it."""
     if record.is_out_of_time():
         return None
-    record.tried = None
+    record.best_quick_fit = None
     best = selection.best(learner.candidates(stage, selection, record))
-    stage.let_go()
-    return None if best is None else best.upright(stage.problem)
+    stage.clear_cache()
+    return None if best is None else best.canonical(stage.problem.X)
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class CriterionSearch:
     """A longer search by a criterion: ensembles are refined as they grow and, once grown, grown again and simplified.
 
     Attributes
@@ -112,9 +122,80 @@ class Search:
         """Return the ensemble with one more rule, refined if that lowers the criterion; None if there is none that is new."""
         if not self.record.is_new("extended", stage) or best_rule(stage, self.learner, self.selection, self.record) is None:
             return None
-        assert self.record.tried is not None
-        extended = self.record.tried[1]
+        assert self.record.best_quick_fit is not None
+        extended = self.record.best_quick_fit[1]
         refined = self.refiner.refined(extended, STEPS)
         if refined is None:
             return extended
         return min(extended, self.record.note_fitted(refined), key=self.selection.criterion)
+
+
+def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
+    """Simplify the ensemble of the Pareto front with this complexity, and record what is nearly as good as what is there."""
+    stage = next((one for one in record.front if one.complexity == complexity), None)
+    if stage is None or not record.is_new("simplified", stage) or record.is_out_of_time():
+        return
+    best: dict[int, Stage] = {}
+    for smaller in sorted(simplified(stage, refiner), key=attrgetter("selection_loss")):
+        best.setdefault(smaller.complexity, smaller)
+    within = []
+    for size, one in best.items():
+        least = min(known.selection_loss for known in record.front if known.complexity <= size)
+        if one.selection_loss <= WITHIN * least:
+            within.append(one)
+    refined = stage.problem.workers.each(partial(refiner.refined, n_steps=STEPS_AFTER_SIMPLIFYING), within)
+    for found in (*within, *refined):
+        if found is not None:
+            record.note_fitted(found)
+
+
+def simplified(stage: Stage, refiner: Refiner) -> list[Stage]:
+    """Return the ensembles with one rule, one condition, or one variable of a condition less, with refitted weights."""
+
+    def smaller(way: tuple[int, Conjunction | None]) -> Stage | None:
+        index, shorter = way
+        if shorter is None:
+            return stage.without(index).scored()
+        one = Candidate.of(shorter, stage.problem.X)
+        if one.covers.all() or not one.covers.any():
+            return None
+        return stage.of_terms((*stage.terms[:index], one, *stage.terms[index + 1 :]), stage.weights).scored()
+
+    ways: list[tuple[int, Conjunction | None]] = []
+    for index, condition in enumerate(stage.conditions):
+        if len(stage.conditions) > 1:
+            ways.append((index, None))
+        if not isinstance(condition, Slope):
+            ways += [(index, shorter) for shorter in shorter_conditions(condition, refiner)]
+    return [one for one in stage.problem.workers.each(smaller, ways) if one is not None]
+
+
+def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Conjunction]:
+    """Yield a conjunction without one of its conditions, and with one variable less in one of them."""
+    tests = condition.propositions
+    for index, test in enumerate(tests):
+        before, after = tests[:index], tests[index + 1 :]
+        if len(tests) > 1:
+            yield Conjunction([*before, *after])
+        narrower = without_weakest(test, refiner)
+        if narrower is not None:
+            yield Conjunction([*before, narrower, *after])
+
+
+def without_weakest(test: Test, refiner: Refiner) -> Test | None:
+    """Return a condition without the variable of least influence, which holds on as many rows; None if there is only one."""
+    if not isinstance(test, Proposition) or len(test.columns) == 1 or not refiner.conditions.is_movable(test):
+        return None
+    influence = [
+        abs(weight) * refiner.conditions.term(term).scale for weight, term in zip(test.weights, test.columns, strict=True)
+    ]
+    kept = [index for index in range(len(influence)) if index != int(np.argmin(influence))]
+    weights = [test.weights[index] / abs(test.weights[kept[0]]) for index in kept]
+    shorter = Proposition([test.columns[index] for index in kept], weights, 0.0, test.missing)
+    values, holds = shorter.project(refiner.problem.X), test.project(refiner.problem.X) >= test.threshold
+    ordered, wanted = np.sort(values[~np.isnan(values)]), int(np.count_nonzero(holds))
+    if not 0 < wanted < len(ordered):
+        return None
+    # As many values reach this threshold as there are rows on which the condition held.
+    placed = refiner.placed(shorter.with_numbers(shorter.weights, float(ordered[len(ordered) - wanted])))
+    return None if placed is None else placed[0]

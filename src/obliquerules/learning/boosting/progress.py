@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from obliquerules.learning.method import Task
 from obliquerules.rules import RuleEnsemble, Shortening
-from obliquerules.status_line import rough, status_line
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.status_line import Stopwatch, rough, status_line
 
 # The number of reports of one improvement.
 REPORTS = 5

@@ -7,10 +7,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from obliquerules.learning.boosting.problem import Stage
-from obliquerules.pareto import pareto
-from obliquerules.rules import Conjunction
-from obliquerules.stopwatch import Stopwatch
+from obliquerules.learning.boosting.stage import Stage
+from obliquerules.rules import Term
+from obliquerules.rules.path_table import pareto
+from obliquerules.status_line import Stopwatch
 
 # Why growth may have ended before its end.
 MAX_SECONDS, INTERRUPTED = "max_seconds", "interrupted"
@@ -26,9 +26,9 @@ class Record:
         The ensembles that the loop has grown, one for each number of rules.
     front : list of Stage
         The Pareto front, in complexity and judged loss, of these and of all ensembles fitted to judge a candidate.
-    tried : (float, Stage) or None
+    best_quick_fit : (float, Stage) or None
         The best ensemble fitted to judge a candidate for the rule that is being looked for, with its score.
-    explored : set of (str, tuple of Conjunction)
+    explored : set of (str, tuple of Term)
         What was done to the ensemble with which conditions: to do it once more would find the same.
     complete : bool
         Whether every search was completed.
@@ -42,8 +42,8 @@ class Record:
 
     grown: list[Stage] = field(default_factory=list)
     front: list[Stage] = field(default_factory=list)
-    tried: tuple[float, Stage] | None = None
-    explored: set[tuple[str, tuple[Conjunction, ...]]] = field(default_factory=set)
+    best_quick_fit: tuple[float, Stage] | None = None
+    explored: set[tuple[str, tuple[Term, ...]]] = field(default_factory=set)
     complete: bool = True
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     max_seconds: float = math.inf
@@ -57,21 +57,21 @@ class Record:
 
     def note_fitted(self, stage: Stage) -> Stage:
         """Record and return an ensemble whose weights have been fitted."""
-        complexity, loss = stage.judged().complexity, stage.judged_loss
+        complexity, loss = stage.scored().complexity, stage.selection_loss
         # Losses fall along the front, so only its last member of at most this complexity can dominate.
         place = bisect_right(self.front, complexity, key=attrgetter("complexity"))
-        if place == 0 or self.front[place - 1].judged_loss > loss:
-            self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.judged_loss))
+        if place == 0 or self.front[place - 1].selection_loss > loss:
+            self.front = pareto([*self.front, stage], lambda one: (one.complexity, one.selection_loss))
         return stage
 
-    def note_tried(self, stage: Stage, score: float) -> None:
+    def note_quick_fit(self, stage: Stage, score: float) -> None:
         """Record an ensemble whose weights have been fitted to judge a candidate; a lower score is better."""
-        if self.tried is None or score < self.tried[0]:
-            self.tried = score, stage
+        if self.best_quick_fit is None or score < self.best_quick_fit[0]:
+            self.best_quick_fit = score, stage
 
-    def let_go(self) -> None:
+    def clear(self) -> None:
         """Drop all ensembles once the path is known."""
-        self.grown, self.front, self.tried = [], [], None
+        self.grown, self.front, self.best_quick_fit = [], [], None
 
     def is_new(self, what: str, stage: Stage) -> bool:
         """Record that something is done to an ensemble, and say whether it is for the first time."""

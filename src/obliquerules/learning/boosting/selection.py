@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol
 
-from obliquerules.learning.boosting.problem import Candidate, Stage
 from obliquerules.learning.boosting.record import Record
+from obliquerules.learning.boosting.stage import Stage
+from obliquerules.learning.boosting.terms import Candidate
 
 # Objectives whose relative difference is smaller are equal up to rounding.
 SAME_OBJECTIVE = 1e-9
+# The numbers of rules at which an ensemble is revised: in small ensembles a better rule is worth most and costs least.
+REVISED = frozenset((2, 3, 4, 7, 10, 15, 22, 33, 50))
 
 
 class Selection(Protocol):
@@ -61,11 +64,11 @@ class OneByOne:
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept a rise, and always the first proposition: after a corrective step the empty condition has objective zero."""
-        return len(longer.condition) == 1 or self.rises(shorter, longer)
+        return len(longer.tests) == 1 or self.rises(shorter, longer)
 
     def rises(self, shorter: Candidate, longer: Candidate) -> bool:
         """Say whether the objective rises by more than rounding and, with more propositions, by more than the tolerance."""
-        asked = self.objective_tolerance if len(longer.condition) > len(shorter.condition) else 0.0
+        asked = self.objective_tolerance if len(longer.tests) > len(shorter.tests) else 0.0
         return longer.objective - shorter.objective > max(asked, SAME_OBJECTIVE) * shorter.objective
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
@@ -129,3 +132,84 @@ class ValidationSelection(OneByOne):
             if chosen is None or (least > 0.0 and (risk - least) / least <= self.validation_tolerance):
                 chosen, least = candidate, risk
         return chosen
+
+
+@dataclass(frozen=True)
+class InformationSelection:
+    """Take what lowers -2 log likelihood + complexity_penalty * log(n) * C(f), after refitting all weights.
+
+    With complexity_penalty = 1 and C the number of parameters this would be the Bayesian information criterion. For the
+    squared loss the likelihood is that of a normal distribution whose variance is fitted too, n log(mean squared error). For
+    counts whose deviance D exceeds n it is the extended quasi-likelihood with its dispersion fitted too, n + n log(D / n); n is
+    the sum of the row weights. No rows are held out.
+
+    Parameters
+    ----------
+    complexity_penalty : float
+        kappa; larger means smaller models.
+    """
+
+    complexity_penalty: float
+    uses_objective: ClassVar[bool] = False
+
+    @property
+    def complexity_price(self) -> float:
+        """The price of one unit of complexity."""
+        return self.complexity_penalty
+
+    def criterion(self, stage: Stage, loss: float | None = None, complexity: float | None = None) -> float:
+        """Return the criterion of an ensemble, or of one with another loss and complexity at its prices; lower is better."""
+        loss = stage.selection_loss if loss is None else loss
+        charged = self.price(stage, stage.complexity if complexity is None else complexity)
+        return stage.problem.loss.profile_deviance(loss, stage.problem.size) + charged
+
+    def price(self, stage: Stage, complexity: float) -> float:
+        """Return what a criterion charges for complexity, at the prices of a stage."""
+        return self.complexity_penalty * math.log(stage.problem.size) * stage.discount * complexity
+
+    def expected(self, stage: Stage, candidates: Sequence[Candidate]) -> list[float]:
+        """Return the criterion to expect once each of some candidates is added, to second order."""
+        sizes = (stage.complexity + candidate.condition.complexity for candidate in candidates)
+        expected_losses = zip(stage.expected_losses(candidates), sizes, strict=True)
+        return [self.criterion(stage, loss, size + n_weights) for (loss, n_weights), size in expected_losses]
+
+    def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
+        """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
+        # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
+        promising: dict[float, Candidate] = {}
+        offered = list(candidates)
+        for value, candidate in zip(self.expected(stage, offered), offered, strict=True):
+            promising.setdefault(value, candidate)
+        refitted = [promising[value] for value in sorted(promising)[: stage.problem.most_refitted]]
+        scored = []
+        for candidate, extended in zip(
+            refitted, stage.quick_fits([one.canonical(stage.problem.X) for one in refitted]), strict=True
+        ):
+            score = self.criterion(stage, record.note_fitted(extended).selection_loss, extended.complexity)
+            record.note_quick_fit(extended, score)
+            scored.append(replace(candidate, score=score))
+        return self.best(scored)
+
+    def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
+        """Accept what lowers the criterion, and always the first proposition, so that the path continues."""
+        return longer.score < shorter.score
+
+    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
+        """Relearn each earlier rule, given all the others, and keep what lowers the criterion; at some sizes only."""
+        if len(stage.conditions) not in REVISED:
+            return stage
+        for index in range(len(stage.conditions) - 1):
+            others = stage.without(index)
+            rule = relearn(others)
+            changed = stage if rule is None else others.with_rule(rule)
+            if self.criterion(stage, changed.selection_loss, changed.complexity) < self.criterion(stage):
+                stage = changed
+        return stage
+
+    def path(self, record: Record) -> list[Stage]:
+        """Return the Pareto front of all ensembles fitted on the way."""
+        return [stage.with_exact_weights() for stage in record.front]
+
+    def best(self, grown: Iterable[Candidate]) -> Candidate | None:
+        """Return the candidate with the least criterion."""
+        return min(grown, key=lambda candidate: candidate.score, default=None)

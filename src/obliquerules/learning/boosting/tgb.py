@@ -13,14 +13,13 @@ from obliquerules.arrays import Mask
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
-from obliquerules.learning.boosting.axis import AxisProposer
-from obliquerules.learning.boosting.boosting import Boosting, Pair, by_information, by_objective, by_validation
+from obliquerules.learning.boosting.axis import AxisProposer, SortedColumns
+from obliquerules.learning.boosting.boosting import Boosting, Strategy, by_information, by_objective, by_validation
 from obliquerules.learning.boosting.exact import ExactLearner
-from obliquerules.learning.boosting.greedy import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
+from obliquerules.learning.boosting.learner import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
 from obliquerules.learning.boosting.objective import OBJECTIVES
-from obliquerules.learning.boosting.problem import Problem
 from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.sorted_columns import SortedColumns
+from obliquerules.learning.boosting.stage import Problem
 from obliquerules.learning.method import Task
 from obliquerules.parameters import option, real, whole
 
@@ -42,15 +41,15 @@ def exact(method: TGB, sample: Sample) -> ExactLearner:
 
 
 # By the values of ``selection`` and ``search``.
-PAIRS: dict[tuple[str, str], Pair[TGB]] = {
-    ("objective", "greedy"): Pair(greedy(ONE_FOR_EACH_SIGN, most=1), by_objective),
-    ("objective", "exact"): Pair(exact, by_objective),
-    ("information", "greedy"): Pair(greedy(ONE_FROM_EACH_SIDE), by_information),
-    ("information", "exact"): Pair(exact, by_information),
-    ("validation", "greedy"): Pair(greedy(ONE_FOR_EACH_SIGN), by_validation, as_in_the_paper=True),
-    ("validation", "exact"): Pair(exact, by_validation, as_in_the_paper=True),
+STRATEGIES: dict[tuple[str, str], Strategy[TGB]] = {
+    ("objective", "greedy"): Strategy(greedy(ONE_FOR_EACH_SIGN, most=1), by_objective),
+    ("objective", "exact"): Strategy(exact, by_objective),
+    ("information", "greedy"): Strategy(greedy(ONE_FROM_EACH_SIDE), by_information),
+    ("information", "exact"): Strategy(exact, by_information),
+    ("validation", "greedy"): Strategy(greedy(ONE_FOR_EACH_SIGN), by_validation, as_in_the_paper=True),
+    ("validation", "exact"): Strategy(exact, by_validation, as_in_the_paper=True),
 }
-SELECTIONS, SEARCHES = (tuple(dict.fromkeys(names)) for names in zip(*PAIRS, strict=True))
+SELECTIONS, SEARCHES = (tuple(dict.fromkeys(names)) for names in zip(*STRATEGIES, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +98,9 @@ class TGB(Boosting):
     )
 
     @property
-    def pair(self) -> Pair[TGB]:
+    def strategy(self) -> Strategy[TGB]:
         """The learner and the selection that the parameters name."""
-        return PAIRS[self.selection, self.search]
+        return STRATEGIES[self.selection, self.search]
 
     def problem(self, task: Task, sample: Sample, held_out: Mask) -> Problem:
         """Return the problem to grow rules on, with the objective of the search."""

@@ -16,20 +16,20 @@ from obliquerules.counted import Counted
 from obliquerules.data.blocks import ON_ONE_PROCESSOR
 from obliquerules.learning.label_order import grow_in_class_order
 from obliquerules.learning.method import Growth, Method, Task
-from obliquerules.learning.nets.class_choice import drafts_of
+from obliquerules.learning.nets.adam import Callback, EarlyStopping, Floats, NetworkParameters
 from obliquerules.learning.nets.extraction import (
     NEGLIGIBLE_SHARES,
     Draft,
     HardNetwork,
     TrainingRows,
     as_trained,
+    drafts_of,
     frontier,
     one_of_each_size,
     without_rules,
 )
 from obliquerules.learning.nets.indicators import grow_on_numbers
-from obliquerules.learning.nets.soft_rules import PLAIN, SHARPNESS, Architecture, Penalties, SoftRules, Units, descend
-from obliquerules.learning.nets.training import Callback, EarlyStopping, Floats, NetworkParameters
+from obliquerules.learning.nets.soft_rules import PLAIN, SHARPNESS, Architecture, Penalties, ScoreUnits, SoftRules, descend
 from obliquerules.learning.shorten import exactness, readable_path, shortened_path
 from obliquerules.parameters import check_penalties, falling_penalties, jobs, option, real, seed, verbosity, whole
 
@@ -116,19 +116,21 @@ class LTRNet(Method):
         """Whether networks are trained and made hard as in the paper."""
         return self.discretization == "paper"
 
-    def units(self, task: Task) -> Units:
+    def units(self, task: Task) -> ScoreUnits:
         """Return the units of the network.
 
         The paper standardises numbers, and leaves the scores of classes as they are.
         """
-        sample, measure = task.sample, Units.of_scores if self.as_in_the_paper and task.labels else Units.of
+        sample, measure = task.sample, ScoreUnits.of_scores if self.as_in_the_paper and task.labels else ScoreUnits.of
         return measure(sample.y, sample.weight, task.loss)
 
     def penalties(self) -> list[float]:
         """Return the L1 penalties, from the largest to the smallest."""
         return falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
 
-    def _trained(self, rows: TrainingRows, units: Units, report: Callable[[str], None] | None) -> list[tuple[list[Draft], int]]:
+    def _trained(
+        self, rows: TrainingRows, units: ScoreUnits, report: Callable[[str], None] | None
+    ) -> list[tuple[list[Draft], int]]:
         """Return the drafts of each penalty and the number of steps that they took."""
         start = int(check_random_state(self.random_state).randint(2**31 - 1))
         shares = (0.0, 1.0 if self.as_in_the_paper else TRAINING)
@@ -142,7 +144,7 @@ class LTRNet(Method):
     def _drafts(
         self,
         rows: TrainingRows,
-        units: Units,
+        units: ScoreUnits,
         penalty: float,
         random: np.random.Generator,
         report: Callable[[str], None] | None,
@@ -156,18 +158,17 @@ class LTRNet(Method):
             drafts = self._discretised(objective, parameters, rows, units)
         return drafts, n_steps
 
-    def objective(self, rows: TrainingRows, units: Units, penalty: float) -> SoftRules:
+    def objective(self, rows: TrainingRows, units: ScoreUnits, penalty: float) -> SoftRules:
         """Return what a batch of networks minimises."""
-        output_shape = (rows.loss.n_classes,) if rows.loss.by_class else ()
         sizes = (self.n_restarts, self.max_rules, self.max_propositions)
         sharpness = PLAIN if self.as_in_the_paper else SHARPNESS
-        architecture = Architecture(*sizes, self.steepness, output_shape, sharpness)
+        architecture = Architecture(*sizes, self.steepness, rows.loss.output_shape, sharpness)
         inputs = (rows.standardised if self.as_in_the_paper else rows.inputs).astype(np.float32)
         penalties = Penalties(penalty, self.w_penalty)
         return SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)
 
     def _discretised(
-        self, objective: SoftRules, parameters: NetworkParameters, rows: TrainingRows, units: Units
+        self, objective: SoftRules, parameters: NetworkParameters, rows: TrainingRows, units: ScoreUnits
     ) -> list[Draft]:
         """Make the networks of a batch hard; return the drafts among which the path is chosen."""
         if self.as_in_the_paper:

@@ -21,13 +21,13 @@ function caseValue(column) {
 
 function renderCase() {
   const unreadable = neededColumns().filter((column) => state.unreadable.has(column));
-  const lacking = lackingGiven();
-  const isScored = !unreadable.length && !lacking.length;
+  const absent = missingOffsets();
+  const isScored = !unreadable.length && !absent.length;
   say("answer-caption", many ? "Most probable class" : withCapital(visible(data.words.mean)));
   byId("result").classList.toggle("unscored", !isScored);
   byId("case-warning").replaceChildren(
-    ...listed(`A${hasExposure ? " positive" : ""} number is needed for `, lacking),
-    lacking.length && unreadable.length ? " " : "",
+    ...listed(`A${hasExposure ? " positive" : ""} number is needed for `, absent),
+    absent.length && unreadable.length ? " " : "",
     ...listed("A number is needed for ", unreadable.map(nameElement)),
   );
   byId("case-remark").replaceChildren(...remarkNodes(neededColumns().filter((column) => !unreadable.includes(column))));
@@ -57,7 +57,7 @@ function renderScored(total) {
   answer.setAttribute("data-score", String(total));
   say("verdict", verdictWords(total));
   if (data.loss === "logistic") byId("answer-bar").replaceChildren(gauge(prediction));
-  if (many) renderChances(prediction, total);
+  if (many) renderProbabilities(prediction, total);
   renderWaterfall(total);
 }
 
@@ -67,7 +67,7 @@ function answerWords(prediction, total) {
 }
 
 function verdictWords(total) {
-  if (hasExposure) return `${pretty(readable(inverseLink(total)))} for an exposure of 1, times ${readable(state.given[0])}`;
+  if (hasExposure) return `${pretty(readable(inverseLink(total)))} for an exposure of 1, times ${readable(state.offsets[0])}`;
   if (many || !data.words.labels) return "";
   const label = data.words.labels[isPositive({ score: total }) ? 1 : 0];
   return `Predicted: ${visible(label)}, with the threshold at ${readable(100 * state.threshold)}\u00a0%`;
@@ -138,7 +138,7 @@ function renderWaterfall(total) {
   const fired = rules.filter(({ condition }) => conditionHolds(condition, caseValue));
   const steps = [
     { kind: "start", size: amount(current().intercept), why: ["to start with"] },
-    ...(hasOffset ? [{ kind: "given", size: amount(caseOffset()), why: ["given as the offset"] }] : []),
+    ...(hasOffset ? [{ kind: "offset", size: amount(caseOffset()), why: ["given as the offset"] }] : []),
     ...fired.map((rule) => ({ kind: "fired", size: amount(added(rule, caseValue)), why: becauseNodes(rule) })),
   ];
   const ends = steps.reduce((levels, { size }) => [...levels, levels.at(-1) + size], [0]);
@@ -222,8 +222,8 @@ function told(test) {
 /** Say of a condition on levels what the values are, and of a sum what it is and how clearly it is met or missed. */
 function toldNodes(test) {
   if (test.membership) return isSaid(test.membership) ? [] : stateNodes(test.used);
-  const lacking = lackedBy(test, caseValue);
-  if (lacking.length) return [...stateNodes(lacking), test.missing ? ", which counts as met" : ", so that it is not met"];
+  const absent = lackedBy(test, caseValue);
+  if (absent.length) return [...stateNodes(absent), test.missing ? ", which counts as met" : ", so that it is not met"];
   if (test.terms.every((term) => typeof term !== "number" || isVote(term))) return isOneVote(test) ? [] : stateNodes(test.used);
   const levels = test.terms.filter((term) => typeof term !== "number").map(({ column }) => column);
   return [sumWords(test), ...(levels.length ? ["; ", ...stateNodes([...new Set(levels)])] : [])];

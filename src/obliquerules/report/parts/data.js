@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById("payload").textContent);
 const file = JSON.parse(data.file);
 const figures = data.figures;
-const givenNames = file.offset?.columns ?? [];
+const offsetNames = file.offset?.columns ?? [];
 const hasExposure = file.offset?.kind === "exposure";
 const hasOffset = file.offset?.kind === "offset";
 const quoted = new Map(data.quoted);
@@ -25,7 +25,7 @@ const state = {
   off: new Map(),
   values: startValues(),
   unreadable: new Set(),
-  given: startGiven(),
+  offsets: initialOffsets(),
   paper: false,
   threshold: 0.5,
   asked: null, // the class whose calibration is shown; null for the predicted one
@@ -46,8 +46,8 @@ function startValues() {
 }
 
 /** Return the exposure or the offsets of the case to start with: an exposure of 1; an offset must be known. */
-function startGiven() {
-  return givenNames.map(() => (hasExposure ? 1 : NaN));
+function initialOffsets() {
+  return offsetNames.map(() => (hasExposure ? 1 : NaN));
 }
 
 /** Return the levels of a column, null if it holds numbers. */

@@ -8,7 +8,7 @@ function renderForm() {
     const wide = kindOf(column) === "time" ? "wide" : null;
     return element("label", { for: input.id, class: wide }, element("span", {}, nameElement(column), unitOf(column)), input);
   });
-  const fields = [...givenNames.map((_, index) => givenField(index)), ...asked];
+  const fields = [...offsetNames.map((_, index) => offsetField(index)), ...asked];
   byId("case").replaceChildren(...(fields.length ? fields : ["At this size the model is a constant: no value is asked for."]));
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from obliquerules.rules.proposition import Test
     from obliquerules.rules.rule import Rule
 
-# The versions of documents whose columns are plain numbers or flags, whose columns are anything, with many classes or an
-# offset, and with factors, which a release that reads older versions only would ignore.
-OF_FLAGS, OF_LEVELS, OF_CLASSES, OF_FACTORS = "1.3", "2.0", "2.1", "3.0"
 # Without names, rules may use any column: a short file must not demand rows that fill the memory.
 MOST_UNNAMED_COLUMNS = 10**6
 # Columns without names take no room in a file: a short one must not demand a long path of wide models.
@@ -36,8 +32,8 @@ BY_MEMBER = ("ridges", "expected", "standard_errors")
 LABEL_TYPES: dict[str, tuple[type, str]] = {"bool": (bool, "b"), "int": (int, "iu"), "float": (float, "f"), "str": (str, "U")}
 
 
-def ensemble_content(ensemble: RuleEnsemble, *, with_offset: bool = False) -> dict[str, Any]:
-    """Return the content of the document of an ensemble by itself, or of one that says what the offset of its model is."""
+def ensemble_content(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the content of the document of an ensemble by itself."""
     names = None if ensemble.feature_names is None else list(ensemble.feature_names)
     if names is None and any(rule.n_columns > MOST_UNNAMED_COLUMNS for rule in ensemble):
         raise ValueError(
@@ -45,7 +41,7 @@ def ensemble_content(ensemble: RuleEnsemble, *, with_offset: bool = False) -> di
         )
     content = {"kind": "ensemble", "feature_names": names, "ensemble": encode_ensemble(ensemble)}
     outputs = {} if ensemble.outputs is None else {"outputs": list(ensemble.outputs)}
-    return content | outputs | _encode_columns(ensemble.columns) | _version([ensemble], with_offset=with_offset)
+    return content | outputs | _encode_columns(ensemble.columns)
 
 
 def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
@@ -100,38 +96,13 @@ def _encode_column(position: int, column: Column) -> dict[str, Any]:
     return {"position": position, "levels": list(column.levels)} | answers
 
 
-def _version(ensembles: Sequence[RuleEnsemble], *, with_offset: bool = False) -> dict[str, Any]:
-    """Return the version of the document if it is not the one for models of plain numbers.
-
-    A release that reads version 1 only would misread levels, dates and conditions on missing values; flags change nothing.
-    """
-    if any(rule.factor is not None for ensemble in ensembles for rule in ensemble):
-        return {"version": OF_FACTORS}
-    if ensembles[0].outputs is not None or with_offset:
-        return {"version": OF_CLASSES}
-    columns = ensembles[0].columns
-    special = () if columns is None else columns.special
-    tests = [test for ensemble in ensembles for rule in ensemble for test in rule.condition]
-    if any(column != Column(column.name, kind="flag") for _, column in special) or any(map(_is_new, tests)):
-        return {"version": OF_LEVELS}
-    return {"version": OF_FLAGS} if special else {}
-
-
-def _is_new(test: Test) -> bool:
-    return isinstance(test, Membership) or test.missing or not all(isinstance(term, int) for term in test.columns)
-
-
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, replacing it in one step."""
     write_document(path, encode_model(model))
 
 
 def encode_model(model: Model) -> dict[str, Any]:
-    """Return the content of the document of a model.
-
-    An edited ensemble comes last on the path and is the chosen one, so that readers of version 1.0, which know nothing of
-    edits, predict with it, too.
-    """
+    """Return the content of the document of a model; an edited ensemble comes last on the path and is the chosen one."""
     path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
     edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
     return encode_origin(model) | _encode_by_member(model) | path | edits
@@ -165,8 +136,7 @@ def encode_origin(model: Model) -> dict[str, Any]:
     given = {"names_by_hand": True} if origin.by_hand else {}
     ranges = {"ranges": [dataclasses.asdict(one) for one in model.ranges]} if model.ranges else {}
     weights = {} if model.class_weights is None else {"class_weights": list(model.class_weights)}
-    version = _version(model.ensembles, with_offset=model.offset is not None)
-    return content | given | encode_offset(model.offset) | weights | ranges | _encode_columns(model.path[0].columns) | version
+    return content | given | encode_offset(model.offset) | weights | ranges | _encode_columns(model.path[0].columns)
 
 
 def _check_unnamed(n_columns: int, n_ensembles: int) -> None:

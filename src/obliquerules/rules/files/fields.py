@@ -13,9 +13,7 @@ from typing import Any, NoReturn
 from obliquerules.rules.files.whole_files import write_text
 
 FORMAT = "obliquerules"
-# The newest version that is read. Models of plain numbers are written in an older one, which older releases can read, too.
-VERSION = (3, 0)
-OF_NUMBERS = "1.2"
+VERSION = 1
 # A model is a page of text, and a path of a few hundred rules takes a few megabytes. A larger file would only fill the memory.
 MAX_BYTES = 32_000_000
 # The most objects and lists in a document: empty ones take twenty times the memory of their text.
@@ -126,7 +124,7 @@ def document_text(content: dict[str, Any]) -> str:
 
 def header() -> dict[str, Any]:
     """Return the fields with which every document starts."""
-    return {"format": FORMAT, "version": OF_NUMBERS}
+    return {"format": FORMAT, "version": VERSION}
 
 
 def read_document(path: str | os.PathLike[str]) -> Field:
@@ -167,12 +165,7 @@ def _check_version(document: Field) -> None:
     if document.get("format").value != FORMAT:
         document.get("format").fail(f"'{FORMAT}'")
     field = document.get("version")
-    parts = field.text().split(".")
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
-        field.fail("a version such as '1.0'")
-    if int(parts[0]) > VERSION[0]:
-        raise ModelFileError(
-            f"{field.where} is {field.text()}, but this release reads versions up to {VERSION[0]}.x: upgrade obliquerules."
-        )
-    if int(parts[0]) < 1:
-        field.fail("a version of 1.0 or later")
+    if field.index(2**31) > VERSION:
+        raise ModelFileError(f"{field.where} is {field.value}, but this release reads version {VERSION}: upgrade obliquerules.")
+    if field.value < VERSION:
+        field.fail(f"{VERSION}")

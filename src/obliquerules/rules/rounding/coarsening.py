@@ -17,9 +17,9 @@ from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import rounded_to, significant_digits
 from obliquerules.rules.proposition import Proposition, Summand, Test
-from obliquerules.rules.rounding.gaps import Projections, clear_threshold
 from obliquerules.rules.rounding.shortening import Shortening, length
-from obliquerules.rules.votes import is_binary
+from obliquerules.rules.rounding.thresholds import Projections, clear_threshold
+from obliquerules.rules.rounding.votes import is_binary
 
 if TYPE_CHECKING:
     from obliquerules.rules.conjunction import Conjunction

@@ -178,7 +178,7 @@ def _printed_digits(ensemble: RuleEnsemble) -> Iterator[int]:
     """Yield the significant digits of each number that is printed; weights of +1 and -1 in conditions are not."""
     yield from map(significant_digits, ensemble.intercepts)
     for rule in ensemble:
-        yield from (significant_digits(rule.weights[output]) for output in rule.spoken_for)
+        yield from (significant_digits(rule.weights[output]) for output in rule.classes_with_weight)
         yield from () if rule.factor is None else map(significant_digits, rule.factor.numbers)
         for proposition in rule.condition:
             if isinstance(proposition, Membership):

@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from obliquerules.counted import Counted
 from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.boosting import ONLY, Boosting
-from obliquerules.learning.boosting.cv.choice import DEFAULT_TOLERANCE, check_tolerance, choose
 from obliquerules.learning.boosting.cv.folds import (
     Split,
     check_split,
@@ -25,7 +24,7 @@ from obliquerules.learning.boosting.cv.folds import (
     splits_by_content,
     splits_by_group,
 )
-from obliquerules.learning.boosting.cv.held_out import FoldLosses, HeldOut
+from obliquerules.learning.boosting.cv.held_out import DEFAULT_TOLERANCE, FoldLosses, HeldOut, check_tolerance, choose
 from obliquerules.learning.boosting.lltboost import LLTBoost
 from obliquerules.learning.boosting.tgb import TGB
 from obliquerules.learning.method import Growth, Task

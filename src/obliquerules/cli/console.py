@@ -1,0 +1,174 @@
+"""The console: results on standard output, messages on standard error, exit codes, and options of all commands."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import io
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from obliquerules.status_line import opened
+
+DONE, FAILED, REFUSED = 0, 1, 2
+
+
+class WorkFailedError(Exception):
+    """A valid request could not be carried out; the message is for the user."""
+
+
+def prepare_streams() -> None:
+    """Make standard output report failed writes and accept every character, and make sure that standard error exists."""
+    _open_what_is_closed()
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115  # it stays open to the end
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        _buffer_output(sys.stdout)
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _open_what_is_closed() -> None:
+    """Open the null device as descriptors 0, 1 and 2 if they are closed, so that no file opened later becomes one of them."""
+    null = os.open(os.devnull, os.O_RDWR)
+    while null <= 2:
+        os.set_inheritable(null, True)
+        null = os.open(os.devnull, os.O_RDWR)
+    os.close(null)
+
+
+def _buffer_output(stream: io.TextIOWrapper) -> None:
+    """Buffer a standard output that has no buffer: without one, Python ignores partial writes, as on a full disk."""
+    if isinstance(stream.buffer, io.RawIOBase):
+        buffer = io.BufferedWriter(stream.buffer)
+        sys.stdout = io.TextIOWrapper(buffer, encoding=stream.encoding, line_buffering=stream.line_buffering)
+
+
+class OutputClosedError(Exception):
+    """Standard output is closed, so a result would be lost."""
+
+
+def standard_output() -> TextIO:
+    """Return standard output; raise if it is closed, which Python's print ignores."""
+    if sys.stdout is None:
+        raise OutputClosedError("standard output is closed.")
+    return sys.stdout
+
+
+def silence(stream: TextIO) -> None:
+    """Redirect a stream that cannot be written to the null device, so that Python does not try to flush it at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+def say(message: str) -> None:
+    """Write a message to standard error, apart from results."""
+    try:
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody reads it, and the exit code still says how the command ended
+        silence(sys.stderr)
+
+
+def complain(message: str) -> None:
+    """Write what went wrong to standard error, on one line."""
+    say(f"obliquerules: {' '.join(message.split())}")
+
+
+def remark(message: str) -> None:
+    """Write to standard error what the user should know."""
+    say(f"Note: {message[:1].lower()}{message[1:].rstrip('.')}")
+
+
+@contextlib.contextmanager
+def spoken(*, quiet: bool = False) -> Iterator[None]:
+    """Turn warnings inside into remarks.
+
+    If quiet, there are none, and no status line.
+    """
+    with warnings.catch_warnings(record=True) as caught, opened("", shown=False) if quiet else contextlib.nullcontext():
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for one in caught:
+        if not issubclass(one.category, UserWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        elif not quiet:
+            remark(str(one.message))
+
+
+def write_result(text: str) -> None:
+    """Write a result for people to standard output at once; a character outside its encoding is written as an escape."""
+    output = standard_output()
+    output.write(text)
+    output.flush()  # before anything is said of it on standard error
+
+
+def write_exactly(text: str) -> None:
+    """Write a result for programs to standard output, exactly or not at all."""
+    output = standard_output()
+    if not _takes(output, text):
+        raise WorkFailedError(
+            f"standard output takes only characters of {output.encoding}, and the result has others: give a file to --output, "
+            "or set PYTHONIOENCODING=utf-8."
+        )
+    output.write(text)
+
+
+def write_json(content: Any) -> None:
+    """Write a result to standard output as JSON with exact numbers, and in any encoding."""
+    output = standard_output()
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_as_json)
+    output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False, default=_as_json)) + "\n")
+
+
+def _as_json(value: Any) -> Any:
+    """Return a date or a time as text in ISO 8601, and a duration as a number of days."""
+    if isinstance(value, datetime.timedelta):
+        return value / datetime.timedelta(days=1)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    raise TypeError(f"A value of type {type(value).__name__} has no form in JSON.")
+
+
+def _takes(output: TextIO, text: str) -> bool:
+    try:
+        text.encode(output.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def command_parser(command: str, description: str) -> argparse.ArgumentParser:
+    """Return the parser of one command."""
+    return argparse.ArgumentParser(prog=f"obliquerules {command}", description=description, allow_abbrev=False)
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """Let a command write JSON."""
+    parser.add_argument("--json", action="store_true", help=f"write {what} to standard output as JSON, with exact numbers")
+
+
+def add_at(parser: argparse.ArgumentParser) -> None:
+    """Let a command take a smaller model of the path."""
+    parser.add_argument(
+        "--at",
+        type=_size,
+        metavar="C",
+        help="take the largest model of the path whose complexity is at most C; auto: the size that expected losses choose",
+    )
+
+
+def _size(text: str) -> int | str:
+    """Return a complexity; argparse refuses other text."""
+    return text if text == "auto" else int(text)
+
+
+def say_verdict(verdict: str) -> None:
+    """Write what to expect of a model to standard error, if it is known."""
+    if verdict:
+        say(verdict)

@@ -1,0 +1,1 @@
+"""Files of rows: CSV, Excel, Parquet and Arrow, read by their suffix."""

@@ -1,0 +1,148 @@
+"""Files of rows and named columns, read by their suffix into blocks."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from obliquerules.cli.io.csv_files import read_csv
+from obliquerules.cli.io.text_columns import Conventions
+from obliquerules.data.levels import Filled, as_numbers, block_of
+from obliquerules.rules.columns import Block, Column
+
+SUFFIXES = (".csv", ".xlsx", ".parquet", ".arrow")
+# Files that record the types of their columns.
+TYPED = (".parquet", ".arrow")
+
+
+@dataclass(frozen=True, eq=False)
+class DataFile:
+    """What a file of rows holds.
+
+    Attributes
+    ----------
+    source : str
+        What messages call the file.
+    block : Block
+        The columns of numbers, dates, durations, booleans and text.
+    unread : mapping of str to str
+        What each of the other columns holds, such as lists.
+    names : tuple of str
+        The names of all columns, in the order of the file, also of those that nobody asked to read.
+    has_index : bool
+        Whether a first column without a name, as pandas writes its index, was left out.
+    conventions : Conventions
+        How the file is written.
+    typed : bool
+        Whether the file says of each column what it holds, so that text is text even if it looks like numbers.
+    """
+
+    source: str
+    block: Block
+    unread: Mapping[str, str]
+    names: tuple[str, ...]
+    has_index: bool = False
+    conventions: Conventions = field(default_factory=Conventions)
+    typed: bool = False
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.block.names)}
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def column(self, name: str) -> Filled:
+        """Return a column and its values; raise if there is none of that name, or if it was not read."""
+        self.check_name(name)
+        if name in self.unread:
+            raise ValueError(f"Column '{name}' of {self.source} holds {self.unread[name]}, which cannot be used.")
+        position = self._positions[name]
+        return self.block.column(position), self.block.matrix[:, position]
+
+    def check_name(self, name: str) -> None:
+        """Raise if there is no column of that name."""
+        if name not in self._known:
+            raise ValueError(f"{self.source} has no column '{name}'; it has {_listed(self.names)}.")
+
+    def input(self, name: str) -> Filled:
+        """Return a column as an input of a model: the words true and false, however they are written, are booleans."""
+        column, values = self.column(name)
+        if column.levels is None or column.is_truth or name in self.conventions.levels:
+            return column, values
+        truth = as_numbers(column, values)
+        return (column, values) if truth is None else (Column(name, (False, True)), truth)
+
+    def choose(self, names: Sequence[str]) -> Block:
+        """Return some of the columns as inputs, in the given order."""
+        return block_of([self.input(name) for name in names])
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def read_file(path: str | os.PathLike[str]) -> DataFile:
+    """Read a file by its suffix."""
+    with open(path, "rb") as file:
+        return read_stream(file, Path(path).suffix.lower(), f"'{os.fspath(path)}'")
+
+
+def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventions | None = None) -> DataFile:
+    """Read an open file; raise ValueError if it is not what its suffix says."""
+    conventions = conventions or Conventions()
+    columns, unread, names = _read(file, suffix, source, conventions)
+    if columns and not len(columns[0][1]):
+        raise ValueError(f"{source} has a header, but no rows.")
+    _check_nameless(columns, unread, names, source)
+    named = [name for name in names if name != ""]
+    check_names(named, source)
+    kept = [(column, values) for column, values in columns if column.name != ""]
+    block = block_of(kept)
+    unread = {name: kind for name, kind in unread.items() if name != ""}
+    typed = suffix in TYPED
+    return DataFile(source, block, unread, tuple(named), names[0] == "", conventions, typed)
+
+
+def _check_nameless(columns: Sequence[Filled], unread: Mapping[str, str], names: Sequence[str], source: str) -> None:
+    """Raise if a column without a name has values, unless it is the first, as pandas writes its index."""
+    nameless, index = [values for column, values in columns if column.name == ""], names[0] == ""
+    others = nameless[1:] if index and "" not in unread else nameless
+    if ("" in unread and not index) or not all(np.isnan(values).all() for values in others):
+        place = next(place for place, name in enumerate(names, 1) if name == "" and place > 1)
+        raise ValueError(f"{source} has no name for column {place}: give each column a name.")
+
+
+def _read(
+    file: IO[bytes], suffix: str, source: str, conventions: Conventions
+) -> tuple[list[Filled], dict[str, str], list[str]]:
+    """Return the columns that can be read, what the others hold, and the names of all."""
+    if suffix == ".csv":
+        columns = read_csv(file, source, conventions)
+        return columns, {}, [column.name for column, _ in columns]
+    if suffix == ".xlsx":
+        from obliquerules.cli.io.excel_files import read_excel  # here, because few files need it
+
+        columns = read_excel(file, source, conventions)
+        return columns, {}, [column.name for column, _ in columns]
+    from obliquerules.cli.io.arrow_files import read_arrow  # here, because it loads narwhals
+
+    return read_arrow(file, suffix, source, conventions)
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Raise unless each column has a name of its own."""
+    if not names:
+        raise ValueError(f"{source} has no column with a name.")
+    double, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{source} has two columns named '{double}': each needs a name of its own.")

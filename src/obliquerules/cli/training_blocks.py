@@ -1,0 +1,253 @@
+"""Large files: Parquet files and folders of them whose rows are not read into memory, but learned from in blocks."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import operator
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from obliquerules.cli.column_summary import LISTED_COLUMNS, aligned
+from obliquerules.cli.input_table import conventions_of
+from obliquerules.cli.io.arrow_files import columns_of_table, kind_of_type
+from obliquerules.cli.io.data_file import DataFile, check_names
+from obliquerules.cli.roles import RoleColumns, named
+from obliquerules.cli.target_column import TargetColumn
+from obliquerules.cli.training_table import KnownRows, TrainingData, check_left, inputs, target_and_roles
+from obliquerules.data.levels import block_of
+from obliquerules.data.parquet_tables import ParquetTable, parquet_dataset
+from obliquerules.rules.text.style import plain_name
+
+UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?B)?", re.IGNORECASE | re.ASCII)
+# The rows take this part of the machine's memory: while they are read and learned from, they are there several times.
+SHARE = 0.25
+# The default where a machine does not tell how much memory it has.
+DEFAULT_MEMORY = 2 * 10**9
+# What needs all rows at once.
+IN_MEMORY = ("groups", "categorical", "missing_values")
+
+
+@dataclass(frozen=True, eq=False)
+class LargeFile:
+    """A Parquet file, or a folder of them, that is read in blocks.
+
+    Attributes
+    ----------
+    source : str
+        What messages call it.
+    dataset : pyarrow.dataset.Dataset
+    why : str
+        Why it is read in blocks.
+    """
+
+    source: str
+    dataset: Any
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingFile(TrainingData):
+    """Training data that are not in memory, except for the targets and the columns of roles.
+
+    Attributes
+    ----------
+    X : ParquetTable
+        The rows and columns that are learned from.
+    kinds : mapping of str to str
+        What each of the inputs holds, in a word.
+    why : str
+        Why it is read in blocks.
+    """
+
+    X: ParquetTable
+    kinds: Mapping[str, str]
+    why: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the inputs."""
+        return tuple(self.kinds)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What a fit is given, by the name of its argument."""
+        besides = {"sample_weight" if option == "weight" else option: columns.name for option, columns in self.roles.items()}
+        return {"X": self.X, "y": self.target.name} | besides
+
+    def column_lines(self) -> list[str]:
+        """Return a line for each of the first inputs: its name and kind."""
+        cells = [(plain_name(name), kind) for name, kind in self.kinds.items()]
+        return aligned(cells[:LISTED_COLUMNS], len(cells))
+
+    def column_records(self) -> list[dict[str, Any]]:
+        """Return the name and kind of each input."""
+        return [{"name": name, "kind": kind} for name, kind in self.kinds.items()]
+
+    def sentences(self) -> list[str]:
+        """Return the choices as sentences for the user."""
+        return [f"Read in blocks: {self.why}", *super().sentences()]
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """Let a command be told how much memory rows may take."""
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="a Parquet file whose rows take more than this, such as 500MB or 2GB, is read in blocks, as a folder of Parquet "
+        "files always is (default: a quarter of the machine's memory)",
+    )
+
+
+def large_file(options: argparse.Namespace) -> LargeFile | None:
+    """Return the file or folder that the options name if it is read in blocks, None if it is read into memory."""
+    path = Path(options.data)
+    is_folder = path.is_dir()
+    if not is_folder and path.suffix.lower() != ".parquet":
+        if options.memory is not None:
+            raise ValueError(f"--memory is for .parquet; it cannot be used with '{options.data}'.")
+        return None
+    limit = _machine_share() if options.memory is None else memory_size(options.memory)
+    if not is_folder and not path.is_file():
+        return None
+    dataset = parquet_dataset(path)
+    if is_folder:
+        return LargeFile(f"'{options.data}'", dataset, "it is a folder")
+    taken = _taken(dataset)
+    why = f"its rows take {_readable(taken)}, and --memory is {_readable(limit)}"
+    return LargeFile(f"'{options.data}'", dataset, why) if taken > limit else None
+
+
+def memory_size(text: str) -> int:
+    """Return the number of bytes that the user wrote."""
+    found = SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"--memory must be a size, such as 500MB, 2GB or a number of bytes; got {text!r}.")
+    return int(float(found[1]) * UNITS[(found[2] or "B").upper()])
+
+
+def _readable(size: int) -> str:
+    unit = [unit for unit, factor in UNITS.items() if factor <= max(size, 1)][-1]
+    return f"{size / UNITS[unit]:.3g} {unit}"
+
+
+def _machine_share() -> int:
+    try:
+        return int(SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not every system has them
+        return DEFAULT_MEMORY
+
+
+def _taken(dataset: Any) -> int:
+    """Return how many bytes rows take: those of the file when decompressed or, where it repeats values, those of doubles."""
+    groups = [group for fragment in dataset.get_fragments() for group in fragment.row_groups]
+    decompressed, n_rows = (int(sum(getattr(group, name) for group in groups)) for name in ("total_byte_size", "num_rows"))
+    return max(decompressed, 8 * len(dataset.schema) * n_rows)
+
+
+# ---- what is learned from ----
+
+
+def training_file(file: LargeFile, options: argparse.Namespace) -> TrainingFile:
+    """Choose what to learn from; of the rows, only the targets and the columns of roles are read."""
+    _check_options(file, options)
+    data = _without_inputs(file, options)
+    names, left_out = inputs(data, options)
+    fields = {name: file.dataset.schema.field(name) for name in names}
+    left_out |= {name: "because it has nothing but missing values" for name in names if _kind(fields[name]) == "nothing"}
+    kinds = {name: str(_kind(fields[name])) for name in names if name not in left_out}
+    check_left(kinds, left_out, file.source)
+    complete = [*kinds, *(name for _, name in named(options))] if options.drop_rows else []
+    rows = _known_rows(file, data, complete, options.target).counted(data, options)
+    target, roles = target_and_roles(data, rows.mask, options)
+    projection = {name: _as_input(fields[name]) for name in kinds} | _as_read(target, roles)
+    table = ParquetTable(file.dataset.filter(_present([target.name, *complete])), projection=projection)
+    return TrainingFile(target, left_out, rows, roles, _remarks(fields[name] for name in kinds), table, kinds, file.why)
+
+
+def _check_options(file: LargeFile, options: argparse.Namespace) -> None:
+    """Raise if an option needs all rows at once."""
+    in_blocks = f"{file.source}, which is read in blocks: {file.why}."
+    for option in IN_MEMORY:
+        if getattr(options, option):
+            raise ValueError(f"--{option.replace('_', '-')} cannot be used with {in_blocks}")
+    if len(options.offset) > 1:
+        raise ValueError(f"--offset must name one column of {in_blocks}")
+
+
+def _without_inputs(file: LargeFile, options: argparse.Namespace) -> DataFile:
+    """Return what a file holds, of which only the target and the columns of roles are read."""
+    schema, conventions = file.dataset.schema, conventions_of(options, ".parquet")
+    check_names(schema.names, file.source)
+    unread = {field.name: kind_of_type(field.type) for field in schema if _kind(field) is None}
+    read = {options.target, *(name for _, name in named(options))} & set(schema.names) - set(unread)
+    columns, _, _ = columns_of_table(file.dataset.to_table(columns=sorted(read)), conventions)
+    return DataFile(file.source, block_of(columns), unread, tuple(schema.names), conventions=conventions, typed=True)
+
+
+def _kind(field: Any) -> str | None:
+    """Return what a column holds, in a word, as far as its type tells; None if nothing can be learned from it."""
+    from pyarrow import types
+
+    if types.is_dictionary(field.type):
+        return "levels" if types.is_integer(field.type.value_type) else "text"
+    tests = {
+        "number": (types.is_integer, types.is_floating, types.is_decimal),
+        "text": (types.is_string, types.is_large_string, types.is_string_view),
+        "boolean": (types.is_boolean,),
+        "date": (types.is_date,),
+        "time": (types.is_timestamp,),
+        "duration": (types.is_duration, types.is_time),
+        "nothing": (types.is_null,),
+    }
+    return next((kind for kind, those in tests.items() if any(test(field.type) for test in those)), None)
+
+
+def _as_input(field: Any) -> Any:
+    """Return the expression of pyarrow for an input: itself, unless it is a time of day, which is a duration."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    values = ds.field(field.name)
+    if not pa.types.is_time(field.type):
+        return values
+    counted = values.cast(pa.int32() if pa.types.is_time32(field.type) else pa.int64())
+    return counted.cast(pa.int64()).cast(pa.duration(field.type.unit))
+
+
+def _as_read(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> dict[str, Any]:
+    """Return the expressions of pyarrow for the target and the columns of roles, of the types that they were read with."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    kind = pa.string() if target.y.dtype.kind == "U" else pa.from_numpy_dtype(target.y.dtype)
+    kinds = {target.name: kind} | {columns.name: pa.float64() for columns in roles.values()}
+    return {name: ds.field(name).cast(kind, safe=False) for name, kind in kinds.items()}
+
+
+def _remarks(fields: Iterable[Any]) -> tuple[str, ...]:
+    ordered = [field.name for field in fields if getattr(field.type, "ordered", False)]
+    return tuple(f"the order of the levels of {name} is not learned from in blocks" for name in ordered)
+
+
+def _present(names: Sequence[str]) -> Any:
+    """Return the expression of pyarrow that no value of some columns is missing."""
+    import pyarrow.dataset as ds
+
+    return functools.reduce(operator.and_, (~ds.field(name).is_null(nan_is_null=True) for name in names))
+
+
+def _known_rows(file: LargeFile, data: DataFile, names: Sequence[str], target: str) -> KnownRows:
+    """Return the rows whose target is known, and that miss none of the named columns."""
+    known = ~np.isnan(data.column(target)[1])
+    complete = np.ones_like(known)
+    if names:
+        complete = file.dataset.to_table(columns={"complete": _present(names)})["complete"].to_numpy()
+    return KnownRows.of(known, complete, target, file.source)

@@ -1,0 +1,1 @@
+"""Text: how ensembles are printed, in sentences and tables, and read back."""

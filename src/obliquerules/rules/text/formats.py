@@ -1,0 +1,359 @@
+"""Text: an ensemble as plain lines, a Markdown or LaTeX table, sentences, or HTML, with its band tables."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from obliquerules.rules.columns import Level
+from obliquerules.rules.numbers import rounded_to
+from obliquerules.rules.rule import Rule
+from obliquerules.rules.text.bands import Band, BandTable, band_tables
+from obliquerules.rules.text.records import html_table
+from obliquerules.rules.text.style import PLAIN, Style, column_at, plain_heading
+
+if TYPE_CHECKING:
+    from obliquerules.rules.ensemble import RuleEnsemble
+
+# Odds and counts that are multiplied by more, or divided by more, are no longer read as such.
+LARGEST_RATIO = 1000.0
+
+# The cells of a line, and a heading with its lines.
+Row = tuple[str, ...]
+Grid = tuple[Row, list[Row]]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What the score of an ensemble is called.
+
+    Attributes
+    ----------
+    score : str or None
+        What a rule adds its weight to, such as ``"log-odds of 'benign'"``.
+    factor : str or None
+        What a rule multiplies by the exponential of its weight, such as ``"odds"``; None if there is no such thing.
+    plural : bool
+        Whether the name of the score is a plural.
+    classes : tuple of str
+        With many classes, what each of them is called in a sentence.
+    """
+
+    score: str | None = "score"
+    factor: str | None = None
+    plural: bool = False
+    classes: tuple[str, ...] = ()
+
+    def of(self, output: int) -> Wording:
+        """Return what the score of one of many classes is called."""
+        return replace(self, score=f"score of {self.classes[output]}", classes=()) if self.classes else self
+
+    @property
+    def total(self) -> str:
+        """What the constant and the weights of rules add up to."""
+        return f"logarithm of the {self.factor}" if self.score is None else self.score
+
+    def ratio(self, weight: float) -> str:
+        """Return what a rule multiplies by, such as the ratio of odds with the rule and without it; empty if it is not read."""
+        ratio = self._ratio(weight)
+        return f"\N{MULTIPLICATION SIGN} {ratio}" if ratio else ""
+
+    def _ratio(self, weight: float) -> str:
+        return "" if self.factor is None or abs(weight) > math.log(LARGEST_RATIO) else _factor(weight)
+
+    def level(self, weight: float) -> str:
+        """Return what a rule multiplies to begin with, such as the odds without any rule; empty if it is not read."""
+        # An expected count or value may be of any size.
+        return _factor(weight) if self.score is None else self._ratio(weight)
+
+    def start(self, constant: str, weight: float) -> str:
+        """Return the sentence on the constant."""
+        if self.score is None:
+            return f"The {self.factor} starts at {_factor(weight)}."
+        aside = f" ({self.factor} of {self.level(weight)})" if self.level(weight) else ""
+        return f"The {self.score} {'start' if self.plural else 'starts'} at {constant}{aside}."
+
+    def change(self, size: str, weight: float) -> str:
+        """Return what a rule does, as the end of a sentence."""
+        ratio = self._ratio(abs(weight))
+        factor = f"{'divided' if weight < 0.0 else 'multiplied'} by {ratio}" if ratio else ""
+        if self.score is None and factor:
+            return f"the {self.factor} is {factor}"
+        verb = ("fall" if weight < 0.0 else "rise") + ("" if self.plural else "s")
+        return f"the {self.total} {verb} by {size}" + (f" ({self.factor} {factor})" if factor else "")
+
+    def slope(self, size: str, factor: str, weight: float) -> str:
+        """Return what a rule with a factor does, as the end of a sentence."""
+        ratio = f"{self.factor} {self.ratio(weight)} for each unit" if self.ratio(weight) else ""
+        if self.score is None and ratio:
+            return f"the {ratio} of {factor}"
+        verb = "change" if self.plural else "changes"
+        return f"the {self.total} {verb} by {size} times {factor}" + (f" ({ratio})" if ratio else "")
+
+
+def _factor(weight: float) -> str:
+    return PLAIN.write(rounded_to(math.exp(max(-700.0, min(weight, 700.0))), 3))
+
+
+def ensemble_text(ensemble: RuleEnsemble, kind: str, *, exact: bool = False, wording: Wording | None = None) -> str:
+    """Return the ensemble as text of a kind; see `RuleEnsemble.to_text`."""
+    if kind not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}; got {kind!r}.")
+    style, write = FORMATS[kind]
+    return write(ensemble, style.in_full() if exact else style, _complete(wording, ensemble, style))
+
+
+def _complete(wording: Wording | None, ensemble: RuleEnsemble, style: Style) -> Wording:
+    """Return the wording, with the names of classes if there are many and it has none."""
+    given = Wording() if wording is None else wording
+    if ensemble.outputs is None or given.classes:
+        return given
+    return replace(given, classes=tuple(map(style.output, ensemble.outputs)))
+
+
+def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
+    """Return the constant and the rules, one line each; with many classes, below a line with their names."""
+    if ensemble.outputs is None:
+        return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
+    rows = [
+        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
+        for rule in _with_constant(ensemble)
+    ]
+    return in_columns([(*map(plain_heading, ensemble.outputs), "if"), *rows])
+
+
+def in_columns(rows: list[Row]) -> list[str]:
+    """Return the rows of a table as lines, with ``|`` between cells, all but the last of them to the right."""
+    widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
+    return [" | ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows]
+
+
+def _amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
+    """Return the weights of a rule with its factor, blank for classes of which it says nothing."""
+    # A factor is read off its weights, which may all be zero.
+    in_full = rule.is_constant or (rule.factor is not None and not rule.classes_with_weight)
+    shown = range(len(rule.weights)) if in_full else rule.classes_with_weight
+    factor = None if rule.factor is None else rule.factor.describe(ensemble.columns, style)
+    return tuple(style.amount(weight, factor) if output in shown else "" for output, weight in enumerate(rule.weights))
+
+
+def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
+    return (Rule(ensemble.intercept), *ensemble.rules)
+
+
+def _plain(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001  # one signature for all formats
+    remarks = [*_slope_remarks(ensemble), *(table.describe(style) for table in band_tables(ensemble))]
+    return "\n".join([*rule_lines(ensemble, style), *(f"# {remark}" for remark in remarks)])
+
+
+def _slope_remarks(ensemble: RuleEnsemble) -> list[str]:
+    """Return what happens to factors that are missing, if values may be missing in their columns."""
+    factors = dict.fromkeys(rule.factor.column for rule in ensemble if rule.factor is not None)
+    columns = [column_at(ensemble.columns, column) for column in factors]
+    # Without names, nothing is known of the columns.
+    return [
+        f"a missing {PLAIN.name(column.name)} adds nothing" for column in columns if column.missing or ensemble.columns is None
+    ]
+
+
+def _markdown(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
+    return "\n\n".join(_markdown_table(*table) for table in _tables(ensemble, style, wording))
+
+
+def _markdown_table(heading: Row, lines: Iterable[Row]) -> str:
+    sides = (*("---:" for _ in heading[:-1]), ":---")
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heading, sides, *lines))
+
+
+def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Grid]:
+    """Return the table of rules and the band tables as text."""
+    if ensemble.outputs is not None:
+        return [_class_table(ensemble, style), *(_bands(table, style, wording) for table in band_tables(ensemble))]
+    heading = _row(wording, "weight", wording.factor, "if")
+    (constant,) = ensemble.intercepts
+    start = _row(wording, style.signed(constant), wording.level(constant), "True")
+    rules = [
+        _row(
+            wording,
+            _amounts(rule, ensemble, style)[0],
+            _ratio(rule, wording),
+            rule.condition.describe(ensemble.columns, style),
+        )
+        for rule in ensemble
+    ]
+    return [(heading, [start, *rules]), *(_bands(table, style, wording) for table in band_tables(ensemble))]
+
+
+def _ratio(rule: Rule, wording: Wording) -> str:
+    ratio = wording.ratio(rule.weights[0])
+    return f"{ratio} per unit" if ratio and rule.factor is not None else ratio
+
+
+def _class_table(ensemble: RuleEnsemble, style: Style) -> Grid:
+    """Return the rules with a column for each class."""
+    heading = (*map(style.name, ensemble.outputs or ()), "if")
+    return heading, [
+        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
+        for rule in _with_constant(ensemble)
+    ]
+
+
+def _bands(table: BandTable, style: Style, wording: Wording) -> Grid:
+    heading = _row(wording, "in all", wording.factor, table.heading(style))
+    return heading, [
+        _row(wording, style.signed(band.weight), wording.ratio(band.weight), band.describe(style)) for band in table.legible
+    ]
+
+
+def _row(wording: Wording, amount: str, ratio: str | None, condition: str) -> Row:
+    """Return the cells of a line, with the ratio where there is something that rules multiply."""
+    return (amount, condition) if wording.factor is None else (amount, str(ratio), condition)
+
+
+def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
+    lines = [
+        rf"    {' & '.join(_amounts(rule, ensemble, style))} & if & {rule.condition.describe(ensemble.columns, style)} \\"
+        for rule in _with_constant(ensemble)
+    ]
+    heading = [] if ensemble.outputs is None else [rf"    {' & '.join(map(style.name, ensemble.outputs))} & & \\"]
+    sides = "r" * len(ensemble.intercepts)
+    return "\n".join([rf"\begin{{tabular}}{{{sides}ll}}", *heading, r"    \hline", *lines, r"\end{tabular}"])
+
+
+def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
+    starts = enumerate(ensemble.intercepts)
+    lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
+    for rule in ensemble:
+        when = [f"if {rule.condition.describe(ensemble.columns, style)}"] if rule.condition.propositions else []
+        changes, factor = [(rule.weights[output], wording.of(output)) for output in rule.classes_with_weight], rule.factor
+        if factor is None:
+            change = _joined([_change(weight, style, one) for weight, one in changes])
+        elif (reach := style.hinge(ensemble.columns, factor)) is not None:
+            when.append(f"for each unit of {reach}")
+            # Below its knot, a hinge is negative.
+            sign = 1.0 if factor.origin == factor.lower else -1.0
+            change = _joined([_change(sign * weight, style, one) for weight, one in changes])
+        else:
+            text = factor.describe(ensemble.columns, style)
+            change = _joined([one.slope(style.signed(weight), text, weight) for weight, one in changes])
+        start = ", ".join(when or ["always"])
+        lines.append(f"{start[0].upper()}{start[1:]}, {change}.")
+    if ensemble.outputs is not None:
+        lines.append("The class with the highest score is the most probable.")
+    return "\n".join([*lines, *(_band_sentence(table, style, wording) for table in band_tables(ensemble))])
+
+
+def _change(weight: float, style: Style, wording: Wording) -> str:
+    return wording.change(style.weight(abs(weight)), weight)
+
+
+def _joined(parts: list[str]) -> str:
+    return "nothing changes" if not parts else " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
+    def told(band: Band) -> str:
+        ratio = wording.ratio(band.weight) and f" ({wording.factor} {wording.ratio(band.weight)})"
+        return f"{style.signed(band.weight)}{ratio} {band.describe(style)}"
+
+    name, total = style.name(table.name), wording.total if table.output is None else f"score of {style.output(table.output)}"
+    return f"Together, the rules on {name} alone add to the {total}: {', '.join(map(told, table.legible))}."
+
+
+def ensemble_html(ensemble: RuleEnsemble, wording: Wording | None = None) -> str:
+    """Return the ensemble and its band tables as HTML; names are escaped."""
+    tables = _tables(ensemble, HTML, _complete(wording, ensemble, HTML))
+    return "\n".join(html_table(*table) for table in tables)
+
+
+def _markdown_name(name: str) -> str:
+    """Escape what has a meaning in a Markdown table, and keep the name on one line."""
+    return re.sub(r"([\\`*_\[\]<>|&~$])", r"\\\1", _one_line(name))
+
+
+LATEX_CHARACTERS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "{''}",
+} | {character: f"\\{character}" for character in "{}$&#_%"}
+
+
+def _latex_name(name: str) -> str:
+    return "".join(LATEX_CHARACTERS.get(character, character) for character in _one_line(name))
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())
+
+
+def _html_level(level: Level) -> str:
+    return html.escape(str(level))
+
+
+MARKDOWN = Style(name=_markdown_name, level=lambda level: _markdown_name(str(level)), output=_markdown_name)
+LATEX = Style(
+    name=_latex_name,
+    level=lambda level: _latex_name(str(level)),
+    output=_latex_name,
+    equal=" $=$ ",
+    unequal=r" $\neq$ ",
+    among=r" $\in$ ",
+    not_among=r" $\notin$ ",
+    opening=r"\{",
+    closing=r"\}",
+    times=r"\,",
+    plus=" $+$ ",
+    minus=" $-$ ",
+    at_least=r" $\geq$ ",
+    at_most=r" $\leq$ ",
+    both=r" \textbf{\&} ",
+    number="${}$",
+)
+SENTENCE = Style(
+    times=" times ",
+    plus=" plus ",
+    minus=" minus ",
+    at_least=" is at least ",
+    at_most=" is at most ",
+    both=" and ",
+    equal=" is ",
+    unequal=" is not ",
+    among=" is one of ",
+    not_among=" is none of ",
+    from_level=" is at least ",
+    to_level=" is at most ",
+    clipped=" limited to ",
+    below_level=" is below ",
+    above_level=" is above ",
+    opening="",
+    closing="",
+)
+# A line never ends between a coefficient and its variable.
+HTML = Style(
+    name=html.escape,
+    level=_html_level,
+    output=html.escape,
+    times="&nbsp;",
+    equal=" =&nbsp;",
+    unequal=" &ne;&nbsp;",
+    plus=" +&nbsp;",
+    minus=" -&nbsp;",
+    at_least=" &ge;&nbsp;",
+    at_most=" &le;&nbsp;",
+    both=" &amp; ",
+)
+
+FORMATS: dict[str, tuple[Style, Callable[[RuleEnsemble, Style, Wording], str]]] = {
+    "plain": (PLAIN, _plain),
+    "markdown": (MARKDOWN, _markdown),
+    "latex": (LATEX, _latex),
+    "sentences": (SENTENCE, _sentences),
+}

@@ -1,0 +1,310 @@
+"""Style: how the names, numbers and operators of a condition are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from obliquerules.rules.columns import Column, Columns, Level, date_text, day_or_days, time_text
+from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
+from obliquerules.rules.text.tokens import NUMBER, is_name, quoted
+
+if TYPE_CHECKING:
+    from obliquerules.rules.factor import Factor
+    from obliquerules.rules.membership import Membership
+    from obliquerules.rules.proposition import Proposition
+
+# How many levels of a column a message lists.
+MOST_LISTED = 10
+
+
+def plain_name(name: str) -> str:
+    """Return a name, in quotes if it could be mistaken.
+
+    >>> plain_name("mean radius (mm)"), plain_name("a + b"), plain_name("2 legs"), plain_name("salt and pepper")
+    ('mean radius (mm)', '"a + b"', '"2 legs"', '"salt and pepper"')
+    """
+    return name if is_name(name) else quoted(name)
+
+
+def plain_level(level: Level) -> str:
+    """Return a level as plain text shows it: text in quotes if it could be mistaken for something else.
+
+    >>> plain_level("dark red"), plain_level("1"), plain_level(1), plain_level("a, b")
+    ('dark red', '"1"', '1', '"a, b"')
+    """
+    return plain_name(level) if isinstance(level, str) else str(level)
+
+
+def plain_output(name: str) -> str:
+    """Return the name of a class as plain text shows it beside its weight.
+
+    >>> plain_output("setosa"), plain_output("3"), plain_output("a, b")
+    ('setosa', 'class 3', '"a, b"')
+    """
+    if NUMBER.fullmatch(name):
+        return f"class {name}"
+    return quoted(name) if name.startswith(("#", "class ")) else plain_name(name)
+
+
+def plain_heading(name: str) -> str:
+    """Return the name of a class for the heading of a table.
+
+    >>> plain_heading("3"), plain_heading("# 3")
+    ('3', '"# 3"')
+    """
+    # A line that begins with # is a remark.
+    return name if NUMBER.fullmatch(name) else quoted(name) if name.startswith("#") else plain_name(name)
+
+
+def listed_levels(levels: Sequence[Level]) -> str:
+    """Return levels as text, only the first of many."""
+    return ", ".join(map(plain_level, levels[:MOST_LISTED])) + (", ..." if len(levels) > MOST_LISTED else "")
+
+
+def column_names(columns: Iterable[int], feature_names: Sequence[str] | None) -> list[str]:
+    """Return the names of columns, x0, x1, ... if they have none."""
+    return [f"x{column}" if feature_names is None else feature_names[column] for column in columns]
+
+
+def column_at(columns: Columns | None, index: int) -> Column:
+    """Return a column, one of numbers called x0, x1, ... if nothing is known of them."""
+    return Column(f"x{index}") if columns is None else columns[index]
+
+
+@dataclass(frozen=True)
+class Style:
+    """The way in which a condition is written.
+
+    Attributes
+    ----------
+    name, level, output : callable
+        Makes the name of a column, a level, or the name of a class, safe for the kind of text.
+    times, plus, minus, at_least, at_most, both : str
+        What stands between numbers, names and conditions.
+    equal, unequal, among, not_among, from_level, to_level, below_level, above_level : str
+        What stands between a column and its level or levels.
+    opening, closing : str
+        What stands around several levels.
+    is_missing, is_present, or_missing : str
+        What stands after a column or a condition.
+    clipped, between : str
+        What stands between a column and its limits, and between those.
+    number : str
+        A format for the digits of a number, such as ``"${}$"``.
+    exact : bool
+        Write every digit, and the weight of a single variable as well, so that the text can be read back exactly.
+    """
+
+    name: Callable[[str], str] = plain_name
+    level: Callable[[Level], str] = plain_level
+    output: Callable[[str], str] = plain_output
+    times: str = " "
+    plus: str = " + "
+    minus: str = " - "
+    at_least: str = " >= "
+    at_most: str = " <= "
+    both: str = " & "
+    equal: str = " = "
+    unequal: str = " != "
+    among: str = " in "
+    not_among: str = " not in "
+    from_level: str = " at least "
+    to_level: str = " at most "
+    below_level: str = " below "
+    above_level: str = " above "
+    opening: str = "{"
+    closing: str = "}"
+    is_missing: str = " is missing"
+    is_present: str = " is not missing"
+    or_missing: str = " or missing"
+    clipped: str = " clipped to "
+    between: str = ", "
+    number: str = "{}"
+    exact: bool = False
+
+    def in_full(self) -> Style:
+        """Return this style with all digits."""
+        return replace(self, exact=True)
+
+    def write(self, number: float) -> str:
+        """Return a number in this style."""
+        return self.number.format(self._digits(number))
+
+    def weight(self, number: float) -> str:
+        """Return the size of the weight of a rule, or of a sum of weights, in this style: it has fewer digits."""
+        return self.number.format(self._digits(number, WEIGHT_DIGITS))
+
+    def signed(self, weight: float) -> str:
+        """Return the weight of a rule, or a sum of weights, with its sign in front."""
+        digits = self._digits(weight, WEIGHT_DIGITS)
+        return self.number.format(digits if digits.startswith("-") else f"+{digits}")
+
+    def amount(self, weight: float, factor: str | None) -> str:
+        """Return the weight of a rule with its sign in front, and behind it what it is multiplied by, if anything."""
+        return self.signed(weight) if factor is None else f"{self.signed(weight)}{self.times}{factor}"
+
+    def _digits(self, number: float, short: int = SIGNIFICANT_DIGITS) -> str:
+        return in_full(number) if self.exact else readable(number, short)
+
+    def value(self, column: Column, number: float) -> str:
+        """Return a number in the unit of a column: a date, a time, a duration or a plain number."""
+        if column.kind == "date" and (text := date_text(number)) is not None:
+            return text
+        if column.kind == "time" and (text := time_text(number)) is not None:
+            return text
+        if column.kind == "duration":
+            return f"{self.write(number)} {day_or_days(number)}"
+        return self.write(number)
+
+    # ---- factors
+
+    def factor(self, columns: Columns | None, factor: Factor) -> str:
+        """Return what the weight of a rule is multiplied by: the value of a column, with its limits and its origin."""
+        column = column_at(columns, factor.column)
+        # Limits that few digits do not tell apart are written in full.
+        apart = float(self._digits(factor.lower)) < float(self._digits(factor.upper))
+        style = self if apart else self.in_full()
+        return style.counted(column, style._clipped(column, self.name(column.name), factor), factor.origin)
+
+    def hinge(self, columns: Columns | None, factor: Factor) -> str | None:
+        """Return in words what a hinge counts from its knot; None if the factor is no hinge on a column of plain numbers."""
+        column = column_at(columns, factor.column)
+        if not factor.is_hinge or column.kind in ("date", "time", "duration"):
+            return None
+        is_above = factor.origin == factor.lower
+        end = factor.upper if is_above else factor.lower
+        side, to = ("above", "up to") if is_above else ("below", "down to")
+        text = f"{self.name(column.name)} {side} {self.write(factor.origin)}"
+        return f"{text}, {to} {self.write(end)}" if math.isfinite(end) else text
+
+    def _clipped(self, column: Column, name: str, factor: Factor) -> str:
+        lower, upper = (self.value(column, limit) if math.isfinite(limit) else None for limit in (factor.lower, factor.upper))
+        if lower is None:
+            return name if upper is None else f"min({name}{self.between}{upper})"
+        return f"max({name}{self.between}{lower})" if upper is None else f"{name}{self.clipped}[{lower}{self.between}{upper}]"
+
+    def counted(self, column: Column, value: str, origin: float) -> str:
+        """Return a value of a column, already as text, counted from an origin."""
+        if origin == 0.0:
+            return value
+        # A date has no sign.
+        minus = origin > 0.0 or column.kind in ("date", "time")
+        return f"({value}{self.minus if minus else self.plus}{self.value(column, origin if minus else -origin)})"
+
+    # ---- sums
+
+    def proposition(self, columns: Columns | None, proposition: Proposition) -> str:
+        """Return a condition on a sum, in words if it is one of 0/1 columns, turned so that the first variable has no minus."""
+        text = self._in_words(columns, proposition) or self._in_numbers(columns, proposition)
+        return text + (self.or_missing if proposition.missing else "")
+
+    def _in_numbers(self, columns: Columns | None, proposition: Proposition) -> str:
+        weights, threshold = proposition.weights, proposition.threshold
+        names = [self._term_name(columns, term) for term in proposition.columns]
+        first = proposition.columns[0]
+        if len(names) == 1 and abs(weights[0]) == 1.0 and isinstance(first, int):
+            sense = self.at_least if weights[0] > 0.0 else self.at_most
+            return f"{names[0]}{sense}{self.value(column_at(columns, first), threshold / weights[0])}"
+        return self._inequality(names, weights, threshold)
+
+    def _term_name(self, columns: Columns | None, term: int | Membership) -> str:
+        if isinstance(term, int):
+            return self.name(column_at(columns, term).name)
+        return f"({self.membership(column_at(columns, term.column), term)})"
+
+    def inequality(self, columns: Iterable[str], weights: Sequence[float], threshold: float) -> str:
+        """Return a condition on a sum of columns of plain numbers, turned so that the first variable has no minus."""
+        return self._inequality([self.name(column) for column in columns], weights, threshold)
+
+    def _inequality(self, names: Sequence[str], weights: Sequence[float], threshold: float) -> str:
+        sense, side = (self.at_least, 1.0) if weights[0] > 0.0 else (self.at_most, -1.0)
+        quotient = threshold / weights[0]
+        if len(names) == 1 and not self.exact and math.isfinite(quotient) and (quotient != 0.0) == (threshold != 0.0):
+            return f"{names[0]}{sense}{self.write(quotient)}"
+        left = self._term(weights[0], names[0])
+        for weight, name in zip(weights[1:], names[1:], strict=True):
+            left += (self.minus if side * weight < 0.0 else self.plus) + self._term(weight, name)
+        return f"{left}{sense}{self.write(side * threshold)}"
+
+    def _term(self, weight: float, name: str) -> str:
+        return name if abs(weight) == 1.0 else f"{self.write(abs(weight))}{self.times}{name}"
+
+    def _in_words(self, columns: Columns | None, proposition: Proposition) -> str | None:
+        """Return a sum of 0/1 columns and memberships as what it says; None if its weights are not all +1 and -1."""
+        wanted = votes_needed(columns, proposition)
+        if wanted is None:
+            return None
+        n_terms = len(proposition.columns)
+        if n_terms == 1 and isinstance(proposition.columns[0], int):
+            name = self.name(column_at(columns, proposition.columns[0]).name)
+            return f"{name}{self.equal}{self.write(1.0 if proposition.weights[0] > 0.0 else 0.0)}"
+        said = [self._vote(columns, *vote) for vote in zip(proposition.columns, proposition.weights, strict=True)]
+        listed = f"{self.opening}{', '.join(said)}{self.closing}"
+        if wanted == n_terms:
+            # A sentence has no braces.
+            return f"all of {listed}" if self.opening else " and ".join(said)
+        return f"any of {listed}" if wanted == 1 else f"at least {wanted} of {listed}"
+
+    def _vote(self, columns: Columns | None, term: int | Membership, weight: float) -> str:
+        """Return a 0/1 column or a membership of a sum, negated if its weight is."""
+        if isinstance(term, int):
+            text = self.name(column_at(columns, term).name)
+            return text if weight > 0.0 else f"not {text}"
+        text = self.membership(column_at(columns, term.column), term)
+        return text if weight > 0.0 else f"not ({text})"
+
+    # ---- levels
+
+    def membership(self, column: Column, membership: Membership) -> str:
+        """Return a condition on levels."""
+        name = self.name(column.name)
+        if not membership.levels:
+            return name + (self.is_missing if membership.missing else self.is_present)
+        text = self._ordered(column, membership) if membership.ordered else self._truth(name, membership)
+        return (text or name + self._levels(column, membership)) + (self.or_missing if membership.missing else "")
+
+    def _truth(self, name: str, membership: Membership) -> str | None:
+        """Return a condition on booleans as the name of the column, which says what is true; None if it is on other levels."""
+        levels = membership.levels
+        if len(levels) != 1 or not isinstance(levels[0], bool):
+            return None
+        return name if levels[0] else f"not {name}"
+
+    def _levels(self, column: Column, membership: Membership) -> str:
+        levels, negated = membership.levels, membership.negated
+        # Where levels are not known, x0 = 3 is an equation between numbers.
+        if len(levels) == 1 and (isinstance(levels[0], str) or column.levels is not None):
+            return (self.unequal if negated else self.equal) + self.level(levels[0])
+        listed = self.opening + ", ".join(map(self.level, levels)) + self.closing
+        return (self.not_among if negated else self.among) + listed
+
+    def _ordered(self, column: Column, membership: Membership) -> str | None:
+        """Return a condition on levels in a row, which begin with the first of the column or end with the last."""
+        levels, n, name = column.levels, len(membership.levels), self.name(column.name)
+        if levels is None or not column.ordered:
+            return None
+        if membership.levels == levels[:n]:
+            return f"{name}{self.above_level if membership.negated else self.to_level}{self.level(levels[n - 1])}"
+        if membership.levels == levels[-n:]:
+            return f"{name}{self.below_level if membership.negated else self.from_level}{self.level(levels[-n])}"
+        return None
+
+
+def votes_needed(columns: Columns | None, proposition: Proposition) -> int | None:
+    """Return how many of the 0/1 inputs of a sum must be as wanted; None if that is not what the sum says."""
+    for term in proposition.columns:
+        if isinstance(term, int) and column_at(columns, term).kind != "flag":
+            return None
+    negative = sum(weight < 0.0 for weight in proposition.weights)
+    wanted = proposition.threshold + negative
+    if any(abs(weight) != 1.0 for weight in proposition.weights) or not proposition.threshold.is_integer():
+        return None
+    if wanted not in range(1, len(proposition.columns) + 1):
+        return None
+    return int(wanted)
+
+
+PLAIN = Style()
