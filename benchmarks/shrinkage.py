@@ -162,7 +162,7 @@ def outcome_of(seed: int, *, as_one: bool = False) -> Outcome:
     if as_one:
         groups = np.unique(pd.util.hash_pandas_object(one.X.assign(y=one.y), index=False), return_inverse=True)[1]
     model = KINDS[one.method, one.task](random_state=0).fit(one.X, one.y, groups=groups)
-    sample, later, loss = model.edit(one.X, one.y).sample, model._read(one.later), model.model_.loss
+    sample, later, loss = model.edit(one.X, one.y).sample, model._read(one.later).X, model.model_.loss
     ridges = ridges_for(float(sample.weight.sum()))
     methods = [dataclasses.replace(model._fitted_method(), ridge=ridge) for ridge in ridges]
     losses = []

@@ -30,15 +30,16 @@ class Idle(NamedTuple):
 
 def droppable(model: Any, X: Any, y: Any, exact: str, sample_weight: Any = None) -> list[Idle]:
     """Return all that can be left out of the models on the path of a fit, its training rows given."""
-    block, given = model._rows(X, y, sample_weight)
-    rows = _Rows(block, given.y, given.weight, model.model_.loss, given.offset)
+    read = model._read(X)
+    given = read.outcomes(y, sample_weight)
+    rows = _Rows(read.X, given.y, given.weight, model.model_.loss, given.offset)
     highest = rows.loss_of(model.path_[0]).mean
     return [found for ensemble in model.path_ for found in _droppable(ensemble, rows, exact, highest)]
 
 
 def repeated(model: Any, X: Any, y: Any) -> list[str]:
     """Return the rules of a path that fire where another of the same model does, or where it does not."""
-    block, _ = model._rows(X, y, None)
+    block = model._read(X).X
     found = []
     for ensemble in model.path_:
         seen = set()

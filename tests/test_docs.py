@@ -48,3 +48,19 @@ def test_the_comparison_shows_what_was_measured() -> None:
     assert len(shown) == 10
     for dataset, figures in shown:
         assert [float(figure) for figure in figures.split()] == [measured[dataset, method] for method in methods]
+
+
+def test_the_tree_of_contributing_is_that_of_the_package() -> None:
+    text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tree = re.search(r"^```\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    assert tree is not None
+    named: set[str] = set()
+    above: list[str] = []
+    for line in tree[1].splitlines():
+        depth = (len(line) - len(line.lstrip())) // 2
+        above = [*above[:depth], line.split()[0]]
+        named.add("".join(above))
+    package = DOCS.parent / "src" / "obliquerules"
+    rooms = {f"{room.parent.relative_to(package)}/" for room in package.rglob("*/__init__.py")}
+    assert {name for name in named if name.endswith("/")} == rooms
+    assert all((package / name).exists() for name in named)

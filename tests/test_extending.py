@@ -6,10 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import obliquerules
@@ -17,8 +15,6 @@ import obliquerules
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(obliquerules.__file__).parent
 CAPTIONED = re.compile(r"^\.\. code-block:: \w+\n   :caption: src/(\S+)\n\n((?:   .*\n|\n)+)", flags=re.MULTILINE)
-# The kernels that are compiled with the formulas of losses.
-WITH_LOSSES = ("losses", "rule_weights", "soft_rules")
 
 
 def page(name):
@@ -139,32 +135,32 @@ def test_an_export(package):
     followed(text, package)
     program = """
 from obliquerules import Model, RuleEnsemble
-from obliquerules.cli.export import parser
+from obliquerules.cli.export_report import FORMS
 from obliquerules.export.export_formats import export
 from obliquerules.losses import LOSSES
 model = Model.of(RuleEnsemble.parse("+1 if age >= 3", ["age"]), LOSSES["logistic"])
-print(export(model, parser().parse_args(["model.json", "--to", "lisp"]).to).verification)
+print(export(model, FORMS[-1]).verification)
 """
     assert answer(package, program).startswith("verified with the example 1 on ")
 
 
-@pytest.mark.builds
 def test_a_loss(package):
-    kernels = package / "kernels"
-    for source in (ROOT / "src" / "obliquerules" / "kernels").iterdir():
-        if source.suffix in (".h", ".pxi", ".pyx"):  # an installed package has none of them, and a source tree has links
-            (kernels / source.name).unlink(missing_ok=True)
-            shutil.copy(source, kernels)
-    followed(page("loss"), package)
-    for name in WITH_LOSSES:
-        built(kernels / f"{name}.pyx")
+    text, losses = page("loss"), package / "losses.py"
+    above = "# The losses of one score, by name"
+    source = losses.read_text(encoding="utf-8")
+    assert above in source
+    losses.unlink()  # it may be a link
+    losses.write_text(
+        source.replace(above, f"{examples(text, 'class Agreement', 'class Agreement')}\n\n{above}"), encoding="utf-8"
+    )
+    followed(text, package)
     program = """
 import numpy as np
 from obliquerules import LLTBoostRegressor, load_model
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 2))
 y = np.tanh(X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=200))
-model = LLTBoostRegressor(loss="agreement", max_rules=3, effort=0).fit(X, y)
+model = LLTBoostRegressor(loss="agreement", max_rules=3).fit(X, y)
 model.save("model.json")
 loaded = load_model("model.json").predict(X)
 print(abs(loaded).max() <= 1.0, model.score(X, y) > 0.9, (loaded == model.predict(X)).all())
@@ -181,13 +177,3 @@ except ValueError as error:
     assert said[0] == "True True True"
     assert said[1].startswith("The export differs from the model")
     assert said[2] == "y has values outside -1 and 1 (loss='agreement')."
-
-
-def built(source):
-    """Compile a kernel beside its source."""
-    include = [f"-I{sysconfig.get_path('include')}", f"-I{np.get_include()}", f"-I{source.parent}"]
-    library = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
-    library.unlink()  # a link to the kernel of the package itself
-    subprocess.run([sys.executable, "-m", "cython", "-3", source], check=True)
-    compiler = shutil.which("cc") or "gcc"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", *include, source.with_suffix(".c"), "-o", library, "-lm"], check=True)

@@ -13,7 +13,7 @@ from benchmarks.datasets.files import find_file
 from benchmarks.datasets.openml import ENTRIES, fetch
 from obliquerules.cli.io.data_file import read_file
 from obliquerules.data.levels import as_labels
-from obliquerules.data.reading import read
+from obliquerules.data.reading import read_table
 
 
 def read_columns(
@@ -21,7 +21,7 @@ def read_columns(
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return the inputs of a data set and its target: text, whole numbers or numbers."""
     content = read_file(_path(name, file_name, download_if_missing))
-    return read(content.choose(inputs)).matrix, as_labels(*content.column(target))
+    return read_table(content.choose(inputs)).matrix, as_labels(*content.column(target))
 
 
 def _path(name: str, file_name: str, download_if_missing: bool) -> Path:

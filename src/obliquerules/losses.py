@@ -60,6 +60,10 @@ class Loss(ABC):
     power : float
         The variance of a target is proportional to this power of its mean: 1 for counts, 2 for the gamma loss; 0 for a constant
         variance, and for classes, where it has no meaning.
+    takes_power : bool
+        Whether that power is a parameter; see `with_power`.
+    output_shape : tuple of int
+        The shape of the scores of a row: empty, or the number of classes if each has a score.
     by_class : bool
         Whether there are many classes, with a score for each. Scores then have shape (n, n_classes), and so have predictions,
         gradients and hessians; targets are the numbers of classes or, in the same shape, the share of each class.
@@ -70,8 +74,10 @@ class Loss(ABC):
     power: float = 0.0
     link_name: ClassVar[str]
     positive_only: ClassVar[bool] = False
+    takes_power: ClassVar[bool] = False
     by_class: ClassVar[bool] = False
     n_classes: int
+    output_shape: tuple[int, ...] = ()
     score_name: ClassVar[str | None] = "score"
     factor_name: ClassVar[str | None] = None
     mean_name: ClassVar[str] = "prediction"
@@ -113,6 +119,14 @@ class Loss(ABC):
     @abstractmethod
     def link(self, mean: float) -> float:
         """Return the score whose prediction is ``mean``, moved to the nearest finite one where there is none."""
+
+    def centred(self, constants: Any) -> Any:
+        """Return constants as they are or, with many classes, such that they add up to zero."""
+        return constants
+
+    def with_power(self, power: float) -> Loss:  # noqa: ARG002  # most losses have none
+        """Return the loss with another power, if that is its parameter."""
+        return self
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
@@ -290,6 +304,7 @@ class MultinomialLoss(ClassLoss):
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
+        self.output_shape = (n_classes,)
 
     def in_shares(self, y: Vector) -> Vector:
         """Return the numbers of classes as the share of each class, 0 or 1; shares stay as they are."""
@@ -297,7 +312,7 @@ class MultinomialLoss(ClassLoss):
 
     def class_shares(self, y: Vector, weight: Vector) -> list[float]:
         """Return the share of each class, by weight; no share is quite zero or one."""
-        total = np.bincount(y.astype(np.intp), weight, self.n_classes)
+        total = weight @ y if y.ndim == 2 else np.bincount(y.astype(np.intp), weight, self.n_classes)
         return [_inside(share) for share in (total / np.add.reduce(weight)).tolist()]
 
     def value(self, y: Vector, score: Vector) -> Vector:
@@ -325,8 +340,10 @@ class MultinomialLoss(ClassLoss):
 
     def best_constant(self, y: Vector, weight: Vector) -> Any:
         """Return the score of each class, which add up to zero."""
-        score = np.array([self.link(mean) for mean in self.class_shares(y, weight)])
-        return score - score.mean()
+        return self.centred(np.array([self.link(mean) for mean in self.class_shares(y, weight)]))
+
+    def centred(self, constants: Any) -> Any:
+        return constants - constants.mean()
 
     def curvature(self, y: Vector, weight: Vector) -> Any:
         """Return the hessian of one row for each class."""
@@ -434,12 +451,20 @@ class TweedieLoss(LogLinkLoss):
 
     name = "tweedie"
     family = formulas.FAMILIES["tweedie"]
+    takes_power = True
     factor_name = "expected value"
     mean_name = "expected value"
     risk_name = "mean Tweedie deviance"
 
     def __init__(self, power: float = 1.5) -> None:
         self.power = power
+
+    def centred(self, constants: Any) -> Any:
+        """Return constants as they are or, with many classes, such that they add up to zero."""
+        return constants
+
+    def with_power(self, power: float) -> Loss:
+        return TweedieLoss(power)
 
     def complaint(self, y: Vector) -> str | None:
         complaint = super().complaint(y)

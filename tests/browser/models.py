@@ -109,7 +109,7 @@ def of_classes(seed, names=("3", "blue", "green", "red"), n_rules=40):
     loss, labels = class_loss(len(names)), Labels.of_classes(np.array(names))
     path = (RuleEnsemble(rules, rng.normal(size=len(names)), ensemble.columns, labels.outputs),)
     model = replace(given.alone(), path=path, ridges=(), loss=loss, labels=labels)
-    return model, measured(model, estimator._read(X), rng.integers(0, len(names), len(X)).astype(float))
+    return model, measured(model, estimator._read(X).X, rng.integers(0, len(names), len(X)).astype(float))
 
 
 def measured(model, X, y, least=5, given=None):

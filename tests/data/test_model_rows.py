@@ -31,17 +31,17 @@ def test_levels_never_seen_keep_their_names(model):
 
 def test_an_offset_is_read_with_the_rows_and_part_of_their_scores(model, frame):
     offset = np.arange(60.0)
-    rows = read_rows(model, frame).given(offset=offset)
+    rows = read_rows(model, frame).with_offset(offset=offset)
     np.testing.assert_array_equal(rows.scores, model.ensemble(rows.X, offset))
     np.testing.assert_array_equal(rows.rows(slice(9, 12)).scores, rows.scores[9:12])
-    np.testing.assert_array_equal(read_rows(model, frame).given_amounts(offset).amounts, offset)
+    np.testing.assert_array_equal(read_rows(model, frame).with_given(offset).given, offset)
     with pytest.raises(ValueError, match="fitted with an offset and needs it here, too"):
-        read_rows(model, frame).given()
+        read_rows(model, frame).with_offset()
 
 
 def test_outcomes_take_the_offset_into_account(model, frame):
     target = frame["size"].to_numpy()
-    outcomes = read_rows(model, frame).given(offset=np.ones(60)).outcomes(target, np.full(60, 2.0))
+    outcomes = read_rows(model, frame).with_offset(offset=np.ones(60)).outcomes(target, np.full(60, 2.0))
     np.testing.assert_array_equal(outcomes.y, target - 1.0)
     np.testing.assert_array_equal(outcomes.weight, np.full(60, 2.0))
     with pytest.raises(ValueError, match="y must have one entry for each of the 60 rows"):

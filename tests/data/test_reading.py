@@ -15,9 +15,11 @@ from hypothesis.extra import numpy as hnp
 
 from obliquerules import LLTBoostClassifier, TGBRegressor
 from obliquerules.data.frames import special_frame
-from obliquerules.data.reading import check_not_infinite, read, read_training, read_weights
+from obliquerules.data.reading import check_not_infinite, read_training, read_weights
 from obliquerules.data.training_columns import LARGEST_VALUE, SMALLEST_SIZE, check_size, check_sizes
 from obliquerules.rules import Block, Column, Columns
+
+from .reading import read_in
 
 NUMBERS: list[Any] = [
     np.zeros((2, 2)),
@@ -113,7 +115,7 @@ def test_columns_are_taken_as_they_are(column: Any, described: Column, values: l
 @pytest.mark.parametrize(("column", "described", "values"), SPECIAL, ids=range(len(SPECIAL)))
 def test_what_was_learned_from_reads_the_same_again(column: Any, described: Column, values: list[float]) -> None:
     columns = Columns.of(["fine", described])
-    assert np.array_equal(read(frame_of(column), columns).matrix[:, 1], values, equal_nan=True)
+    assert np.array_equal(read_in(columns, frame_of(column)).matrix[:, 1], values, equal_nan=True)
 
 
 def test_the_order_of_an_enum_counts_on_request() -> None:
@@ -232,13 +234,15 @@ OTHER: list[tuple[Any, Column, str]] = [
 @pytest.mark.parametrize(("column", "described", "what"), OTHER, ids=range(len(OTHER)))
 def test_columns_that_hold_something_else_than_in_fit_are_named(column: Any, described: Column, what: str) -> None:
     with pytest.raises(ValueError, match=f"Column 'c' of X {what}"):
-        read(frame_of(column), Columns.of(["fine", described]))
+        read_in(Columns.of(["fine", described]), frame_of(column))
 
 
 def test_levels_never_seen_and_dates_as_times_are_read() -> None:
-    levels = read(frame_of(pd.Series(["a", "new", None, "b"])), Columns.of(["fine", Column("c", ("b", "a"))]))
+    columns = Columns.of(["fine", Column("c", ("b", "a"))])
+    levels = read_in(columns, frame_of(pd.Series(["a", "new", None, "b"])))
     assert np.array_equal(levels.matrix[:, 1], [1, -1, NAN, 0], equal_nan=True)
-    times = read(frame_of(pd.Series(pd.date_range("1970-01-01", periods=4))), Columns.of(["fine", Column("c", kind="time")]))
+    columns = Columns.of(["fine", Column("c", kind="time")])
+    times = read_in(columns, frame_of(pd.Series(pd.date_range("1970-01-01", periods=4))))
     assert times.matrix[:, 1].tolist() == [0.0, 86400.0, 2 * 86400.0, 3 * 86400.0]
 
 

@@ -77,7 +77,7 @@ def test_one_term_has_one_weight_where_classes_separate(seed):
     X, y = separable(seed)
     model = LLTBoostClassifier().fit(X, y)
     assert repeated(model, X, y) == []
-    losses = [model.model_.loss.value(y * 1.0, member(model._read(X))).mean() for member in model.path_]
+    losses = [model.model_.loss.value(y * 1.0, member(model._read(X).X)).mean() for member in model.path_]
     assert losses == sorted(losses, reverse=True)
 
 

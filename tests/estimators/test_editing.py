@@ -485,6 +485,6 @@ def test_rounding_keeps_conditions_on_levels_and_the_rows_that_they_cover():
         assert [test for test in old.condition if isinstance(test, Membership)] == [
             test for test in new.condition if isinstance(test, Membership)
         ]
-    block = model._read(X)
+    block = model._read(X).X
     np.testing.assert_array_equal(before.fires(block), after.fires(block))
     assert any(isinstance(test, Membership) for rule in after for test in rule.condition)

@@ -184,7 +184,7 @@ def test_a_level_never_seen_is_in_no_list():
     listing = [test for rule in model.ensemble_ for test in rule.condition if isinstance(test, Membership) and test.levels]
     assert any(test.column == X.columns.get_loc("colour") for test in listing)
     with pytest.warns(UserWarning, match=r"not seen in fit occur in 'colour' \(300 rows\)"):
-        new = model._read(X.assign(colour="mauve"))
+        new = model._read(X.assign(colour="mauve")).X
     for test in listing:
         if test.column == X.columns.get_loc("colour"):
             assert (test(new) == test.negated).all()

@@ -14,7 +14,6 @@ from obliquerules import (
     TGBRegressor,
     load_model,
 )
-from obliquerules.data import screening
 from obliquerules.data import sparse as room
 
 SMALL_NET = {"max_rules": 4, "max_propositions": 2, "n_penalties": 2, "n_restarts": 2, "max_iter": 50, "random_state": 0}
@@ -23,7 +22,7 @@ SMALL_NET = {"max_rules": 4, "max_propositions": 2, "n_penalties": 2, "n_restart
 @pytest.fixture(autouse=True)
 def few_columns(monkeypatch):
     """As many columns as `data` has are learned from, of however many."""
-    monkeypatch.setattr(screening, "MOST_COLUMNS", 12)
+    monkeypatch.setattr(room, "MOST_COLUMNS", 12)
     monkeypatch.setattr(room, "MOST_COLUMNS", 12)
 
 

@@ -207,7 +207,7 @@ def fitted():
 
 
 def predictions(model, frame):
-    return model.ensemble_(model._read(frame, warned=False))
+    return model.ensemble_(model._read(frame, warned=False).X)
 
 
 @pytest.mark.filterwarnings("ignore:(Values are missing|Levels that were not seen)")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.firing_patterns import FiringPatterns, RowPatterns
-from obliquerules.rules import Conjunction, Factor
+from obliquerules.rules import Conjunction, Factor, Slope
 
 rng = np.random.default_rng(0)
 MASKS = [rng.random(40) < share for share in (0.5, 0.3, 0.6)]

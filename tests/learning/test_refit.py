@@ -11,7 +11,7 @@ from sklearn.linear_model import GammaRegressor, TweedieRegressor
 
 from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.refit import MARGIN, or_weights, refit, weight_finder
-from obliquerules.losses import LOSSES, MultinomialLoss, TweedieLoss
+from obliquerules.losses import LOSSES, Loss, MultinomialLoss, TweedieLoss
 
 EVERY = {**LOSSES, "tweedie 1.1": TweedieLoss(1.1), "tweedie 1.9": TweedieLoss(1.9)}
 every_loss = pytest.mark.parametrize("loss", EVERY.values(), ids=EVERY.keys())
@@ -365,6 +365,141 @@ def test_the_constant_cannot_be_fixed():
         refitted(np.ones((3, 1)), np.ones(3), np.ones(3), LOSSES["squared"], 0.0, np.zeros(1), fixed=np.ones(1, bool))
 
 
+# Bounds
+
+INFINITE = np.full(5, np.inf)
+
+
+def bounds(seed):
+    """Return bounds on the weights of four rules; the constant is free."""
+    rng = np.random.default_rng(seed)
+    lower, upper = rng.choice([-np.inf, -0.2, 0.0, 0.3], 5), rng.choice([0.3, 0.5, 2.0, np.inf], 5)
+    lower[0], upper[0] = -np.inf, np.inf
+    return lower, upper
+
+
+def assert_optimal(slope, weights, lower, upper, scale):
+    """Check the conditions of Karush, Kuhn and Tucker: the gradient may only pull weights at a bound beyond it."""
+    assert (weights >= lower).all()
+    assert (weights <= upper).all()
+    assert np.abs(slope[(weights > lower) & (weights < upper)]).max(initial=0.0) <= 1e-6 * scale
+    assert slope[(weights <= lower) & (lower < upper)].min(initial=0.0) >= -1e-6 * scale
+    assert slope[(weights >= upper) & (lower < upper)].max(initial=0.0) <= 1e-6 * scale
+
+
+@every_loss
+@pytest.mark.parametrize("ridge", [0.0, 0.1, 10.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_within_bounds_are_those_of_a_bounded_minimiser(loss, ridge, seed):
+    data, (lower, upper) = (*problem(loss, seed), loss, ridge), bounds(seed)
+    found = minimize(
+        lambda weights: objective(*data, weights),
+        np.clip(np.zeros(5), lower, upper),
+        jac=lambda weights: gradient(*data, weights),
+        method="L-BFGS-B",
+        bounds=list(zip(lower, upper, strict=True)),
+        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 2000},
+    )
+    weights = refitted(*data, np.zeros(5), lower=lower, upper=upper)
+    assert objective(*data, weights) <= found.fun * (1.0 + 1e-10) + 1e-10
+    np.testing.assert_allclose(weights, found.x, atol=1e-4)
+    assert_optimal(gradient(*data, weights), weights, lower, upper, np.abs(gradient(*data, np.zeros(5))).max())
+
+
+@every_loss
+@pytest.mark.parametrize("size", [1.0, 30.0, 1000.0])
+def test_weights_within_bounds_do_not_depend_on_the_start(loss, size):
+    for seed in range(10):
+        data, (lower, upper) = (*problem(loss, seed), loss, 0.5), bounds(seed)
+        start = size * np.random.default_rng(seed).normal(size=5)
+        expected = refitted(*data, np.zeros(5), lower=lower, upper=upper)
+        np.testing.assert_allclose(refitted(*data, start, lower=lower, upper=upper), expected, atol=1e-5)
+
+
+@every_loss
+def test_bounds_that_do_not_bind_change_nothing(loss):
+    data = *problem(loss, 1), loss, 0.5
+    np.testing.assert_allclose(refitted(*data, np.zeros(5), lower=-INFINITE), refitted(*data, np.zeros(5)), atol=1e-7)
+
+
+@every_loss
+def test_copies_of_a_rule_within_bounds_add_up_to_the_best_weight(loss):
+    design, y, row_weight = problem(loss, 2, rules=2)
+    alone = refitted(design, y, row_weight, loss, 0.0, np.zeros(3))
+    part = 0.4 * alone[1]
+    lower, upper = np.full(4, -np.inf), np.full(4, np.inf)
+    lower[1], upper[1] = min(part, 0.0), max(part, 0.0)
+    copied = refitted(design[:, [0, 1, 1, 2]], y, row_weight, loss, 0.0, np.zeros(4), lower=lower, upper=upper)
+    assert copied[1] + copied[2] == pytest.approx(alone[1], abs=1e-5)
+
+
+@every_loss
+def test_scales_of_columns_leave_bounds_on_weights(loss):
+    design, y, row_weight = problem(loss, 3)
+    scale = np.array([1.0, 2.0, 0.5, 1.0, 4.0])
+    lower, upper = bounds(3)
+    plain = refitted(design, y, row_weight, loss, 0.5, np.zeros(5), lower=lower, upper=upper)
+    scaled = refitted(
+        design * scale, y, row_weight, loss, 0.5, np.zeros(5), scale=scale, lower=lower / scale, upper=upper / scale
+    )
+    np.testing.assert_allclose(scaled * scale, plain, atol=1e-6)
+
+
+@every_loss
+def test_fixed_weights_may_lie_beyond_bounds(loss):
+    data, start = (*problem(loss, 4), loss, 0.5), np.array([0.0, 3.0, 0.0, -3.0, 0.0])
+    weights = refitted(*data, start, fixed=FIXED, lower=np.zeros(5), upper=np.full(5, 0.1))
+    assert weights[FIXED].tolist() == [3.0, -3.0]
+    assert ((weights[[2, 4]] >= 0.0) & (weights[[2, 4]] <= 0.1)).all()
+
+
+class PlainLoss(Loss):
+    """A loss without a compiled formula, which asks another one."""
+
+    name = "plain"
+
+    def __init__(self, other):
+        self.other, self.link_name = other, other.link_name
+
+    def value(self, y, score):
+        return self.other.value(y, score)
+
+    def inverse_link(self, score):
+        return self.other.inverse_link(score)
+
+    def gradient(self, y, score):
+        return self.other.gradient(y, score)
+
+    def hessian(self, score, y=None):
+        return self.other.hessian(score, y)
+
+    def link(self, mean):
+        return self.other.link(mean)
+
+
+@every_loss
+@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+def test_a_loss_without_a_compiled_formula_has_the_same_weights(loss, ridge):
+    for seed in range(5):
+        design, y, row_weight = problem(loss, seed)
+        start = 3.0 * np.random.default_rng(seed).normal(size=5)
+        compiled = refitted(design, y, row_weight, loss, ridge, start)
+        plain = refitted(design, y, row_weight, PlainLoss(loss), ridge, start)
+        np.testing.assert_allclose(plain, compiled, atol=1e-5)
+
+
+@every_loss
+def test_one_after_the_other_a_loss_without_a_compiled_formula_has_the_same_weights(loss):
+    design, y, row_weight = problem(loss, 5)
+    lines, last = np.ascontiguousarray(design.T), np.ascontiguousarray(design.T[[1, 4]])
+    finders = [weight_finder(lines, y, row_weight, np.zeros(60), one, 0.5) for one in (loss, PlainLoss(loss))]
+    (weights, losses), (others, plain) = (one.run_each(last, np.zeros(5)) for one in finders)
+    np.testing.assert_allclose(others, weights, atol=1e-5)
+    np.testing.assert_allclose(plain, losses, rtol=1e-8)
+
+
+# Many classes
+
 seeds = st.integers(0, 10**6)
 
 
@@ -378,7 +513,7 @@ def class_problem(seed, n=60, rules=4, classes=4):
     return design, shares, rng.exponential(size=n), rng.uniform(0.01, 1.0, classes), free
 
 
-def class_weights(design, shares, row_weight, ridge, start, free):
+def class_weights(design, shares, row_weight, ridge, start, free, **bounds):
     return refit(
         FiringPatterns(design, np.arange(len(design))),
         shares,
@@ -387,6 +522,7 @@ def class_weights(design, shares, row_weight, ridge, start, free):
         ridge,
         start,
         free=free,
+        **bounds,
     )
 
 
@@ -471,6 +607,17 @@ def test_merging_two_classes_that_no_rule_tells_apart_changes_nothing_else(seed)
     before, after = loss.inverse_link(design @ weights), other.inverse_link(design @ fewer)
     np.testing.assert_allclose(after[:, 2], before[:, 2:].sum(axis=1), atol=1e-7)
     np.testing.assert_allclose(after[:, :2], before[:, :2], atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_with_many_classes_weights_within_bounds_are_optimal(seed):
+    *data, free = class_problem(seed)
+    rng = np.random.default_rng(seed)
+    lower, upper = rng.choice([-np.inf, -0.2, 0.0], free.shape), rng.choice([0.0, 0.3, np.inf], free.shape)
+    lower[0], upper[0] = -np.inf, np.inf
+    weights = class_weights(*data, np.zeros(free.shape), free, lower=lower, upper=upper)
+    slope = class_gradient(*data, weights)
+    assert_optimal(slope[free], weights[free], lower[free], upper[free], np.abs(slope).max() + 1.0)
 
 
 def test_two_classes_are_the_logistic_regression_with_half_the_ridge():

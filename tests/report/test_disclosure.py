@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from obliquerules.data.reading import read_target
+from obliquerules.data.model_rows import read_rows
 from obliquerules.report.disclosure import Exchange, Extent
 from obliquerules.report.figures import figures
 from obliquerules.report.groups import conditions_of, grouped_rows
@@ -43,7 +43,7 @@ def test_a_figure_without_end_is_not_published():
 @pytest.mark.parametrize("least", [2, 5, 20])
 def test_a_row_with_the_values_of_another_changes_no_figure(kind, least):
     model, X, y = iris() if kind == "classes" else fitted(kind)
-    told, X, y = model.model_, X.to_numpy(), read_target(model.model_, y, len(y))
+    told, X, y = model.model_, X.to_numpy(), read_rows(model.model_, X, warned=False).target(y)
     rows = MeasuredRows(told.ensemble.block(X), y, np.random.default_rng(0).uniform(0.5, 2.0, len(y)), "rows", least)
     sizes = range(len(told.ensembles))
     labels = grouped_rows(told.ensembles, sizes, told.present, rows.X, least).labels

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 )
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
-from obliquerules.data.reading import read_target
+from obliquerules.data.model_rows import read_rows
 from obliquerules.losses import LOSSES, area_under_curve
 
 from .counting import group_scores, holding, mean_loss
@@ -129,7 +129,7 @@ def test_mean_predictions_and_targets_of_groups_are_those_of_all_rows(kind, comp
     report = written(model, tmp_path, X, y)
     figures, loss = report["figures"], model.model_.loss
     weight, target = np.array(figures["groups"]["weight"]), np.array(figures["groups"]["target"])
-    assert target.sum() == pytest.approx(read_target(model.model_, y, len(y)).sum(), rel=1e-12)
+    assert target.sum() == pytest.approx(read_rows(model.model_, X, warned=False).target(y).sum(), rel=1e-12)
     for size, spoken, predicted in zip(report["sizes"], figures["spoken"], figures["predicted"], strict=True):
         told = loss.inverse_link(group_scores(report, size)).tolist() if spoken else []
         groups = [(value, 0.0) for value in told] + predicted
@@ -170,7 +170,7 @@ def test_a_column_is_binary_if_zeros_and_ones_occur_and_nothing_else(tmp_path):
 @pytest.mark.parametrize("least", [1, 5, 40])
 def test_figures_on_all_rows_are_short(kind, least, tmp_path):
     model, X, y = fitted(kind)
-    report, target = written(model, tmp_path, X, y, min_count=least), read_target(model.model_, y, len(y))
+    report, target = written(model, tmp_path, X, y, min_count=least), read_rows(model.model_, X, warned=False).target(y)
     for ensemble, measures in zip(model.path_, report["figures"]["measures"], strict=True):
         assert says(measures, model.model_.loss.measures(target, ensemble(X.to_numpy()), np.ones(len(y))))
         assert all(len(repr(abs(number)).replace(".", "").strip("0")) <= 4 for number, _ in measures)

@@ -143,7 +143,7 @@ def test_rows_are_counted_by_levels_and_missing_values(tmp_path):
     model, X, y = learned()
     report = written(model, tmp_path, X, y, min_count=1)
     conditions = list(dict.fromkeys(rule.condition for ensemble in model.path_ for rule in ensemble))
-    block = model.ensemble_.block(model._read(X))
+    block = model.ensemble_.block(model._read(X).X)
     for index, (share, within) in report["figures"]["coverage"].items():
         assert share == pytest.approx(conditions[int(index)](block).mean(), abs=0.000501)
         assert within == 0.0

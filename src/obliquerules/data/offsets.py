@@ -152,18 +152,17 @@ def read_offset(
 
 
 def read_model_offset(model: Model, exposure: Any, offset: Any, n_rows: int) -> Vector | None:
-    """Return the exposure or offset of rows that a fitted model is given; raise if it was fitted to something else.
+    """Return the exposure or offset of rows for a fitted model; raise unless it was fitted with it.
 
-    Without an exposure, predictions are those of an exposure of 1, which are rates. An offset cannot be left out.
+    Without an exposure, predictions are rates: those of an exposure of 1. An offset cannot be left out.
     """
-    found = read_offset(exposure, offset, n_rows, model.path[0].outputs)
-    kind = None if found is None else found.offset.kind
-    fitted = None if model.offset is None else model.offset.kind
-    if kind is None and fitted != "offset":
+    fitted = model.offset
+    if exposure is None and offset is None and (fitted is None or fitted.kind == "exposure"):
         return None if fitted is None else np.ones(n_rows)
-    if kind != fitted or found is None:
-        was = "without exposure and offset" if fitted is None else f"with an {fitted}"
-        now = "needs it here, too" if kind is None else f"takes no {kind}"
+    found = read_offset(exposure, offset, n_rows, model.path[0].outputs)
+    if found is None or fitted is None or found.offset.kind != fitted.kind:
+        was = "without exposure and offset" if fitted is None else f"with an {fitted.kind}"
+        now = "needs it here, too" if found is None else f"takes no {found.offset.kind}"
         raise ValueError(f"The model was fitted {was} and {now}.")
     return found.values
 

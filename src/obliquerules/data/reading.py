@@ -10,38 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.levels import block_of, column_of_objects, recoded
+from obliquerules.data.levels import block_of, column_of_objects
 from obliquerules.data.training_columns import SMALLEST_SIZE, check_size, training_columns
-from obliquerules.data.user_warnings import warn_caller
-from obliquerules.rules import Block, Columns, Model
+from obliquerules.rules import Block, Columns
 from obliquerules.rules.columns import is_finite
 from obliquerules.rules.text.style import column_names
-
-
-def read(
-    X: Any, columns: Columns | None = None, n_columns: int | None = None, *, named: bool = True, reader: str = "The model"
-) -> Block:
-    """Return a table as a block.
-
-    Parameters
-    ----------
-    X : data frame of pandas, polars or pyarrow, array, sparse matrix or array of SciPy, list of rows, or Block
-    columns : Columns, optional
-        The columns that X must have, in this order, and as whose levels it is read. Without them, X says what it holds.
-    n_columns : int, optional
-        How many columns there must be.
-    named : bool, default=True
-        Whether names must be those of ``columns``; columns without names are given these.
-    reader : str
-        The name of the reader in error messages.
-    """
-    block = read_table(X, columns, reader)
-    if n_columns is not None and block.n_columns != n_columns:
-        raise ValueError(f"X has {block.n_columns} features, but {reader} is expecting {n_columns} features as input.")
-    if columns is not None and named and block.names != columns.names:
-        raise ValueError(f"The columns of X must be {', '.join(columns.names)}, as in fit; got {', '.join(block.names)}.")
-    check_not_infinite(block.extremes, block.names)
-    return block if columns is None or block.n_columns != len(columns) else recoded(block, columns)
 
 
 def read_table(
@@ -64,29 +37,24 @@ def read_table(
     from scipy.sparse import issparse
     from sklearn.utils import check_array
 
-    from obliquerules.data.frames import block_of_frame, given_names, special_frame
+    from obliquerules.data.frames import block_of_frame, own_names, special_frame
     from obliquerules.data.sparse import sparse_block
 
     if issparse(X):
         return sparse_block(X if rows is None else X.tocsr()[rows], columns, reader)
     frame = special_frame(X)
     if frame is not None:
-        check_rows(len(frame), reader)
+        if len(frame) == 0:
+            raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {reader}.")
         return block_of_frame(frame if rows is None else frame[rows], ordered)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=reader)
-    given = given_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
+    given = own_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
     names = given or column_names(range(array.shape[1]), None)
     array = array if rows is None else array[rows]
     if array.dtype.kind in "OUS":
         return block_of([column_of_objects(*one) for one in zip(names, array.T.tolist(), strict=True)])
     as_it_is = array.dtype == np.float32 and not in_doubles
     return Block.of_matrix(array if as_it_is else np.asarray(array, dtype=np.float64), names)
-
-
-def check_rows(n_rows: int, reader: str) -> None:
-    """Raise if there are no rows."""
-    if n_rows == 0:
-        raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {reader}.")
 
 
 def read_training(
@@ -127,7 +95,7 @@ def read_training(
 
 def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...]:
     """Return given names; raise unless each column gets one of its own, and none contradicts a name that X has."""
-    from obliquerules.data.frames import given_names
+    from obliquerules.data.frames import own_names
 
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise ValueError(f"feature_names must be a sequence of text, one for each column of X; got {given!r}.")
@@ -136,60 +104,10 @@ def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...
         raise ValueError(f"feature_names has {len(names)} names, but X has {block.n_columns} columns.")
     if "" in names or len(set(names)) < len(names):
         raise ValueError(f"feature_names must give each column a name of its own; got {list(names)}.")
-    own = block.names if isinstance(X, Block) else given_names(X)
+    own = block.names if isinstance(X, Block) else own_names(X)
     if own is not None and own != names:
         raise ValueError("feature_names differs from the names that the columns of X have: rename the columns instead.")
     return names
-
-
-def read_inputs(model: Model, X: Any, reader: str = "The model", *, warned: bool = True) -> Block:
-    """Return inputs as a block of the model's columns."""
-    columns, named = model.columns, model.expected_names is not None
-    block = read(X, columns, len(columns), named=named, reader=reader)
-    if warned:
-        warn_of_new_values(model, block)
-    return block
-
-
-def warn_of_new_values(model: Model, block: Block) -> None:
-    """Warn of missing values and levels unknown to fit."""
-    # Only columns that rules use matter to a prediction.
-    used = set(model.ensemble.used_columns)
-    missing = [f"'{block.column(index).name}'" for index in sorted(block.incomplete & used) if not model.columns[index].missing]
-    levels = [index for index in model.columns.with_levels if index in used]
-    counts = {index: int(np.count_nonzero(block.matrix[:, index] < 0.0)) for index in levels}
-    unseen = [f"'{block.column(index).name}' ({_rows(count)})" for index, count in counts.items() if count]
-    if missing:
-        warn_caller(
-            f"Values are missing in {', '.join(missing)}, which had none in fit: conditions on a missing value do not hold, "
-            "unless they say so."
-        )
-    if unseen:
-        warn_caller(
-            f"Levels that were not seen in fit occur in {', '.join(unseen)}: conditions on levels do not hold for them, and "
-            "negated conditions do."
-        )
-
-
-def _rows(count: int) -> str:
-    return f"{count} row{'' if count == 1 else 's'}"
-
-
-def read_target(model: Model, y: Any, n_rows: int) -> Vector:
-    """Return the targets of rows, of the kind that a model was fitted to, as the numbers that its loss takes."""
-    target = read_numbers(y) if model.labels is None else model.labels.encode(y)
-    if target.shape != (n_rows,):
-        raise ValueError(f"y must have one entry for each of the {n_rows} rows of X; got shape {target.shape}.")
-    return target
-
-
-def read_outcomes(model: Model, y: Any, sample_weight: Any, n_rows: int) -> tuple[Vector, Vector]:
-    """Return targets, as the numbers that the loss of a model takes, and weights; raise if the loss does not take them."""
-    target, weight = read_target(model, y, n_rows), read_weights(sample_weight, n_rows)
-    complaint = model.loss.complaint(target[weight > 0.0])
-    if complaint is not None:
-        raise ValueError(f"y {complaint}.")
-    return target, weight
 
 
 def read_numbers(y: Any) -> Vector:

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from obliquerules.data.sample import Sample
-from obliquerules.learning.method import Method
+from obliquerules.estimators.fitting import Fitting
 from obliquerules.parameters import check_flag, check_real, check_whole
-from obliquerules.rules import Block, Conjunction, Factor, Model, Proposition, Rule, RuleEnsemble, Shortening, Test
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble, Shortening, Test
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.rounding.rounded import Rounding
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.text.parsing import Reader, Typed
 
-
-class Editable(Protocol):
-    """An estimator whose model can be edited."""
-
-    model_: Model
-
-    def _fitted_method(self) -> Method:
-        """Return the method by which weights are fitted."""
-        ...
-
-    def _with(self, model: Model) -> Self:
-        """Return the same estimator with another model."""
-        ...
-
-
-Estimator = TypeVar("Estimator", bound=Editable)
+Estimator = TypeVar("Estimator", bound=Fitting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +194,87 @@ class Editing(Generic[Estimator]):
         step = EditStep(action, rule, new, description, before.complexity, after.complexity, *losses, settings)
         edited = self.model.model_.edited(self.log.followed_by(step, after))
         return Editing(self.model._with(edited), self.sample)
+
+
+class Editable(Fitting):
+    """An estimator whose model is edited or rounded, which gives another estimator."""
+
+    def edit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> Editing[Self]:
+        """Start to edit the rules: drop, add, replace or lock some, and refit the weights.
+
+        This model does not change. Every step is logged with its effect on complexity and loss, and the log is saved with the
+        edited model.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, offset
+            The data on which losses are measured and weights are fitted, preferably those of `fit`.
+
+        Returns
+        -------
+        Editing
+            Its methods `drop`, `add`, `replace`, `lock`, `unlock`, `refit` and `round` return the next `Editing`; its `model`
+            is the edited model.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(random_state=0).fit(X, y).at(14)
+        >>> edited = model.edit(X, y).drop(0).refit().model
+        >>> len(model.ensemble_), len(edited.ensemble_)
+        (5, 4)
+        """
+        rows, seen = self._read_to_learn(X, y, sample_weight, exposure, offset)
+        return Editing(self, Sample.of(rows.X, seen.y, seen.weight, seen.total_offset))
+
+    def rounded(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        digits: int = 3,
+        tolerance: float = 0.0,
+        integers: bool = False,
+        exposure: Any = None,
+        offset: Any = None,
+    ) -> Self:
+        """Return the model with all numbers in few digits; this one does not change.
+
+        The last step of its `edits_` certifies what that changes on the data: how many rows change side of a condition, by how
+        much scores change, and the mean loss before and after. It is saved with the model.
+
+        Parameters
+        ----------
+        X, y, sample_weight, exposure, offset
+            The data on which the certificate holds, preferably those of `fit`.
+        digits : int, default=3
+            The significant digits wanted for rule weights. More are kept if the mean loss would rise by more than 0.1 %.
+        tolerance : float, default=0.0
+            By how much the mean loss may rise. If it may, conditions are shortened further, so that rows may change side, and
+            rule weights may have fewer than ``digits`` digits.
+        integers : bool, default=False
+            Prefer whole numbers of at most 1000 as weights in oblique conditions, where no row changes side.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from obliquerules import LLTBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+        >>> model = LLTBoostRegressor(max_rules=3, random_state=0).fit(X, y).at(10)
+        >>> short = model.rounded(X, y, digits=2)
+        >>> print(short.to_text())
+        +204 if True
+        +7.6 (bmi - 26)
+        +60 (min(s5, 5.34) - 5.34)
+        -25 if bp <= 99.8 & bmi >= 23.25
+        >>> short.edits_[-1].description
+        'round to 2 digits: no row changes side, scores change by 1.044 at most'
+        """
+        editing = self.edit(X, y, sample_weight, exposure=exposure, offset=offset)
+        return editing.round(digits, tolerance=tolerance, integers=integers).model
 
 
 def _but(locked: list[int]) -> str:

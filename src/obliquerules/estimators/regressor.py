@@ -11,11 +11,10 @@ from sklearn.base import RegressorMixin
 
 from obliquerules.arrays import Vector
 from obliquerules.data.reading import read_numbers
-from obliquerules.estimators.dask_predict import dask_predict
-from obliquerules.estimators.rule_model import RuleModel
-from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss, TweedieLoss
+from obliquerules.estimators.fitting import Encoded
+from obliquerules.estimators.rule_model import RuleModel, dask_predict
+from obliquerules.losses import LOSSES, POSITIVE_ONLY, REGRESSION_LOSSES, Loss
 from obliquerules.parameters import check_declared, option, real_between
-from obliquerules.rules import Labels
 
 
 @dataclass(frozen=True)
@@ -49,17 +48,17 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
 
     def _loss(self) -> Loss:
         target = RegressionTarget(self.loss, self.tweedie_power)
-        return TweedieLoss(float(target.tweedie_power)) if target.loss == TweedieLoss.name else LOSSES[target.loss]
+        return LOSSES[target.loss].with_power(float(target.tweedie_power))
 
     def _without_effect(self) -> Collection[str]:
-        return () if self.loss == TweedieLoss.name else ("tweedie_power",)
+        return () if LOSSES[self.loss].takes_power else ("tweedie_power",)
 
-    def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> tuple[Vector, Labels | None]:
+    def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> Encoded:
         target = read_numbers(y)
         complaint = loss.complaint(target[weight > 0.0])
         if complaint is not None:
             raise ValueError(f"y {complaint} (loss='{loss.name}').")
-        return target, None
+        return Encoded(target, loss)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -73,12 +72,12 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         A model that was fitted with an exposure multiplies the prediction by the given one; without one, it is a rate. A model
         that was fitted with an offset needs that of each row.
         """
-        scores, given = self._scores(X, exposure, offset)  # first, because it raises if the model is not fitted
-        return self.model_.means(scores, given)
+        rows = self._read(X).with_offset(exposure, offset)
+        return rows.model.means(rows.scores, rows.given)
 
     def staged_predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Iterator[Vector]:
         """Yield the predictions by each member of `path_`, from the constant to the largest."""
-        return (self.model_.means(*scored) for scored in self._staged_scores(X, exposure, offset))
+        return (self.model_.means(*scored) for scored in self._staged(X, exposure, offset))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:
         """Return the share of the variance of y that predictions explain, R squared."""

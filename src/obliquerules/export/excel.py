@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
-from obliquerules.data.reading import read
+from obliquerules.data.model_rows import read_rows
 from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.sheet_formulas import (
@@ -265,7 +265,7 @@ def _filled(source: Source, rows: Any) -> Matrix:
         has_column = isinstance(frame, nw.DataFrame) and name in frame.columns
         offsets.append(frame[name].cast(nw.Float64).to_numpy() if has_column else None)
         rows = nw.to_native(frame.drop(name)) if has_column else rows
-    inputs = read(rows, source.model.columns, source.n_features, reader="An export to Excel").matrix
+    inputs = read_rows(source.model, rows, "An export to Excel", warned=False).X.matrix
     unknown = np.full(len(inputs), np.nan)
     return np.column_stack([inputs, *[unknown if values is None else values for values in offsets]])
 

@@ -152,18 +152,6 @@ class Facts:
         return f"{name} = {value_text(value)}"
 
 
-def unseen_words(given: Block, block: Block) -> dict[tuple[int, int], Level]:
-    """Return the levels, by row and column, that a table has in its own columns and not in those it was read as."""
-    found: dict[tuple[int, int], Level] = {}
-    for column in () if block.columns is None else block.columns.with_levels:
-        levels = given.column(column).levels
-        for row in np.flatnonzero(block.matrix[:, column] < 0.0).tolist() if levels else ():
-            code = given.matrix[row, column]
-            if code >= 0.0:
-                found[row, column] = (levels or ())[int(code)]
-    return found
-
-
 def value_of(column: Column, number: float) -> Value:
     """Return the value that a column has for a number of a block.
 

@@ -14,10 +14,10 @@ from obliquerules.arrays import Mask, Matrix, Vector
 from obliquerules.data.blocks import RowBlock, RowBlocks
 from obliquerules.data.sample import Sample
 from obliquerules.kernels.class_weights import ClassWeightFinder
-from obliquerules.kernels.rule_weights import WeightFinder, weighted_products
+from obliquerules.kernels.rule_weights import WeightFinder, loss_of_each, weighted_products
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns
 from obliquerules.losses import LOSSES, NO_FORMULA, Loss
-from obliquerules.rules import Block, Conjunction, Factor, Rule, RuleEnsemble
+from obliquerules.rules import Block, RuleEnsemble, Term
 
 # The share of the objective that a further step would win at the end.
 EXACT = 1e-13
@@ -79,7 +79,7 @@ def refit(
     tolerance : float
         With many classes, the share of the objective that a further step would win at the end.
     """
-    fitted = _fitted(start, free)
+    fitted = free_weights(start, free)
     lines, weight, target, offset = patterns.lines, patterns.sums(row_weight), loss.in_shares(y), patterns.offset
     total = patterns.sums((row_weight * target.T).T)
     met = weight > 0.0
@@ -103,8 +103,8 @@ def refit(
     return weights
 
 
-def _fitted(start: Matrix, free: Mask | None) -> Mask:
-    """Return which weights are fitted, in the shape of the start."""
+def free_weights(start: Matrix, free: Mask | None = None) -> Mask:
+    """Return which weights are fitted, in the shape of the start; see `refit`."""
     fitted = (
         np.ones(start.shape, dtype=np.bool_) if start.ndim == 1 else (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
     )
@@ -328,6 +328,16 @@ class PlainFinder:
         return found, losses
 
 
+def losses_of_each(
+    lines: Matrix, last: Matrix, weights: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss
+) -> Vector:
+    """Return the losses of ensembles that differ in their last line, each with weights of its own."""
+    if loss.family != NO_FORMULA:
+        return loss_of_each(lines, last, weights, y, row_weight, offset, loss.family, loss.power)
+    scores = offset + weights[:, :1] + weights[:, 1:-1] @ lines + weights[:, -1:] * last
+    return np.asarray(loss.value(y, scores) @ row_weight)
+
+
 # ---- ensembles -----------------------------------------------------------------------------------------------------------
 
 
@@ -344,21 +354,7 @@ def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | 
     """Return the standard deviation of the factor of each rule where it applies, 1 for the others; None if there is none."""
     if all(rule.factor is None for rule in ensemble):
         return None
-    return np.array([1.0, *(factor_scale(rule, X, weight) for rule in ensemble)])
-
-
-def factor_scale(rule: Rule, X: Block, weight: Vector) -> float:
-    """Return the standard deviation of the factor of a rule over the rows on which its condition holds."""
-    if rule.factor is None:
-        return 1.0
-    held = rule.condition(X) & ~np.isnan(X.matrix[:, rule.factor.column])
-    values, counted = rule.factor(X)[held], weight[held]
-    total = float(np.add.reduce(counted))
-    if total == 0.0:
-        return 1.0
-    mean = float(np.add.reduce(counted * values)) / total
-    spread = math.sqrt(float(np.add.reduce(counted * (values - mean) ** 2)) / total)
-    return spread if 0.0 < spread < math.inf else 1.0
+    return np.array([1.0, *(rule.scale(X, weight) for rule in ensemble)])
 
 
 def or_weights(fires: Mask, y: Vector, row_weight: Vector, ridge: float) -> Vector:
@@ -401,32 +397,30 @@ def refit_path(
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The different terms of the ensembles of a path, each a condition, a factor, or both, with the column of each."""
+    """The different terms of the ensembles of a path, with the column of each."""
 
-    place: dict[tuple[Conjunction, Factor | None], int]
+    place: dict[Term, int]
 
     @classmethod
     def of(cls, path: Sequence[RuleEnsemble]) -> Terms:
         """Return the terms of ensembles."""
-        found = dict.fromkeys((rule.condition, rule.factor) for ensemble in path for rule in ensemble)
+        found = dict.fromkeys(rule.term for ensemble in path for rule in ensemble)
         return cls({term: place for place, term in enumerate(found)})
 
     def columns(self, ensemble: RuleEnsemble) -> list[int]:
         """Return the column of each rule."""
-        return [self.place[rule.condition, rule.factor] for rule in ensemble]
+        return [self.place[rule.term] for rule in ensemble]
 
-    def fires(self, X: Block, columns: set[int]) -> dict[int, Mask]:
-        """Return the rows on which the conditions of some terms hold."""
-        return {column: condition(X) for (condition, _), column in self.place.items() if column in columns}
+    def values(self, X: Block, columns: set[int]) -> dict[int, Any]:
+        """Return the values of some terms: where a condition holds, or the numbers of a slope."""
+        return {column: term(X) for term, column in self.place.items() if column in columns}
 
     def lines(self, X: Block, columns: set[int]) -> Matrix:
         """Return a line of ones, then one for each term with its values, of which only some are filled."""
-        fires = self.fires(X, columns)
         lines = np.empty((1 + len(self.place), len(X)))
         lines[0] = 1.0
-        for (_, factor), column in self.place.items():
-            if column in fires:
-                lines[1 + column] = fires[column] if factor is None else np.where(fires[column], factor(X), 0.0)
+        for column, values in self.values(X, columns).items():
+            lines[1 + column] = values
         return lines
 
 
@@ -448,7 +442,7 @@ def _refit_to_tables(
     used = {column for own in columns for column in own}
 
     def tables(block: RowBlock) -> BlockSums:
-        fires = terms.fires(block.X, used)
+        fires = terms.values(block.X, used)
         return BlockSums(tuple(_pattern_sums([fires[column] for column in own], block, loss) for own in columns))
 
     found = rows.fold(tables).arrays if path else ()
@@ -497,7 +491,7 @@ class _Pass:
         start, scale = ensemble.weight_table, factor_scales(ensemble, some.X, some.weight)
         size = np.ones(len(start)) if scale is None else scale**2
         size[0] = 0.0
-        free = _fitted(start, None)
+        free = free_weights(start)
         newton = Newton(start[free], np.diag(np.multiply.outer(size, penalty)[free]))
         return cls(ensemble, [0, *(1 + column for column in terms.columns(ensemble))], free, newton)
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Vector
-from obliquerules.losses import TweedieLoss
 from obliquerules.parameters import check_text
 from obliquerules.report.figures import figures
 from obliquerules.report.groups import conditions_of, factors_of, spread_sizes
@@ -97,7 +96,7 @@ def payload(
         "title": head.heading(model),
         "about": head.lines(model),
         "loss": model.loss.name,
-        **({"power": model.loss.power} if isinstance(model.loss, TweedieLoss) else {}),
+        **({"power": model.loss.power} if model.loss.takes_power else {}),
         "words": _words(model),
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
         "quoted": _quoted(model.feature_names),

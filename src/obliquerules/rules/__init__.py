@@ -11,7 +11,7 @@ from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.redundancy import simplify
 from obliquerules.rules.rounding.rounded import Rounding
 from obliquerules.rules.rounding.shortening import Shortening
-from obliquerules.rules.rule import Rule
+from obliquerules.rules.rule import Rule, Slope, Term
 from obliquerules.rules.text.bands import BandTable
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
     "Rule",
     "RuleEnsemble",
     "Shortening",
+    "Slope",
+    "Term",
     "Test",
     "simplify",
 ]

@@ -57,6 +57,11 @@ class Conjunction:
         return sum(proposition.complexity for proposition in self.propositions)
 
     @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns of the propositions, in ascending order."""
+        return tuple(sorted({column for proposition in self.propositions for column in proposition.used_columns}))
+
+    @property
     def n_columns(self) -> int:
         """The least number of columns that X must have."""
         return max((1 + max(proposition.used_columns) for proposition in self.propositions), default=0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.factor import Factor
@@ -24,6 +25,65 @@ def as_weight(weight: float | Iterable[float]) -> Weight:
     given = np.asarray(weight, dtype=np.float64)
     # No weight is a negative zero, which prints as zero.
     return float(given + 0.0) if given.ndim == 0 else tuple((given + 0.0).tolist())
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A factor as a term: its value where a condition holds, zero elsewhere, in units of a scale.
+
+    Like a conjunction, it can be asked for its tests; the only one is the slope itself, which nothing can shorten or refine.
+
+    Parameters
+    ----------
+    factor : Factor
+    scale : float, default=1.0
+        In training, the standard deviation of the factor on the rows that meet the condition.
+    incomplete : bool, default=False
+        Whether values of the column are missing: then the origin says what they count as.
+    condition : Conjunction, optional
+    """
+
+    factor: Factor
+    scale: float = 1.0
+    incomplete: bool = False
+    condition: Conjunction = field(default_factory=Conjunction)
+
+    @classmethod
+    def of(cls, factor: Factor, X: Block, row_weight: Vector, condition: Conjunction | None = None) -> Slope:
+        """Return the slope with its scale on some rows: 1 if the factor is constant there."""
+        where = Conjunction() if condition is None else condition
+        held = where(X) & ~np.isnan(X.matrix[:, factor.column])
+        values, counted = factor(X)[held], row_weight[held]
+        total, spread = float(np.add.reduce(counted)), 0.0
+        if total > 0.0:
+            mean = float(np.add.reduce(counted * values)) / total
+            spread = math.sqrt(float(np.add.reduce(counted * (values - mean) ** 2)) / total)
+        return cls(factor, spread if 0.0 < spread < math.inf else 1.0, factor.column in X.incomplete, where)
+
+    @property
+    def complexity(self) -> int:
+        """What is read in factor and condition; see `Factor`."""
+        return self.factor.complexity + (self.incomplete and self.factor.has_origin) + self.condition.complexity
+
+    @property
+    def used_columns(self) -> tuple[int, ...]:
+        """The columns of the condition and of the factor, in ascending order."""
+        return tuple(sorted({self.factor.column, *self.condition.used_columns}))
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[Slope]:
+        return iter((self,))
+
+    def __call__(self, X: Block) -> Vector:
+        """Return the value of each row."""
+        values = self.factor(X) / self.scale
+        return values if not self.condition.propositions else np.where(self.condition(X), values, 0.0)
+
+
+# What has a weight: 0 or 1 for each row, or a number.
+Term = Conjunction | Slope
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +137,11 @@ class Rule:
         return type(self), (self.weight, self.condition, self.factor)
 
     @property
+    def term(self) -> Term:
+        """What the weight is for."""
+        return self.condition if self.factor is None else Slope(self.factor, condition=self.condition)
+
+    @property
     def weights(self) -> tuple[float, ...]:
         """The weight for each score, also if there is only one."""
         return self.weight if isinstance(self.weight, tuple) else (self.weight,)
@@ -110,13 +175,16 @@ class Rule:
     @property
     def used_columns(self) -> tuple[int, ...]:
         """The columns of the condition and of the factor, in ascending order."""
-        used = {column for test in self.condition for column in test.used_columns}
-        return tuple(sorted(used if self.factor is None else used | {self.factor.column}))
+        return self.term.used_columns
 
     @property
     def n_columns(self) -> int:
         """The least number of columns that X must have."""
         return max(self.condition.n_columns, 0 if self.factor is None else self.factor.column + 1)
+
+    def scale(self, X: Block, row_weight: Vector) -> float:
+        """Return the standard deviation of the factor where the condition holds; 1 without a factor."""
+        return 1.0 if self.factor is None else Slope.of(self.factor, X, row_weight, self.condition).scale
 
     def check(self, columns: Columns) -> None:
         """Raise unless the columns hold what condition and factor need: numbers or levels."""

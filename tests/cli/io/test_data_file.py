@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from obliquerules.cli.io.data_file import read_file, read_stream
 from obliquerules.cli.io.text_columns import MISSING_WORDS, Conventions, doubtful
 from obliquerules.data.levels import as_labels, as_numbers, kind_of
-from obliquerules.data.reading import read
+from obliquerules.data.reading import read_table
 from obliquerules.rules.columns import Column
 
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -275,7 +275,7 @@ def test_a_block_of_a_file_is_what_a_data_frame_with_the_same_values_is():
             "d": pd.to_datetime(["2021-03-01", "2021-03-02", None]),
         }
     )
-    ours, theirs = read(content.choose(["n", "b", "t", "d"])), read(frame)
+    ours, theirs = read_table(content.choose(["n", "b", "t", "d"])), read_table(frame)
     np.testing.assert_array_equal(ours.matrix[:, [0, 2, 3]], theirs.matrix[:, [0, 2, 3]])
     assert ours.column(1) == Column("b", (False, True))
     np.testing.assert_array_equal(ours.matrix[:, 1], [1.0, 0.0, np.nan])

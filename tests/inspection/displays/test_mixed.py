@@ -33,7 +33,7 @@ def test_waterfall_says_which_level_a_row_has():
 def test_coverage_of_rules_on_levels():
     model, X, y = fitted_mixed()
     display = CoverageDisplay.from_estimator(model, X)
-    assert display.coverage.tolist() == model.ensemble_.fires(model._read(X)).mean(axis=0).tolist()
+    assert display.coverage.tolist() == model.ensemble_.fires(model._read(X).X).mean(axis=0).tolist()
     assert "(grade at least mid)" in written(display)
     assert clipped(display) == []
     assert clipped(RiskComplexityDisplay.from_estimator(model, X, y)) == []

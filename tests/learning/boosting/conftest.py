@@ -9,5 +9,5 @@ from obliquerules.status_line import Stopwatch
 def still(monkeypatch):
     """Return a stopwatch that stays at zero, which is also that of every estimator."""
     stopwatch = Stopwatch(lambda: 0.0)
-    monkeypatch.setattr("obliquerules.estimators.rule_model.Stopwatch", lambda: stopwatch)
+    monkeypatch.setattr("obliquerules.estimators.fitting.Stopwatch", lambda: stopwatch)
     return stopwatch

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from obliquerules import LLTBoostClassifier, TGBClassifier
-from obliquerules.learning.boosting.class_stage import ClassStage, first_stage
+from obliquerules.learning.boosting.class_stage import ClassStage
+from obliquerules.learning.boosting.loop import first_stage
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES, class_loss
-from obliquerules.rules import Block, Conjunction, Factor, Proposition
+from obliquerules.rules import Block, Conjunction, Factor, Proposition, Slope
 
 LEARNERS = [
     LLTBoostClassifier(max_rules=4),
@@ -48,6 +49,10 @@ def candidate(stage, column=0, threshold=0.2):
     return Candidate(condition, condition(stage.problem.X), 0.0)
 
 
+def gain_of(stage, one):
+    return stage.classes_with_weight([one], np.zeros(1, dtype=np.intp))[1][0]
+
+
 def test_two_classes_have_one_score():
     X, nobody = Block.of_matrix(np.zeros((2, 1))), np.zeros(2, dtype=np.bool_)
     assert type(first_stage(Problem(X, np.array([0.0, 1.0]), np.ones(2), LOSSES["logistic"], 0.0, nobody))) is Stage
@@ -58,10 +63,10 @@ def test_two_classes_have_one_score():
 @settings(max_examples=30)
 def test_a_rule_on_the_other_rows_is_worth_the_same_and_speaks_for_the_same_classes(seed, column, threshold):
     stage = stage_of(seed)
-    covers = candidate(stage, column, threshold).covers
-    (classes, gain), (others, same) = stage.classes_with_weight(covers), stage.classes_with_weight(~covers)
-    assert gain == pytest.approx(same, rel=1e-6, abs=1e-9)
-    assert classes == others
+    one = candidate(stage, column, threshold)
+    classes, gains = stage.classes_with_weight([one, replace(one, covers=~one.covers)])
+    assert gains[0] == pytest.approx(gains[1], rel=1e-6, abs=1e-9)
+    assert np.array_equal(*classes)
 
 
 @given(st.integers(0, 1000))
@@ -69,24 +74,23 @@ def test_a_rule_on_the_other_rows_is_worth_the_same_and_speaks_for_the_same_clas
 def test_the_promised_gain_is_that_of_a_refit_to_second_order(seed):
     # With a large ridge, weights are small, and the second order is all there is.
     stage = stage_of(seed, price=0.0, ridge=1e5)
-    covers = candidate(stage).covers
     grown = stage.with_rule(candidate(stage))
     penalty = 0.5 * (stage.ridges * grown.weights[1:] ** 2).sum()
-    assert stage.training_loss - grown.training_loss - penalty == pytest.approx(stage.classes_with_weight(covers)[1], rel=1e-2)
+    assert stage.training_loss - grown.training_loss - penalty == pytest.approx(gain_of(stage, candidate(stage)), rel=1e-2)
 
 
 def test_the_higher_the_price_the_fewer_classes_does_a_rule_speak_for():
-    covers = candidate(stage_of()).covers
-    counts = [len(stage_of(price=price).classes_with_weight(covers, size=2)[0]) for price in (0.0, 1.0, 3.0, 10.0, 1e9)]
+    one = candidate(stage_of())
+    counts = [stage_of(price=price).classes_with_weight([one])[0].sum() for price in (0.0, 1.0, 3.0, 10.0, 1e9)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > 1
 
 
 def test_a_class_is_taken_if_it_is_worth_as_much_as_the_others_for_each_unit_of_complexity():
     stage = stage_of(price=1e9)
-    covers = candidate(stage, 2).covers
-    (first, alone), (both, together) = stage.classes_with_weight(covers, 2), stage.classes_with_weight(covers, 1000)
-    assert (len(first), len(both)) == (1, 2)
+    several = [candidate(stage, 2)] * 2
+    classes, (alone, together) = stage.classes_with_weight(several, np.array([2, 1000]))
+    assert classes.sum(axis=1).tolist() == [1, 2]
     assert together - alone < alone / 3.0
     assert together - alone > 0.5 * np.log(200)
 
@@ -105,8 +109,8 @@ def test_many_candidates_are_judged_as_each_by_itself():
     stage = stage_of().with_rule(candidate(stage_of()))
     several = [candidate(stage, column, threshold) for column in range(3) for threshold in (-0.5, 0.1, 0.7)]
     for one, (loss, n_weights) in zip(several, stage.expected_losses(several), strict=True):
-        classes, gain = stage.classes_with_weight(one.covers, one.condition.complexity)
-        assert (loss, n_weights) == (max(stage.training_loss - gain, 0.0), len(classes))
+        classes, gain = stage.classes_with_weight([one])
+        assert (loss, n_weights) == (max(stage.training_loss - gain[0], 0.0), classes.sum())
     assert stage.expected_losses([]) == []
 
 
@@ -201,17 +205,15 @@ def test_a_slope_promises_the_gain_of_a_refit_to_second_order(seed):
     one = slope(stage, seed % 3)
     grown = stage.with_rule(one)
     penalty = 0.5 * (stage.ridges * grown.weights[1:] ** 2).sum()
-    assert stage.training_loss - grown.training_loss - penalty == pytest.approx(
-        stage.classes_with_weight(one.covers)[1], rel=1e-2
-    )
+    assert stage.training_loss - grown.training_loss - penalty == pytest.approx(gain_of(stage, one), rel=1e-2)
 
 
 def test_slopes_and_rules_grow_together():
     stage = stage_of(price=0.0)
     for one in (candidate(stage, 0), slope(stage, 1), candidate(stage, 2)):
-        with_weight = stage.classes_with_weight(one.covers, one.condition.complexity)[0]
+        classes = stage.classes_with_weight([one])[0]
         longer = stage.with_rule(one)
-        assert longer.complexity == stage.complexity + len(with_weight) + one.condition.complexity
+        assert longer.complexity == stage.complexity + classes.sum() + one.condition.complexity
         assert longer.training_loss < stage.training_loss
         stage = longer
     np.testing.assert_allclose(stage.ensemble(stage.problem.X), stage.score, atol=1e-9)

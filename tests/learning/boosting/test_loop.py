@@ -12,6 +12,7 @@ from obliquerules.learning.boosting.oblique import ObliqueProposer
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import ValidationSelection
 from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block
 
@@ -193,8 +194,13 @@ def test_a_more_complex_proposal_must_lower_the_held_out_risk_by_the_tolerance()
 
 
 def candidates(*propositions):
-    stage = Stage.constant(STEP_PROBLEM)
-    return [stage.empty_rule().extended(proposition, proposition(STEPS), stage.objective) for proposition in propositions]
+    return [conjunction_of(proposition) for proposition in propositions]
+
+
+def conjunction_of(*propositions):
+    condition = Conjunction(propositions)
+    covers = condition(STEPS)
+    return Candidate(condition, covers, Stage.constant(STEP_PROBLEM).objective(covers))
 
 
 def test_proposals_that_exclude_no_row_or_all_rows_are_passed_over():
@@ -204,7 +210,7 @@ def test_proposals_that_exclude_no_row_or_all_rows_are_passed_over():
 
 def test_a_second_proposition_must_raise_the_objective_by_the_tolerance():
     (shorter,) = candidates(LOW)
-    longer = shorter.extended(HIGH, HIGH(STEPS), Stage.constant(STEP_PROBLEM).objective)
+    longer = conjunction_of(LOW, HIGH)
     rise = longer.objective / shorter.objective - 1.0
     assert rise > 0.1
     options = {"max_propositions": 2, "tolerance": -1.0}  # of the first two, the simpler one is taken

@@ -200,7 +200,8 @@ def test_no_ensemble_that_a_search_grows_has_a_higher_criterion_for_being_refine
 @every_loss
 def test_another_condition_is_the_ensemble_grown_with_it(loss):
     data, other = problem(loss), [Proposition([3], [1.0], 0.4)]
-    changed = stage_of(data, OBLIQUE, BOTH).with_term(0, Candidate(Conjunction(other), Conjunction(other)(data.X), 0.0))
+    stage = stage_of(data, OBLIQUE, BOTH)
+    changed = stage.of_terms((Candidate.of(Conjunction(other), data.X), *stage.terms[1:]), stage.weights)
     grown = stage_of(data, other, BOTH)
     assert changed.conditions == grown.conditions
     np.testing.assert_allclose(changed.weights, grown.weights, rtol=1e-4, atol=1e-6)

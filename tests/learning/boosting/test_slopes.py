@@ -16,13 +16,12 @@ from obliquerules import LLTBoostClassifier, LLTBoostRegressor, LLTBoostRegresso
 from obliquerules.data.reading import read_table
 from obliquerules.data.training_columns import training_columns
 from obliquerules.learning.boosting.boosting import GROWTH_RIDGE
+from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, StepConditions, short_factor, slopes_in
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import InformationSelection
-from obliquerules.learning.boosting.slopes import LinearTerms, SlopeLearner, StepConditions, short_factor, slopes_in
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Slope
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Column, Factor
+from obliquerules.rules import Block, Column, Factor, Slope
 
 from .growing import problem, search_of
 
@@ -40,7 +39,7 @@ def straight(n=300, seed=0, loss="squared"):
 def with_lines(data):
     """Return the search for rules and slopes on a problem."""
     search = search_of(data)
-    lines = LinearTerms.of(data.X, data.row_weight, search.selection)
+    lines = LinearTerms(data.X, data.row_weight, search.selection)
     return replace(search, learner=SlopeLearner(search.learner, lines), record=Record())
 
 
@@ -187,7 +186,7 @@ def test_lines_alone_are_known_even_if_an_oblique_rule_would_come_first():
     search = with_lines(squared(X, y))
     search.learner.lines.note(next(search.grow()), 10, search.record)
     lines = search.record.front[-1]
-    assert sorted(test.used_columns for condition in lines.conditions for test in condition) == [(j,) for j in range(6)]
+    assert sorted(rule.used_columns for rule in lines.ensemble) == [(j,) for j in range(6)]
     assert lines.training_loss < 0.06 * 300
     # Noise is no reason for a slope: the criterion says when to stop.
     noise = with_lines(squared(X, rng.normal(size=300)))
@@ -328,7 +327,7 @@ def test_what_lowers_the_loss_most_comes_first(loss):
     }
     block, ones = training_columns(read_table(X, None, "fit")), np.ones(len(X))
     data = Problem(block, targets[loss], ones, LOSSES[loss], GROWTH_RIDGE, np.zeros(len(X), dtype=bool))
-    lines, record = LinearTerms.of(block, ones, InformationSelection(4.0)), Record()
+    lines, record = LinearTerms(block, ones, InformationSelection(4.0)), Record()
     for stage, longer in itertools.pairwise(lines.grow(Stage.constant(data), 8, record)):
         offered = [*lines.new_slopes(stage), *(one for steps in lines.steps for one in steps.left(stage))]
         assert longer.training_loss == min(stage.with_rule(one).training_loss for one in offered)

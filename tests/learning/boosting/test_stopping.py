@@ -66,7 +66,7 @@ def rows_of(model):
 @pytest.fixture
 def tick(monkeypatch):
     """Let the clock of every estimator tick with each step."""
-    monkeypatch.setattr("obliquerules.estimators.rule_model.Stopwatch", ticking)
+    monkeypatch.setattr("obliquerules.estimators.fitting.Stopwatch", ticking)
 
 
 # A time limit

@@ -9,12 +9,11 @@ from sklearn.datasets import load_diabetes
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
 from obliquerules.data.sample import Sample
-from obliquerules.learning.boosting.boosting import _shorter_slopes
-from obliquerules.learning.boosting.slopes import SHORTENED, short_factor
+from obliquerules.learning.boosting.linear_terms import SHORTENED, short_factor, short_slopes
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Factor
+from obliquerules.rules import Block, Factor, Slope
 
 # Of the range of all scores: how far rounded limits and knots may move a score.
 MOST_MOVED = 0.01
@@ -130,9 +129,7 @@ def test_slopes_stay_different():
     for knot in (501.0, 502.0, 730.0):
         slope = Slope.of(Factor(0, knot, knot), X, ones)
         stage = stage.with_rule(Candidate(slope, slope(X), 0.0))
-    short = stage.with_slopes(
-        _shorter_slopes([stage], Sample(X, data.y, ones, np.arange(1000, dtype=np.uint64), ones))
-    ).refitted()
+    short = stage.with_slopes(short_slopes([stage], Sample(X, data.y, ones, np.arange(1000, dtype=np.uint64), ones)))
     assert [slope.factor.origin for slope in short.conditions] == [500.0, 502.0, 730.0]
     for slope, column in ((term.condition, term.covers) for term in short.terms):
         np.testing.assert_array_equal(slope(X), column)

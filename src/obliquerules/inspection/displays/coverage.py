@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
-from obliquerules.data.reading import read_inputs
+from obliquerules.data.model_rows import read_rows
 from obliquerules.inspection.displays import drawing
 
 LABEL_WIDTH = 2.8  # in inches
@@ -81,7 +81,7 @@ class CoverageDisplay:
         """
         model = drawing.fitted_model(estimator)
         ensemble = model.ensemble
-        fires = ensemble.fires(read_inputs(model, X))
+        fires = ensemble.fires(read_rows(model, X).X)
         display = cls(
             rules=tuple(rule.describe(ensemble.columns, outputs=ensemble.outputs) for rule in ensemble),
             weights=ensemble.weight_table[1:],

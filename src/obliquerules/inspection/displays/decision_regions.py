@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
+from obliquerules.data.model_rows import read_rows
 from obliquerules.data.offsets import model_offset
-from obliquerules.data.reading import read_inputs, read_target
 from obliquerules.inspection.displays import class_map, drawing
 from obliquerules.inspection.displays.cells import cut, edges, middles
 from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
@@ -172,8 +172,9 @@ class DecisionRegionsDisplay:
         DecisionRegionsDisplay
         """
         model = drawing.fitted_model(estimator)
-        block = read_inputs(model, X)
-        target = None if y is None else _comparable(model, read_target(model, y, len(block)), given)
+        rows = read_rows(model, X)
+        block = rows.X
+        target = None if y is None else _comparable(model, rows.target(y), given)
         plane = _plane(model, block, _two_columns(model, features), fixed or {})
         facets = _facets(model, plane)
         steps, boundary = _borders(model, plane, facets)

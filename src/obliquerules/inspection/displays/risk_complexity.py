@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import model_offset
-from obliquerules.data.reading import read_inputs, read_target
+from obliquerules.data.model_rows import read_rows
 from obliquerules.inspection.displays import drawing
 from obliquerules.rules import Model, RuleEnsemble
 
@@ -207,14 +206,13 @@ def _rows(training: Data, test: Data) -> dict[str, Data]:
 
 def _risks(model: Model, ensembles: Iterable[RuleEnsemble], X: Any, y: Any, given: Any) -> Vector:
     """Return the risk of each ensemble, as users know it."""
-    matrix = read_inputs(model, X)
-    target, weight = read_target(model, y, len(matrix)), np.ones(len(matrix))
-    amounts = model_offset(model, given, len(matrix))
+    rows = read_rows(model, X).with_given(given)
+    target, weight, amounts = rows.target(y), np.ones(len(rows)), rows.given
     # Under a log link, an exposure is an offset on the scale of scores.
     offset = (
         np.log(amounts) if amounts is not None and model.offset is not None and model.offset.kind == "exposure" else amounts
     )
-    risks = [model.loss.risk(target, ensemble(matrix, offset), weight) for ensemble in ensembles]
+    risks = [model.loss.risk(target, ensemble(rows.X, offset), weight) for ensemble in ensembles]
     return model.loss.shown_risk(np.array(risks))
 
 

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from obliquerules.arrays import Vector
-from obliquerules.data.offsets import model_offset
-from obliquerules.data.reading import read_inputs, read_table
+from obliquerules.data.model_rows import read_rows
 from obliquerules.inspection.classes import difference, weights_of
 from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain, reasons_without_margins
-from obliquerules.inspection.variables import unseen_words
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.text.style import PLAIN
@@ -117,14 +115,12 @@ class WaterfallDisplay:
         WaterfallDisplay
         """
         model = drawing.fitted_model(estimator)
-        block = read_inputs(model, X)
-        rows = range(len(block))
+        rows = read_rows(model, X).with_given(given)
         if not -len(rows) <= row < len(rows):
             raise ValueError(f"row must be the position of one of the {len(rows)} rows of X; got {row!r}.")
-        words = unseen_words(read_table(X, model.columns).rows([row]), block.rows([row]))
-        amounts = model_offset(model, given, len(rows))
-        amount = None if amounts is None else amounts[[row]]
-        explanation = replace(explain(model, block.rows([row]), words, amount, versus=versus)[0], row=rows[row])
+        one = rows.rows([row])
+        explanation = explain(model, one.X, one.unseen_levels, one.given, versus=versus)[0]
+        explanation = replace(explanation, row=row % len(rows))
         if (two := explanation.between) is not None:
             name = f"probability of {model.class_word(two.first)} rather than {model.class_word(two.second)}"
             return cls(explanation, LOSSES["logistic"], name).plot(ax, all_rules=all_rules)

@@ -16,18 +16,16 @@ from sklearn.utils import check_random_state
 from obliquerules.arrays import Mask
 from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
-from obliquerules.learning.boosting.class_stage import first_stage
 from obliquerules.learning.boosting.design_matrix import Inputs
 from obliquerules.learning.boosting.learner import Learner
-from obliquerules.learning.boosting.loop import CriterionSearch, boost
+from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, short_slopes
+from obliquerules.learning.boosting.loop import CriterionSearch, boost, first_stage
 from obliquerules.learning.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
 from obliquerules.learning.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.selection import InformationSelection, ObjectiveSelection, Selection, ValidationSelection
-from obliquerules.learning.boosting.slopes import LinearTerms, SlopeLearner, short_factor
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
 from obliquerules.learning.boosting.stage import Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
 from obliquerules.learning.label_order import grow_in_class_order
 from obliquerules.learning.method import Growth, Method, Task
@@ -41,7 +39,7 @@ from obliquerules.learning.ridge_estimate import (
 )
 from obliquerules.learning.shorten import exactness, readable_path, shortened_path
 from obliquerules.parameters import AUTO, flag, flag_or_word, jobs, real, real_or_auto, real_or_none, seed, verbosity, whole
-from obliquerules.rules import Factor, RuleEnsemble
+from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.path_table import pareto
 
 Boosted = TypeVar("Boosted", bound="Boosting")
@@ -245,8 +243,8 @@ class Boosting(Method):
     def _ensembles(self, stages: list[Stage], task: Task, workers: Workers) -> list[RuleEnsemble]:
         """Return the path as ensembles, with slopes in short numbers."""
         # Short numbers depend on units, which must not decide what is on the path.
-        short = _shorter_slopes(stages, task.sample)
-        stages = workers.each(lambda stage: stage.with_slopes(short).refitted(), stages) if short else stages
+        short = short_slopes(stages, task.sample)
+        stages = workers.each(lambda stage: stage.with_slopes(short), stages) if short else stages
         return [stage.ensemble for stage in stages]
 
     def _with_ridges(
@@ -358,7 +356,7 @@ class Boosting(Method):
         """Return the growth of rules and slopes by a criterion and the search that goes on from there; none for lines alone."""
         X, weight = task.sample.X, task.sample.weight
         if self.linear_terms == ONLY:
-            return LinearTerms.of(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
+            return LinearTerms(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
         conditions = SoftConditions(Inputs(X, weight), weight)
         if not problem.loss.by_class:
             least = LEAST_REFITTED_BESIDE_SLOPES if self.linear_terms else LEAST_REFITTED
@@ -366,7 +364,7 @@ class Boosting(Method):
             problem = replace(problem, smoothed_loss=SmoothedLoss(conditions, problem.size), most_refitted=most_refitted)
         learner = self.strategy.learner(self, task.sample)
         if self.linear_terms:
-            lines = LinearTerms.of(X, weight, selection)
+            lines = LinearTerms(X, weight, selection)
             lines.note(first_stage(problem), self.max_rules, record)
             learner = SlopeLearner(learner, lines)
         if problem.loss.by_class:  # conditions of many classes are not refined
@@ -455,13 +453,3 @@ def _once(work: Callable[[Stage], Any], stage: Stage) -> Any:
     found = work(stage)
     stage.clear_cache()
     return found
-
-
-def _shorter_slopes(stages: list[Stage], sample: Sample) -> dict[Slope, Candidate]:
-    """Return each slope with shorter numbers, unless another has them."""
-    short: dict[Factor, Slope] = {}
-    for slope in dict.fromkeys(one for stage in stages for one in stage.conditions if isinstance(one, Slope)):
-        factor = short_factor(slope.factor, sample.X)
-        short[slope.factor if factor in short else factor] = slope
-    others = {slope: Slope.of(factor, sample.X, sample.weight) for factor, slope in short.items()}
-    return {slope: Candidate(other, other(sample.X), 0.0) for slope, other in others.items()}

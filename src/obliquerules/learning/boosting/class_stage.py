@@ -1,4 +1,4 @@
-"""Class stages: the ensemble in training with many classes, whose rules are shared and speak for few of them."""
+"""Class stage: an ensemble in training with many classes, whose rules are shared and have weights for few of them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.kernels.rule_weights import weighted_products
-from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
-from obliquerules.learning.boosting.stage import Problem, Stage, View, rule_of
+from obliquerules.learning.boosting.objective import Objective
+from obliquerules.learning.boosting.stage import Problem, Stage, View, objective_of
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import cached
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
 from obliquerules.learning.refit import EXACT, JUDGED, TINY, refit, whitened
-from obliquerules.rules import RuleEnsemble
 
-# The number of candidates to refit at a time.
+# The number of candidates to refit at a time: many classes propose much the same.
 MOST_REFITTED = 5
-
-
-def first_stage(problem: Problem) -> Stage:
-    """Return the stage without rules: the best constant, or one for each class."""
-    return ClassStage.constant(problem) if problem.loss.by_class else Stage.constant(problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +35,7 @@ class ClassView:
         return self.stage.problem
 
     @property
-    def pattern(self) -> NDArray[np.intp]:
+    def pattern(self) -> Positions:
         """The firing pattern of each row."""
         return self.stage.pattern
 
@@ -67,13 +60,13 @@ class ClassView:
         mean = self.stage.means[self.pattern, self.output]
         return np.asarray(self.problem.learning_weight * mean * (1.0 - mean))
 
-    def whitened(self, hessian: Vector) -> Vector:
-        """Return the design of the rules that speak for the class, in coordinates in which their Hessian is the identity."""
+    def whitened(self, hessian: Vector) -> Matrix:
+        """Return the whitened design of the rules with a weight for the class."""
         design = np.ascontiguousarray(self.stage.design[:, self.stage.support[:, self.output]])
         return whitened(design, self.stage.patterns.sums(hessian), self.ridge)
 
     @cached
-    def curvature(self) -> Vector:
+    def curvature(self) -> Matrix:
         """The lines of `Stage.curvature`, for the score of the class."""
         hessian = self.learning_hessian
         directions = self.stage.patterns.of_rows(self.whitened(hessian)).T
@@ -82,7 +75,7 @@ class ClassView:
     @cached
     def objective(self) -> Objective:
         """The objective that a rule for the class should maximise."""
-        return OBJECTIVES[self.problem.objective](self)
+        return objective_of(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +97,7 @@ class ClassStage(Stage):
     """An ensemble in training, with a score for each class.
 
     The weights have a column for each class. To score K classes it takes K - 1 numbers, but all K are kept: then a rule can
-    speak for any single class, and no class is the one to which the others are compared. The constants add up to zero.
+    have a weight for any single class, and no class is the one to which the others are compared. The constants add up to zero.
 
     Attributes
     ----------
@@ -124,21 +117,21 @@ class ClassStage(Stage):
     def constant(cls, problem: Problem) -> ClassStage:
         """Return the stage without rules: the best constants."""
         n, best = len(problem.y), problem.loss.best_constant(problem.y, problem.learning_weight)
-        support = np.ones((1, len(best)), dtype=np.bool_)
+        problem, support = replace(problem, most_refitted=MOST_REFITTED), np.ones((1, len(best)), dtype=np.bool_)
         patterns = FiringPatterns(np.ones((1, 1)), np.zeros(n, dtype=np.intp)).with_offset(problem.offset)
         stage = cls(problem, (), patterns, best[None, :], support)
-        return stage if problem.offset is None else stage.with_exact_weights()
+        return stage if problem.offset is None else stage.refitted()
 
-    @property
-    def views(self) -> tuple[View, ...]:
-        """The stage as each class sees it."""
-        return self._views
+    # ---- derivatives of the loss
 
-    def views_for(self, current: Candidate) -> tuple[View, ...]:
-        """Return the views of the classes that a condition speaks for, with which it goes on; of all, if it is empty."""
-        followed = (
-            self.classes_with_weight(current.covers, current.condition.complexity)[0] if len(current.condition) else self.focus
-        )
+    def views(self, current: Candidate | None = None) -> Sequence[View]:
+        """Return the stage as each class sees it for which a condition has a weight; of all, if it is empty."""
+        if current is None:
+            return self._views
+        if not current.tests:
+            followed = self.focus
+        else:
+            followed = tuple(np.flatnonzero(self.classes_with_weight([current])[0][0]).tolist())
         return tuple(self._views[output] for output in followed) or self._views
 
     @cached
@@ -156,14 +149,13 @@ class ClassStage(Stage):
         return np.asarray(self.problem.ridge)
 
     @cached
-    def means(self) -> Vector:
+    def means(self) -> Matrix:
         """The probability of each class for each pattern."""
-        score = self.design @ self.weights
-        offset = self.patterns.offset
+        score, offset = self.design @ self.weights, self.patterns.offset
         return self.problem.loss.inverse_link(score if offset is None else score + offset)
 
     @cached
-    def gradient(self) -> Vector:
+    def gradient(self) -> Matrix:
         """The weighted derivative of the loss with respect to each score of each row; zero on held-out rows."""
         return np.asarray(self.problem.learning_weight[:, None] * (self.means[self.pattern] - self.problem.shares))
 
@@ -177,8 +169,8 @@ class ClassStage(Stage):
         """The share of its full price that a unit of complexity costs here.
 
         A path goes on where no rule is worth the full price, and then the price is what the last rule was worth: otherwise
-        rules would speak for one class each, because the second would have to be worth more than the first. It is never below
-        that of the Bayesian information criterion.
+        each rule would have a weight for one class, because the second would have to be worth more than the first. It is never
+        below that of the Bayesian information criterion.
         """
         full = self.problem.price
         return float(self._price_at(self.rate)) / full if full > 0.0 else 1.0
@@ -187,12 +179,7 @@ class ClassStage(Stage):
         """Return the price of a unit of complexity where that is what it lowers the loss by, within bounds."""
         return np.minimum(np.maximum(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
 
-    @property
-    def most_refitted(self) -> int:
-        """The number of candidates to refit at a time: many classes propose much the same."""
-        return MOST_REFITTED
-
-    # ---- the classes for which a rule speaks
+    # ---- the classes for which a rule has a weight
 
     def pull(self, covers: Mask) -> Vector:
         """Return the sum of the gradient over these rows for each class: the expected number of rows less the observed one."""
@@ -204,7 +191,7 @@ class ClassStage(Stage):
         return np.asarray(np.bincount(self.problem.codes, weight, self.support.shape[1]), dtype=np.float64)
 
     @cached
-    def _lines(self) -> Vector:
+    def _lines(self) -> Matrix:
         """A line of ones, then one for each class with its means."""
         return np.ascontiguousarray(np.vstack([np.ones(len(self.means)), self.means.T]))
 
@@ -217,27 +204,24 @@ class ClassStage(Stage):
         return expected - np.array([self._observed(weight) for weight in weights]), hessian
 
     @cached
-    def _freed(self) -> Vector:
+    def _inverse_of_constants(self) -> Matrix:
         """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
         total = self._derivatives([self.problem.learning_weight])[1][0]
         size = max(float(np.trace(total)), np.finfo(np.float64).tiny / TINY)
         inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
         return np.asarray(inverse, dtype=np.float64)
 
-    def classes_with_weight(self, covers: Mask, size: int = 0) -> tuple[list[int], float]:
-        """Return the classes that a rule on these rows should speak for, and by how much it would lower the penalised loss.
+    def classes_with_weight(self, candidates: Sequence[Candidate], sizes: Positions | None = None) -> tuple[Mask, Vector]:
+        """Return for which classes rules should have a weight, and by how much each rule would lower the penalised loss.
 
         Both are to second order, with the constants free and the other rules fixed. Classes are taken one at a time, always the
         one that lowers the loss most, as long as each is worth its price or, for its unit of complexity, as much as the others
-        are for theirs; ``size`` is the complexity of the condition.
+        are for theirs; ``sizes`` are the complexities of the conditions.
         """
-        with_weight, gain = self._classes_of_each([covers], np.array([size]))
-        return np.flatnonzero(with_weight[0]).tolist(), float(gain[0])
-
-    def _classes_of_each(self, covers: Sequence[Mask], sizes: NDArray[np.intp]) -> tuple[Mask, Vector]:
-        """Return what `classes_with_weight` says of each of several rules: which classes, and the gain."""
-        pull, left, least = self._room_for_each(covers)
-        with_weight, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
+        if sizes is None:
+            sizes = np.array([candidate.condition.complexity for candidate in candidates])
+        pull, left, least = self._without_constants(candidates)
+        chosen, gain, going = np.zeros(pull.shape, dtype=np.bool_), np.zeros(len(pull)), np.arange(len(pull))
         for n_taken in range(pull.shape[1]):
             # What is left of a class that is taken, or of one that follows from those, is rounding error.
             own = left.diagonal(axis1=1, axis2=2)
@@ -248,118 +232,92 @@ class ClassStage(Stage):
             if not goes.any():
                 break
             going, best = going[goes], best[goes]
-            with_weight[going, best] = True
+            chosen[going, best] = True
             gain[going] += most[goes]
-            pull, left, least = *_with_class(best, pull[goes], left[goes]), least[goes]
-            pull[with_weight[going]] = 0.0
-        return with_weight, gain
+            # Eliminate the chosen class of each rule from its gradient and Hessian.
+            pull, left, least, rules = pull[goes], left[goes], least[goes], np.arange(len(best))
+            column = left[rules, :, best] / left[rules, best, best][:, None]
+            pull = pull - column * pull[rules, best][:, None]
+            left = left - column[:, :, None] * left[rules, best][:, None, :]
+            pull[chosen[going]] = 0.0
+        return chosen, gain
 
-    def _room_for_each(self, covers: Sequence[Mask]) -> tuple[Vector, Vector, Vector]:
+    def _without_constants(self, candidates: Sequence[Candidate]) -> tuple[Vector, Vector, Vector]:
         """Return gradients, Hessians (constants profiled out) and least curvatures of several rules."""
-        weighted = [one * self.problem.learning_weight for one in covers]
+        weighted = [one.covers * self.problem.learning_weight for one in candidates]
         pull, part = self._derivatives(weighted)
         ridges, whole = np.diag(self.ridges), part
-        if any(one.dtype != np.bool_ for one in covers):
+        if any(one.is_slope for one in candidates):
             # The square of 0 or 1 is the same, that of a slope is not.
-            whole = self._derivatives([one * weight for one, weight in zip(covers, weighted, strict=True)])[1]
+            whole = self._derivatives([one.covers * weight for one, weight in zip(candidates, weighted, strict=True)])[1]
         own = whole.diagonal(axis1=1, axis2=2)
         least = np.maximum(1e-9 * (own + self.ridges), np.finfo(np.float64).tiny)
-        return pull, whole - part @ self._freed @ part + ridges, least
+        return pull, whole - part @ self._inverse_of_constants @ part + ridges, least
 
-    def gains(self, columns: Sequence[Any]) -> Vector:
+    def gains(self, candidates: Sequence[Candidate]) -> Vector:
         """Return by how much each term would lower the penalised loss to second order."""
-        return self._classes_of_each(columns, np.ones(len(columns), dtype=np.intp))[1] if len(columns) else np.zeros(0)
+        ones = np.ones(len(candidates), dtype=np.intp)
+        return self.classes_with_weight(candidates, ones)[1] if candidates else np.zeros(0)
 
     def expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
+
+        def expected(share: slice) -> list[tuple[float, int]]:
+            if not candidates[share]:
+                return []
+            chosen, gain = self.classes_with_weight(candidates[share])
+            losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(chosen.sum(axis=1), 1)
+            return list(zip(losses.tolist(), counts.tolist(), strict=True))
+
         workers = self.problem.workers
-        found = workers.each(lambda some: self._expected_losses(candidates[some]), workers.shares(len(candidates)))
-        return [one for some in found for one in some]
+        return [one for some in workers.each(expected, workers.shares(len(candidates))) for one in some]
 
-    def _expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
-        if not candidates:
-            return []
-        sizes = np.array([candidate.condition.complexity for candidate in candidates])
-        with_weight, gain = self._classes_of_each([candidate.covers for candidate in candidates], sizes)
-        losses, counts = np.maximum(self.training_loss - gain, 0.0), np.maximum(with_weight.sum(axis=1), 1)
-        return list(zip(losses.tolist(), counts.tolist(), strict=True))
+    # ---- other ensembles, with refitted weights
 
-    # ---- fitting
-
-    def _extended(self, candidate: Candidate, tolerance: float) -> tuple[Patterns, Mask, Vector]:
-        """Return patterns, support and weights with one more rule."""
+    def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
+        """Return the next stage, with the candidate and refitted weights."""
         patterns: Patterns
+        chosen = self.classes_with_weight([candidate])[0]
+        support, start = np.vstack([self.support, chosen]), np.vstack([self.weights, np.zeros(chosen.shape)])
         if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
             patterns = RowPatterns((*self.terms, candidate), len(self.problem.y), self.problem.offset)
         else:
             patterns = self.patterns.extended(candidate.covers)
-        with_weight = np.zeros(self.support.shape[1], dtype=np.bool_)
-        with_weight[self.classes_with_weight(candidate.covers, candidate.condition.complexity)[0]] = True
-        support = np.vstack([self.support, with_weight])
-        start = np.vstack([self.weights, np.zeros(len(with_weight))])
-        return patterns, support, self._refitted(patterns, start, support, tolerance)
-
-    def _refitted(self, patterns: Patterns, start: Vector, support: Mask, tolerance: float = EXACT) -> Vector:
-        targets = (self.problem.shares, self.problem.learning_weight, self.problem.loss)
-        return refit(patterns, *targets, self.ridges, start, free=support, tolerance=tolerance)
-
-    def held_out_risk(self, candidate: Candidate) -> float:
-        """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
-        problem = self.problem
-        patterns, _, weights = self._extended(candidate, JUDGED)
-        rows = problem.held_out
-        score = problem.shifted((patterns.design @ weights)[patterns.pattern[rows]], rows)
-        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
-
-    def with_rule(self, candidate: Candidate, tolerance: float = EXACT) -> ClassStage:
-        """Return the next stage, with the candidate and refitted weights."""
-        patterns, support, weights = self._extended(candidate, tolerance)
+        weights = self._class_weights(patterns, start, support, tolerance)
         conditions = (*self.conditions, candidate.condition)
         grown = ClassStage(self.problem, conditions, patterns, weights, support, rate=self.rate)
-        size = int(support[-1].sum()) + candidate.condition.complexity
+        size = int(chosen.sum()) + candidate.condition.complexity
         # A rule in the place of another is worth more than the last one: what it takes over was there before.
         rated = grown if self.focus else replace(grown, rate=(self.training_loss - grown.training_loss) / size)
         vars(rated).update(training_loss=grown.training_loss, complexity=self.complexity + size)
         return rated
 
     def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
-        """Return the next stage with each of some candidates, with weights just good enough to judge them."""
+        """Return the next stage with each of some candidates, with weights just good enough to score it."""
         return self.problem.workers.each(lambda candidate: self.with_rule(candidate, JUDGED).scored(), candidates)
 
     def refitted(self) -> ClassStage:
         """Return the stage with its weights fitted anew."""
-        return self.with_exact_weights()
+        return replace(self, weights=self._class_weights(self.patterns, self.weights, self.support))
 
     def with_exact_weights(self) -> ClassStage:
-        """Return the stage with exact weights."""
-        weights = self._refitted(self.patterns, self.weights, self.support)
-        return replace(self, weights=weights)
+        """Return the stage of a quick fit with exact weights."""
+        return self.refitted()
 
     def without(self, index: int) -> ClassStage:
-        """Return the stage without one of its rules, with the other weights refitted, for another rule on the same classes."""
+        """Return the stage without one of its rules, for another rule on the same classes."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
-        patterns = self._patterns_of(left, self.terms[:index] + self.terms[index + 1 :])
-        weights = self._refitted(patterns, self.weights[left], self.support[left])
+        if isinstance(self.patterns, RowPatterns):
+            # Without its only slope, an ensemble stays one of rows until it is grown anew.
+            patterns: Patterns = replace(self.patterns, terms=self.terms[:index] + self.terms[index + 1 :])
+        else:
+            patterns = self.patterns.of_columns(left)
+        weights = self._class_weights(patterns, self.weights[left], self.support[left])
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
         focus = tuple(np.flatnonzero(self.support[index + 1]).tolist())
         return ClassStage(self.problem, conditions, patterns, weights, self.support[left], focus, self.rate)
 
-    def _patterns_of(self, left: list[int], terms: tuple[Candidate, ...]) -> Patterns:
-        """Return patterns of some of the columns."""
-        if isinstance(self.patterns, RowPatterns):
-            # Without its only slope, an ensemble stays one of rows until it is grown anew.
-            return RowPatterns(terms, len(self.problem.y), self.problem.offset)
-        return self.patterns.of_columns(left)
-
-    @property
-    def ensemble(self) -> RuleEnsemble:
-        """The ensemble as a value."""
-        rules = [rule_of(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
-        return RuleEnsemble(rules, self.weights[0], self.problem.X.columns, self.problem.outputs)
-
-
-def _with_class(best: NDArray[np.intp], pull: Vector, left: Vector) -> tuple[Vector, Vector]:
-    """Eliminate the chosen class of each rule from its gradient and Hessian."""
-    rules = np.arange(len(best))
-    column = left[rules, :, best] / left[rules, best, best][:, None]
-    return pull - column * pull[rules, best][:, None], left - column[:, :, None] * left[rules, best][:, None, :]
+    def _class_weights(self, patterns: Patterns, start: Matrix, support: Mask, tolerance: float = EXACT) -> Matrix:
+        """Return the best weights for patterns, without held-out rows."""
+        targets = self.problem.shares, self.problem.learning_weight, self.problem.loss
+        return refit(patterns, *targets, self.ridges, start, free=support, tolerance=tolerance)

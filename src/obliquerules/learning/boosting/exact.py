@@ -44,14 +44,14 @@ class ExactLearner:
     def conditions(self, stage: Stage, record: Record) -> Iterator[Candidate]:
         """Yield the best condition of one proposition, of two, and so on, without those that do not raise the objective."""
         deadline, nodes_left = time.perf_counter() + record.seconds_left, self.max_nodes
-        searches = {(view, sign): self._search(view, sign) for view in stage.views for sign in SIGNS}
+        searches = {(view, sign): self._search(view, sign) for view in stage.views() for sign in SIGNS}
         greedy, best = dict.fromkeys(searches, stage.empty_rule()), None
         for length in range(1, self.max_propositions + 1):
             before = best
             for (view, sign), search in searches.items():
                 # The greedy condition is a good start, on which the search can only improve.
                 grown = greedy[view, sign] = self._extended(stage, greedy[view, sign], sign, view)
-                if len(grown.condition):
+                if grown.tests:
                     best = _better(best, grown)
                 found, nodes, ended = search.run(length, best.objective if best else 0.0, nodes_left, deadline)
                 nodes_left -= nodes

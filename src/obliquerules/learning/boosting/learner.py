@@ -13,7 +13,7 @@ from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.selection import Selection
 from obliquerules.learning.boosting.stage import Stage, View
 from obliquerules.learning.boosting.terms import Candidate, complement
-from obliquerules.rules import Test
+from obliquerules.rules import Conjunction, Test
 
 
 class Learner(Protocol):
@@ -74,7 +74,7 @@ class GreedyLearner:
         for signs in self.signs:
             grown = self.grow(stage, signs, selection, record)
             # A rule on the rows of another would change nothing, and the next round would find it again.
-            if len(grown.condition) and not stage.has_rule_on(grown.covers):
+            if grown.tests and not stage.has_rule_on(grown.covers):
                 yield grown
 
     def grow(self, stage: Stage, signs: Signs, selection: Selection, record: Record) -> Candidate:
@@ -112,14 +112,14 @@ def longer_conditions(
     classes, propositions follow the gradient of each of those that the condition may speak for, or of those in ``views``.
     """
     rows = np.flatnonzero(current.covers)
-    proposed = (found for view in views or stage.views_for(current) for found in proposer.propose(view, signs[0], rows))
+    proposed = (found for view in views or stage.views(current) for found in proposer.propose(view, signs[0], rows))
     learning = stage.problem.learning_weight > 0.0
     objective = stage.objective if objectives else lambda _: 0.0
-    both_sides = len(signs) == 2 and len(current.condition) > 0
+    both_sides = len(signs) == 2 and len(current.tests) > 0
     n_learning = np.count_nonzero(current.covers & learning)
     for proposition, holds in proposed:
         for side in (holds, ~holds) if both_sides else (holds,):
             covers = current.covers & side
             if 0 < np.count_nonzero(covers & learning) < n_learning and (repeats or not stage.has_rule_on(covers)):
                 test = proposition if side is holds else complement(proposition, stage.problem.X)
-                yield current.extended(test, covers, objective)
+                yield Candidate(Conjunction((*current.tests, test)), covers, objective(covers))

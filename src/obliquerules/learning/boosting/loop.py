@@ -8,16 +8,15 @@ from functools import partial
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.learning.boosting.class_stage import first_stage
+from obliquerules.learning.boosting.class_stage import ClassStage
 from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.selection import InformationSelection, Selection
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate
-from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.rules import Conjunction, Proposition, Slope, Test
 
 # Maximum number of refinement steps after a rule is added.
 STEPS = 8
@@ -30,6 +29,11 @@ STEPS_AFTER_SIMPLIFYING = 4
 WITHIN = 1.2
 
 
+def first_stage(problem: Problem) -> Stage:
+    """Return the stage without rules: the best constant, or one for each class."""
+    return ClassStage.constant(problem) if problem.loss.by_class else Stage.constant(problem)
+
+
 def boost(
     problem: Problem, learner: Learner, selection: Selection, max_rules: int, record: Record | None = None
 ) -> Iterator[Stage]:
@@ -38,19 +42,16 @@ def boost(
     Ends early if no further rule can be found, or if time is up. The ensembles, and what learner and selection find, go into
     the record.
     """
-    met = Record() if record is None else record
-
-    def next_rule(stage: Stage) -> Candidate | None:
-        return best_rule(stage, learner, selection, met)
-
+    record = Record() if record is None else record
+    next_rule = partial(best_rule, learner=learner, selection=selection, record=record)
     stage = first_stage(problem)
-    yield met.note_grown(stage)
+    yield record.note_grown(stage)
     for _ in range(max_rules):
         rule = next_rule(stage)
         if rule is None:
             return
         stage = selection.revise(stage.with_rule(rule), next_rule)
-        yield met.note_grown(stage)
+        yield record.note_grown(stage)
 
 
 def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Record) -> Candidate | None:
@@ -137,43 +138,41 @@ def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
     best: dict[int, Stage] = {}
     for smaller in sorted(simplified(stage, refiner), key=attrgetter("selection_loss")):
         best.setdefault(smaller.complexity, smaller)
-    within = [one for size, one in best.items() if one.selection_loss <= _limit(size, record)]
+    within = []
+    for size, one in best.items():
+        least = min(known.selection_loss for known in record.front if known.complexity <= size)
+        if one.selection_loss <= WITHIN * least:
+            within.append(one)
     refined = stage.problem.workers.each(partial(refiner.refined, n_steps=STEPS_AFTER_SIMPLIFYING), within)
-    for one in (*within, *refined):
-        if one is not None:
-            record.note_fitted(one)
-
-
-def _limit(size: int, record: Record) -> float:
-    """Return the largest loss at which an ensemble of some size is refined."""
-    return WITHIN * min(one.selection_loss for one in record.front if one.complexity <= size)
+    for found in (*within, *refined):
+        if found is not None:
+            record.note_fitted(found)
 
 
 def simplified(stage: Stage, refiner: Refiner) -> list[Stage]:
     """Return the ensembles with one rule, one condition, or one variable of a condition less, with refitted weights."""
-    ways: list[Callable[[], Stage | None]] = []
+
+    def smaller(way: tuple[int, Conjunction | None]) -> Stage | None:
+        index, shorter = way
+        if shorter is None:
+            return stage.without(index).scored()
+        one = Candidate.of(shorter, stage.problem.X)
+        if one.covers.all() or not one.covers.any():
+            return None
+        return stage.of_terms((*stage.terms[:index], one, *stage.terms[index + 1 :]), stage.weights).scored()
+
+    ways: list[tuple[int, Conjunction | None]] = []
     for index, condition in enumerate(stage.conditions):
         if len(stage.conditions) > 1:
-            ways.append(partial(stage.without, index))
-        ways += [partial(_with_shorter, stage, index, shorter) for shorter in shorter_conditions(condition, refiner)]
-    found = stage.problem.workers.each(_scored, ways)
-    return [one for one in found if one is not None]
-
-
-def _scored(way: Callable[[], Stage | None]) -> Stage | None:
-    smaller = way()
-    return None if smaller is None else smaller.scored()
-
-
-def _with_shorter(stage: Stage, index: int, shorter: Conjunction) -> Stage | None:
-    """Return the ensemble with a shorter condition for one of its rules; None if it would hold on all rows or on none."""
-    covers = shorter(stage.problem.X)
-    return stage.with_term(index, Candidate(shorter, covers, 0.0)) if covers.any() and not covers.all() else None
+            ways.append((index, None))
+        if not isinstance(condition, Slope):
+            ways += [(index, shorter) for shorter in shorter_conditions(condition, refiner)]
+    return [one for one in stage.problem.workers.each(smaller, ways) if one is not None]
 
 
 def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Conjunction]:
     """Yield a conjunction without one of its conditions, and with one variable less in one of them."""
-    tests = list(condition)
+    tests = condition.propositions
     for index, test in enumerate(tests):
         before, after = tests[:index], tests[index + 1 :]
         if len(tests) > 1:
@@ -193,12 +192,10 @@ def without_weakest(test: Test, refiner: Refiner) -> Test | None:
     kept = [index for index in range(len(influence)) if index != int(np.argmin(influence))]
     weights = [test.weights[index] / abs(test.weights[kept[0]]) for index in kept]
     shorter = Proposition([test.columns[index] for index in kept], weights, 0.0, test.missing)
-    threshold = _threshold_above_which(shorter.project(refiner.problem.X), test.project(refiner.problem.X) >= test.threshold)
-    placed = None if threshold is None else refiner.placed(shorter.with_numbers(shorter.weights, threshold))
-    return None if placed is None else placed[0]
-
-
-def _threshold_above_which(values: NDArray[np.float64], holds: NDArray[np.bool_]) -> float | None:
-    """Return the threshold that as many values reach as there are rows on which a condition holds."""
+    values, holds = shorter.project(refiner.problem.X), test.project(refiner.problem.X) >= test.threshold
     ordered, wanted = np.sort(values[~np.isnan(values)]), int(np.count_nonzero(holds))
-    return float(ordered[len(ordered) - wanted]) if 0 < wanted < len(ordered) else None
+    if not 0 < wanted < len(ordered):
+        return None
+    # As many values reach this threshold as there are rows on which the condition held.
+    placed = refiner.placed(shorter.with_numbers(shorter.weights, float(ordered[len(ordered) - wanted])))
+    return None if placed is None else placed[0]

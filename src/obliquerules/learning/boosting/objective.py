@@ -1,11 +1,9 @@
-"""Objectives: how well a rule that covers a set of rows follows the gradient."""
+"""Objectives: how well a rule on a set of rows follows the gradient of the loss."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +11,12 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.axis_rules import DirectedObjective
 
-if TYPE_CHECKING:
-    from obliquerules.learning.boosting.stage import View
-
-
+# ``"gradient"``: the paper's gradient sum ``|g.q|``. ``"second-order"``: ``|g.q| / sqrt(h.q + ridge)``, whose square is twice
+# the fall of the loss to second order with other weights fixed. ``"orthogonal"``: ``|g.q| / sqrt(|q'|^2 + ridge)``, where q' is
+# the part of q orthogonal to the constant and the present rules in the metric of the hessian, ridge included: its square is
+# twice the fall of the penalised loss to second order if all weights are corrected. For the squared loss without a ridge this
+# is the objective of orthogonal gradient boosting (Yang et al., AISTATS 2024), with the Euclidean metric for every loss.
+OBJECTIVES = ("gradient", "orthogonal", "second-order")
 # A rule with less than this share of its size left after projection is redundant: the ensemble has it already.
 NOTHING_LEFT = 1e-6
 
@@ -83,31 +83,3 @@ class Objective:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(self.gradient == 0.0, 0.0, sign * self.gradient / self.mass)
         return np.argsort(-ratio, kind="stable")
-
-
-def gradient_sum(stage: View) -> Objective:
-    """``|g.q|``, the paper's."""
-    return Objective(stage.gradient, stage.pattern)
-
-
-def second_order(stage: View) -> Objective:
-    """``|g.q| / sqrt(h.q + ridge)``: its square is twice the fall of the loss to second order with other weights fixed."""
-    return Objective(stage.gradient, stage.pattern, stage.learning_hessian, stage.ridge)
-
-
-def orthogonal(stage: View) -> Objective:
-    """``|g.q| / sqrt(|q'|^2 + ridge)``, where q' is the part of q orthogonal to the constant and the present rules.
-
-    Orthogonality is in the metric of the hessian and takes the ridge into account: the square is twice the fall of the
-    penalised loss to second order if *all* weights are corrected. For the squared loss without a ridge it is the objective
-    ``|g.q| / |q'|`` of orthogonal gradient boosting (Yang et al., AISTATS 2024), with the Euclidean metric for every loss.
-    """
-    hessian = stage.learning_hessian
-    return Objective(stage.gradient, stage.pattern, hessian, stage.ridge, stage.whitened(hessian))
-
-
-OBJECTIVES: dict[str, Callable[[View], Objective]] = {
-    "gradient": gradient_sum,
-    "orthogonal": orthogonal,
-    "second-order": second_order,
-}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from obliquerules.learning.boosting.stage import Stage
-from obliquerules.rules import Conjunction
+from obliquerules.rules import Term
 from obliquerules.rules.path_table import pareto
 from obliquerules.status_line import Stopwatch
 
@@ -28,7 +28,7 @@ class Record:
         The Pareto front, in complexity and judged loss, of these and of all ensembles fitted to judge a candidate.
     best_quick_fit : (float, Stage) or None
         The best ensemble fitted to judge a candidate for the rule that is being looked for, with its score.
-    explored : set of (str, tuple of Conjunction)
+    explored : set of (str, tuple of Term)
         What was done to the ensemble with which conditions: to do it once more would find the same.
     complete : bool
         Whether every search was completed.
@@ -43,7 +43,7 @@ class Record:
     grown: list[Stage] = field(default_factory=list)
     front: list[Stage] = field(default_factory=list)
     best_quick_fit: tuple[float, Stage] | None = None
-    explored: set[tuple[str, tuple[Conjunction, ...]]] = field(default_factory=set)
+    explored: set[tuple[str, tuple[Term, ...]]] = field(default_factory=set)
     complete: bool = True
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     max_seconds: float = math.inf

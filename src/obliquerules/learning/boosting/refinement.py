@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.kernels.soft_rules import SoftRules
-from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest
-from obliquerules.learning.boosting.stage import Condition, Problem, Stage
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.soft_conditions import SoftConditions, SoftTest, Standardised
+from obliquerules.learning.boosting.stage import Problem, Stage
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
-from obliquerules.rules import Conjunction, Proposition, Test
+from obliquerules.losses import NO_FORMULA
+from obliquerules.rules import Conjunction, Proposition, Slope, Term, Test
 from obliquerules.rules.rounding.thresholds import middle_of_gap
 from obliquerules.rules.rounding.votes import in_whole_numbers
 
@@ -66,30 +67,38 @@ class Refiner:
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
         """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
         soft = self._soft(stage)
-        if not any(one.movable for rule in soft for one in rule):
+        compiled = self.problem.loss.family != NO_FORMULA
+        if not compiled or not any(one.movable for rule in soft for one in rule):
             return None
         found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
         return None if found is None else self._hardened(stage, soft, found)
 
     def _soft(self, stage: Stage) -> Soft:
-        return [[self.conditions.soft(test) for test in condition] for condition in stage.conditions]
+        """Return the conditions of each rule made soft; a slope stands for itself."""
+        tests = ([one] if isinstance(one, Slope) else one.propositions for one in stage.conditions)
+        return [[self.conditions.soft(test) for test in rule] for rule in tests]
 
     def _kernel(self, soft: Soft, n_weights: int) -> SoftRules:
         problem, rows, flat = self.problem, self.conditions.rows, [one for rule in soft for one in rule]
-        place = {key: at for at, key in enumerate(dict.fromkeys(key for one in flat for key in one.keys))}
+        place = {key: at for at, key in enumerate(dict.fromkeys(key for one in flat for key in one.inputs))}
+        some = problem.X.rows(rows)
+        # A single weight is only a unit, and does not move.
+        moving = [[*[one.movable and len(one.weights) > 1] * len(one.weights), one.movable] for one in flat]
         # A ridge in rows is a smaller share of all rows than of some of them.
         share = float(np.add.reduce(problem.row_weight[rows])) / problem.size
         return SoftRules(
-            np.array([self._values(*key) for key in place]),
+            np.array(
+                [key.values if isinstance(key, Standardised) else np.asarray(key(some), dtype=np.float64) for key in place]
+            ),
             problem.y[rows],
             problem.row_weight[rows],
             np.zeros(rows.stop) if problem.offset is None else np.ascontiguousarray(problem.offset[rows]),
             np.array([index for index, rule in enumerate(soft) for _ in rule], dtype=np.intc),
             np.cumsum([0, *(len(one.weights) for one in flat)]).astype(np.intc),
-            np.array([place[key] for one in flat for key in one.keys], dtype=np.intc),
+            np.array([place[key] for one in flat for key in one.inputs], dtype=np.intc),
             np.array([one.movable for one in flat], dtype=np.uint8),
             np.array([isinstance(one.test, Proposition) and one.test.missing for one in flat], dtype=np.uint8),
-            np.array([True] * n_weights + [moves for one in flat for moves in one.free], dtype=np.uint8),
+            np.array([True] * n_weights + [moves for one in moving for moves in one], dtype=np.uint8),
             len(soft),
             problem.loss.family,
             share * float(problem.ridge),
@@ -97,34 +106,35 @@ class Refiner:
             self._least_curvature,
         )
 
-    def _values(self, key: Any, standardised: bool) -> Vector:
-        """Return the values of a term, or those of a condition that does not move, 0 or 1."""
-        if standardised:
-            return self.conditions.term(key).values
-        return np.asarray(key(self.problem.X.rows(self.conditions.rows)), dtype=np.float64)
-
     @cached_property
     def _least_curvature(self) -> float:
         return LEAST_CURVATURE * float(self.problem.loss.curvature(self.problem.y, self.problem.row_weight))
 
     def _hardened(self, stage: Stage, soft: Soft, found: Vector) -> Stage | None:
-        """Return the ensemble with the conditions that parameters of soft ones stand for."""
+        """Return the ensemble of the conditions for these parameters; None if a rule fires on all rows or on none."""
         at, terms, numbers = len(stage.weights), [], found.tolist()
         for term, rule in zip(stage.terms, soft, strict=True):
-            tests = []
+            placed = []
             for one in rule:
                 end = at + len(one.weights)
-                tests.append(None if term.is_slope else self._hard(one, numbers[at:end], numbers[end]))
+                hard = None if term.is_slope else self._hard(one, numbers[at:end], numbers[end])
+                placed += [] if hard is None else [hard]
                 at = end + 1
-            hard = term if term.is_slope else _rule_of(tests)
-            if hard is None:
+            if term.is_slope:
+                terms.append(term)
+                continue
+            if len(placed) < len(rule):
                 return None
-            terms.append(hard)
+            covers = reduce(np.logical_and, [rows for _, rows in placed])
+            if not 0 < np.count_nonzero(covers) < len(covers):
+                return None
+            terms.append(Candidate(Conjunction(test for test, _ in placed), covers))
         return stage.of_terms(terms, found[: len(stage.weights)])
 
     def _hard(self, one: SoftTest, weights: Sequence[float], threshold: float) -> Placed | None:
         """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
         if not one.movable or not isinstance(one.test, Proposition):
+            assert not isinstance(one.test, Slope)
             alone = Conjunction([one.test])
             return one.test, self._recent.get(alone, partial(self._term, alone)).covers
         order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))
@@ -140,11 +150,12 @@ class Refiner:
             return None
         return self.placed(Proposition(columns, relative, moved, one.test.missing))
 
-    def _term(self, condition: Condition) -> Candidate:
+    def _term(self, condition: Term) -> Candidate:
         """Return a rule or a slope on the rows of this problem."""
         X = self.problem.X
-        here = Slope.of(condition.factor, X, self.problem.row_weight) if isinstance(condition, Slope) else condition
-        return Candidate(here, here(X), 0.0)
+        return Candidate.of(
+            Slope.of(condition.factor, X, self.problem.row_weight) if isinstance(condition, Slope) else condition, X
+        )
 
     def placed(self, test: Proposition) -> Placed | None:
         """Return a condition with its threshold in the middle of its gap, and its rows; None if there is no gap."""
@@ -161,15 +172,3 @@ class Refiner:
 def _start(stage: Stage, soft: Soft) -> Vector:
     """Return the parameters of soft conditions: rule weights, then weights and threshold of each condition."""
     return np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for rule in soft for one in rule)])
-
-
-def _rule_of(tests: Sequence[Placed | None]) -> Candidate | None:
-    """Return the rule with these conditions; None if one of them is missing, or if it fires on all rows or on none."""
-    covers = None
-    for one in tests:
-        if one is None:
-            return None
-        covers = one[1] if covers is None else covers & one[1]
-    if covers is None or not 0 < np.count_nonzero(covers) < len(covers):
-        return None
-    return Candidate(Conjunction([one[0] for one in tests if one is not None]), covers, 0.0)

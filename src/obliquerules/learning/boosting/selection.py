@@ -64,11 +64,11 @@ class OneByOne:
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept a rise, and always the first proposition: after a corrective step the empty condition has objective zero."""
-        return len(longer.condition) == 1 or self.rises(shorter, longer)
+        return len(longer.tests) == 1 or self.rises(shorter, longer)
 
     def rises(self, shorter: Candidate, longer: Candidate) -> bool:
         """Say whether the objective rises by more than rounding and, with more propositions, by more than the tolerance."""
-        asked = self.objective_tolerance if len(longer.condition) > len(shorter.condition) else 0.0
+        asked = self.objective_tolerance if len(longer.tests) > len(shorter.tests) else 0.0
         return longer.objective - shorter.objective > max(asked, SAME_OBJECTIVE) * shorter.objective
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
@@ -157,17 +157,11 @@ class InformationSelection:
         """The price of one unit of complexity."""
         return self.complexity_penalty
 
-    def criterion(self, stage: Stage) -> float:
-        """Return the criterion of an ensemble; lower is better."""
-        return self._criterion(stage, stage.selection_loss, stage.complexity)
-
-    def criterion_of_training(self, stage: Stage) -> float:
-        """Return the criterion of an ensemble by its training loss alone, as the expected one is."""
-        return self._criterion(stage, stage.training_loss, stage.complexity)
-
-    def _criterion(self, stage: Stage, loss: float, complexity: float) -> float:
-        """Return the criterion of an ensemble with this loss and complexity, at the prices of a stage."""
-        return stage.problem.loss.profile_deviance(loss, stage.problem.size) + self.price(stage, complexity)
+    def criterion(self, stage: Stage, loss: float | None = None, complexity: float | None = None) -> float:
+        """Return the criterion of an ensemble, or of one with another loss and complexity at its prices; lower is better."""
+        loss = stage.selection_loss if loss is None else loss
+        charged = self.price(stage, stage.complexity if complexity is None else complexity)
+        return stage.problem.loss.profile_deviance(loss, stage.problem.size) + charged
 
     def price(self, stage: Stage, complexity: float) -> float:
         """Return what a criterion charges for complexity, at the prices of a stage."""
@@ -177,7 +171,7 @@ class InformationSelection:
         """Return the criterion to expect once each of some candidates is added, to second order."""
         sizes = (stage.complexity + candidate.condition.complexity for candidate in candidates)
         expected_losses = zip(stage.expected_losses(candidates), sizes, strict=True)
-        return [self._criterion(stage, loss, size + n_weights) for (loss, n_weights), size in expected_losses]
+        return [self.criterion(stage, loss, size + n_weights) for (loss, n_weights), size in expected_losses]
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
         """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
@@ -186,16 +180,15 @@ class InformationSelection:
         offered = list(candidates)
         for value, candidate in zip(self.expected(stage, offered), offered, strict=True):
             promising.setdefault(value, candidate)
-        tried = [promising[value] for value in sorted(promising)[: stage.most_refitted]]
-        fitted = stage.quick_fits([candidate.canonical(stage.problem.X) for candidate in tried])
-        judged = [self._scored(stage, *one, record) for one in zip(tried, fitted, strict=True)]
-        return min(judged, key=lambda candidate: candidate.score, default=None)
-
-    def _scored(self, stage: Stage, candidate: Candidate, extended: Stage, record: Record) -> Candidate:
-        record.note_fitted(extended)
-        score = self._criterion(stage, extended.selection_loss, extended.complexity)
-        record.note_quick_fit(extended, score)
-        return replace(candidate, score=score)
+        refitted = [promising[value] for value in sorted(promising)[: stage.problem.most_refitted]]
+        scored = []
+        for candidate, extended in zip(
+            refitted, stage.quick_fits([one.canonical(stage.problem.X) for one in refitted]), strict=True
+        ):
+            score = self.criterion(stage, record.note_fitted(extended).selection_loss, extended.complexity)
+            record.note_quick_fit(extended, score)
+            scored.append(replace(candidate, score=score))
+        return self.best(scored)
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Accept what lowers the criterion, and always the first proposition, so that the path continues."""
@@ -209,7 +202,7 @@ class InformationSelection:
             others = stage.without(index)
             rule = relearn(others)
             changed = stage if rule is None else others.with_rule(rule)
-            if self._criterion(stage, changed.selection_loss, changed.complexity) < self.criterion(stage):
+            if self.criterion(stage, changed.selection_loss, changed.complexity) < self.criterion(stage):
                 stage = changed
         return stage
 

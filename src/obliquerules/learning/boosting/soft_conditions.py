@@ -1,60 +1,36 @@
-"""Soft conditions: conditions on standardised inputs, which a row meets to a degree between 0 and 1."""
+"""Soft conditions: conditions on standardised inputs, which a row meets to a degree, and the loss that they smooth."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial, reduce
+from operator import mul
 
 import numpy as np
 
 from obliquerules.arrays import Matrix, Vector
-from obliquerules.kernels.rule_weights import loss_of_each
 from obliquerules.kernels.sums import degrees, standard_deviation
 from obliquerules.learning.boosting.design_matrix import MOST_ROWS, Inputs
 from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.cached import RecentCache
+from obliquerules.learning.refit import losses_of_each
 from obliquerules.losses import Loss
-from obliquerules.rules import Proposition, Test
+from obliquerules.rules import Proposition, Slope, Test
 from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.rounding.votes import is_binary
 
 # The number of sums that are kept: one is asked for with several thresholds.
 MOST_SUMS = 32
-# The width of a blurred threshold, in standard deviations of its sum, is this much by the cube root of the number of rows:
-# so fast do estimates of a threshold converge where the truth is a slope and not a step.
+# The width of a blurred threshold is this many standard deviations of its sum, divided by the cube root of the number of rows:
+# where the truth is a slope and not a step, the error of an estimated threshold falls at that rate.
 WIDTH = 1.2
-# The share of the blurred loss in what ensembles are judged by; the rest is the loss as it is.
+# The share of the smoothed loss in the loss by which ensembles are compared; the rest is the training loss.
 SHARE = 0.5
-# The number of digits of what ensembles are judged by: rounding must not decide between two that are equally good.
+# The number of digits of the loss by which ensembles are compared: rounding must not decide between equally good ones.
 DIGITS = 10
-# The number of conditions whose degrees are kept: most ensembles share all rules but one with those judged before.
+# The number of conditions whose degrees are kept: most ensembles share all rules but one with those scored before.
 MOST_CONDITIONS = 64
-
-
-@dataclass(frozen=True, eq=False)
-class SoftTest:
-    """A condition on standardised terms, scaled such that their sum has standard deviation one.
-
-    A condition that is not ``movable`` is on a single term, itself.
-    """
-
-    test: Test
-    weights: Vector
-    threshold: float
-    movable: bool
-
-    @property
-    def keys(self) -> tuple[tuple[Summand | Test, bool], ...]:
-        """The terms of the sum, or the condition itself, and whether they are standardised."""
-        if self.movable and isinstance(self.test, Proposition):
-            return tuple((term, True) for term in self.test.columns)
-        return ((self.test, False),)
-
-    @property
-    def free(self) -> list[bool]:
-        """Whether each weight, and the threshold, moves: a single weight is only a unit."""
-        return [*[self.movable and len(self.weights) > 1] * len(self.weights), self.movable]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +47,20 @@ class StandardisedSum(Standardised):
     """A sum of standardised terms, less its mean, with their weights."""
 
     weights: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTest:
+    """A condition on standardised inputs, scaled such that their sum has standard deviation one.
+
+    A condition that is not ``movable`` has no numbers to move, and is its own input.
+    """
+
+    test: Test | Slope
+    inputs: tuple[Standardised | Test | Slope, ...]
+    weights: Vector
+    threshold: float
+    movable: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,60 +92,60 @@ class SoftConditions:
 
     def term(self, term: Summand) -> Standardised:
         """Return a term of a sum."""
-        if term not in self._terms:
-            self._terms[term] = self._term(term)
-        return self._terms[term]
-
-    def _term(self, term: Summand) -> Standardised:
+        if term in self._terms:
+            return self._terms[term]
         block = self.inputs.block
         if isinstance(term, int):
             place, scaling = self.place[term], self.inputs.scaling
             missing = np.isnan(block.matrix[self.rows, term])
             values = np.where(missing, np.nan, self.inputs.standardised[self.rows, place])
-            return Standardised(values, float(scaling.mean[place]), float(scaling.scale[place]))
-        values = summand_values(term, block)
-        mean = float(np.average(values, weights=self.row_weight))
-        scale = float(np.sqrt(mean * (1.0 - mean))) if 0.0 < mean < 1.0 else 1.0
-        return Standardised((values[self.rows] - mean) / scale, mean, scale)
+            made = Standardised(values, float(scaling.mean[place]), float(scaling.scale[place]))
+        else:
+            values = summand_values(term, block)
+            mean = float(np.average(values, weights=self.row_weight))
+            scale = float(np.sqrt(mean * (1.0 - mean))) if 0.0 < mean < 1.0 else 1.0
+            made = Standardised((values[self.rows] - mean) / scale, mean, scale)
+        return self._terms.setdefault(term, made)
 
-    def is_movable(self, test: Test) -> bool:
+    def is_movable(self, test: Test | Slope) -> bool:
         """Say whether a condition has numbers to move."""
         if not isinstance(test, Proposition) or (len(test.columns) == 1 and is_binary(test.columns[0], self.inputs.block)):
             return False
         return all(not isinstance(term, int) or term in self.place for term in test.columns)
 
-    def soft(self, test: Test) -> SoftTest:
+    def soft(self, test: Test | Slope) -> SoftTest:
         """Return a condition on standardised terms."""
         if not isinstance(test, Proposition) or not self.is_movable(test):
-            return SoftTest(test, np.ones(1), 0.0, movable=False)
-        total = self._sum(test.columns, test.weights)
-        return SoftTest(test, total.weights / total.scale, (test.threshold - total.mean) / total.scale, movable=True)
+            return SoftTest(test, (test,), np.ones(1), 0.0, movable=False)
+        total, inputs = self._sum(test), tuple(map(self.term, test.columns))
+        return SoftTest(test, inputs, total.weights / total.scale, (test.threshold - total.mean) / total.scale, movable=True)
 
     def degree(self, test: Test, sharpness: float) -> Vector:
         """Return to what degree rows meet a condition; where a value is missing, it holds or does not."""
         if not isinstance(test, Proposition) or not self.is_movable(test):
             return np.asarray(test(self.inputs.block.rows(self.rows)), dtype=np.float64)
-        total = self._sum(test.columns, test.weights)
+        total = self._sum(test)
         return degrees(total.values, test.threshold - total.mean, sharpness / total.scale, test.missing)
 
-    def _sum(self, columns: tuple[Summand, ...], weights: tuple[float, ...]) -> StandardisedSum:
-        return self._recent.get((columns, weights), lambda: self._made(columns, weights))
+    def _sum(self, test: Proposition) -> StandardisedSum:
+        """Return the sum that a condition compares with its threshold."""
 
-    def _made(self, columns: tuple[Summand, ...], weights: tuple[float, ...]) -> StandardisedSum:
-        """Return a sum of terms with these weights."""
-        terms = [self.term(column) for column in columns]
-        scaled = np.array([weight * term.scale for weight, term in zip(weights, terms, strict=True)])
-        total = scaled[0] * terms[0].values
-        for weight, term in zip(scaled[1:], terms[1:], strict=True):
-            total += weight * term.values
-        spread = standard_deviation(total)
-        mean = sum(weight * term.mean for weight, term in zip(weights, terms, strict=True))
-        return StandardisedSum(total, mean, spread if spread > 0.0 else 1.0, scaled)
+        def made() -> StandardisedSum:
+            terms = [self.term(column) for column in test.columns]
+            scaled = np.array([weight * term.scale for weight, term in zip(test.weights, terms, strict=True)])
+            total = scaled[0] * terms[0].values
+            for weight, term in zip(scaled[1:], terms[1:], strict=True):
+                total += weight * term.values
+            spread = standard_deviation(total)
+            mean = sum(weight * term.mean for weight, term in zip(test.weights, terms, strict=True))
+            return StandardisedSum(total, mean, spread if spread > 0.0 else 1.0, scaled)
+
+        return self._recent.get((test.columns, test.weights), made)
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothedLoss:
-    """Judges ensembles by their loss on the training rows, half of it with blurred thresholds.
+    """Compares ensembles by their loss on the training rows, half of it with blurred thresholds.
 
     Of many conditions that are equally good in truth, the one with the least training loss is that whose threshold happens to
     part the noise of the training rows best. Near a blurred threshold, rows count for both sides, and luck counts for less.
@@ -181,17 +171,11 @@ class SmoothedLoss:
         """How many rows there are for each on which degrees are computed."""
         return self.size / float(np.add.reduce(self.conditions.row_weight[self.conditions.rows]))
 
-    def smooth(self, term: Candidate) -> Vector:
-        """Return the smoothed indicator of a rule, or the values of a slope."""
-        return self._recent.get(term, lambda: self._smooth(term))
-
     def _smooth(self, term: Candidate) -> Vector:
+        """Return the smoothed indicator of a rule, or the values of a slope."""
         if term.is_slope:
             return np.asarray(term.covers[self.conditions.rows])
-        first, *others = (self.conditions.degree(test, self.sharpness) for test in term.condition)
-        for other in others:
-            first = first * other
-        return first
+        return reduce(mul, [self.conditions.degree(test, self.sharpness) for test in term.tests])
 
     def of_each(
         self,
@@ -208,15 +192,16 @@ class SmoothedLoss:
         """
         rows = self.conditions.rows
         y, row_weight, offset = (one[rows] for one in targets)
-        family = loss.family, loss.power
 
-        def smoothed(values: Callable[[Candidate], Vector]) -> Vector:
+        def total(values: Callable[[Candidate], Vector]) -> Vector:
             shared = np.array([values(one) for one in common]).reshape(len(common), rows.stop)
-            return loss_of_each(shared, np.array([values(one) for one in last]), weights, y, row_weight, offset, *family)
+            ends = np.array([values(one) for one in last])
+            return losses_of_each(shared, ends, weights, y, row_weight, offset, loss)
 
         sharp = losses
         if rows.stop < len(targets[0]):
-            sharp = smoothed(lambda term: np.asarray(term.covers[rows], dtype=np.float64))
+            sharp = total(lambda term: np.asarray(term.covers[rows], dtype=np.float64))
+        smoothed = total(lambda term: self._recent.get(term, partial(self._smooth, term)))
         # Where some of the rows stand for all, they may have more than their share of the loss.
-        compared = np.maximum(losses + SHARE * self._scale * (smoothed(self.smooth) - sharp), (1.0 - SHARE) * losses)
+        compared = np.maximum(losses + SHARE * self._scale * (smoothed - sharp), (1.0 - SHARE) * losses)
         return np.array([float(f"{one:.{DIGITS}g}") for one in compared.tolist()])

@@ -1,4 +1,4 @@
-"""Stage: the ensemble while it grows, and the problem on which it does."""
+"""Stage: an ensemble while it grows, and the problem on which it does."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from functools import cached_property
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.kernels.rule_weights import term_sums
-from obliquerules.learning.boosting.objective import OBJECTIVES, Objective
+from obliquerules.learning.boosting.objective import Objective
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss
-from obliquerules.learning.boosting.terms import Candidate, Slope
+from obliquerules.learning.boosting.terms import Candidate
 from obliquerules.learning.boosting.workers import ALONE, Workers
 from obliquerules.learning.cached import cached, clear_cache
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns, RowPatterns
-from obliquerules.learning.refit import TINY, refit, weight_finder, whitened, whitened_lines
+from obliquerules.learning.refit import JUDGED, TINY, refit, weight_finder, whitened, whitened_lines
 from obliquerules.losses import Loss
-from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble
-
-# What has a weight in an ensemble in training: the condition of a rule, or a slope.
-Condition = Conjunction | Slope
+from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Slope, Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +30,7 @@ class Problem:
     has not seen.
 
     With many classes, ``outputs`` are their names, the ridge is one for each of them, and ``price`` is by how much the loss
-    must fall for each further class that a rule speaks for.
+    must fall for each further class for which a rule has a weight.
 
     An ``offset`` is a part of the scores that is given, in their shape. With a ``smoothed_loss``, ensembles are not compared by
     their training loss alone. Of all candidates, as the quadratic expansion of the loss ranks them, the first ``most_refitted``
@@ -50,14 +46,10 @@ class Problem:
     objective: str = "gradient"
     outputs: tuple[str, ...] | None = None
     price: float = 0.0
-    offset: NDArray[np.float64] | None = None
+    offset: Matrix | None = None
     smoothed_loss: SmoothedLoss | None = None
     most_refitted: int = 10
     workers: Workers = ALONE
-
-    def shifted(self, score: Vector, rows: Mask | slice = slice(None)) -> Vector:
-        """Return the scores of some of the rows, with their offset if there is one."""
-        return score if self.offset is None else score + self.offset[rows]
 
     @cached_property
     def size(self) -> float:
@@ -65,19 +57,19 @@ class Problem:
         return float(np.add.reduce(self.row_weight))
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
-        """The share of each class in each row, 0 or 1."""
-        return np.asarray(self.y[:, None] == np.arange(len(self.outputs or ())), dtype=np.float64)
+    def learning_weight(self) -> Vector:
+        """The weight of each row while rules are grown: zero if it is held out."""
+        return np.where(self.held_out, 0.0, self.row_weight)
 
     @cached_property
-    def codes(self) -> NDArray[np.intp]:
+    def codes(self) -> Positions:
         """The position of the class of each row."""
         return self.y.astype(np.intp)
 
     @cached_property
-    def learning_weight(self) -> Vector:
-        """The weight of each row while rules are grown: zero if it is held out."""
-        return np.where(self.held_out, 0.0, self.row_weight)
+    def shares(self) -> Matrix:
+        """The share of each class in each row, 0 or 1."""
+        return self.loss.in_shares(self.y)
 
     @cached_property
     def rows(self) -> tuple[Vector, Vector, Vector]:
@@ -92,46 +84,47 @@ class View(Protocol):
     @property
     def problem(self) -> Problem:
         """The problem of the stage."""
-        ...
 
     @property
-    def pattern(self) -> NDArray[np.intp]:
+    def pattern(self) -> Positions:
         """The firing pattern of each row."""
-        ...
 
     @property
     def fires(self) -> Mask:
-        """Which rules fire on each row."""
-        ...
+        """Which rules fire on each row, shape (n_samples, n_rules)."""
 
     @property
     def ridge(self) -> float:
         """The ridge on rule weights."""
-        ...
 
     @property
     def gradient(self) -> Vector:
         """The weighted derivative of the loss with respect to a score of each row; zero on held-out rows."""
-        ...
 
     @property
     def learning_hessian(self) -> Vector:
         """Its second derivative."""
-        ...
 
     @property
-    def curvature(self) -> NDArray[np.float64]:
-        """The gradient, the hessian, and the hessian times each direction of the whitened design, for each row."""
-        ...
+    def curvature(self) -> Matrix:
+        """The gradient g, the hessian h, and h e for each direction e of the whitened design, a line each."""
+
+    def whitened(self, hessian: Vector) -> Matrix:
+        """Return the design in coordinates in which the Hessian of its weights is the identity."""
 
     @property
     def objective(self) -> Objective:
         """The objective that a rule should maximise."""
-        ...
 
-    def whitened(self, hessian: Vector) -> NDArray[np.float64]:
-        """Return the design in coordinates in which the Hessian of its weights is the identity."""
-        ...
+
+def objective_of(view: View) -> Objective:
+    """Return the objective that a rule should maximise; see `OBJECTIVES`."""
+    kind = view.problem.objective
+    if kind == "gradient":
+        return Objective(view.gradient, view.pattern)
+    hessian = view.learning_hessian
+    basis = view.whitened(hessian) if kind == "orthogonal" else None
+    return Objective(view.gradient, view.pattern, hessian, view.ridge, basis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +144,7 @@ class Stage:
     """
 
     problem: Problem
-    conditions: tuple[Any, ...]
+    conditions: tuple[Term, ...]
     patterns: Patterns
     weights: Vector
 
@@ -164,42 +157,17 @@ class Stage:
         stage = cls(problem, (), alike if problem.smoothed_loss is None else RowPatterns((), n), np.array([best]))
         return stage if problem.offset is None else stage.refitted()
 
-    def refitted(self) -> Stage:
-        """Return the stage with its weights fitted anew."""
-        if self.is_by_row and self.conditions:
-            return self.of_terms(self.terms, self.weights)
-        return replace(self, weights=self._fitted(self.patterns, self.weights))
-
-    def clear_cache(self) -> None:
-        """Forget what can be computed again: many ensembles are kept once they are judged, and few are looked at again."""
-        clear_cache(self)
-        clear_cache(self.patterns)
+    # ---- the ensemble on the rows
 
     @property
-    def design(self) -> NDArray[np.float64]:
+    def design(self) -> Matrix:
         """A column of ones, then the values of rules and slopes, for each pattern."""
         return self.patterns.design
 
     @property
-    def pattern(self) -> NDArray[np.intp]:
+    def pattern(self) -> Positions:
         """The pattern of each row."""
         return self.patterns.pattern
-
-    @cached
-    def score(self) -> Vector:
-        """The score of each row."""
-        return self.problem.shifted(self.patterns.scores(self.weights))
-
-    @cached
-    def fires(self) -> Mask:
-        """Which rules fire on each row, shape (n_samples, n_rules)."""
-        fires: Mask = self.patterns.of_rows(self.design[:, 1:] != 0.0)
-        return fires
-
-    @property
-    def most_refitted(self) -> int:
-        """The number of candidates to refit at a time."""
-        return self.problem.most_refitted
 
     @property
     def is_by_row(self) -> bool:
@@ -208,24 +176,10 @@ class Stage:
 
     @property
     def terms(self) -> tuple[Candidate, ...]:
-        """The rules and slopes, each with its rows."""
+        """The rules and slopes, each with its values."""
         if isinstance(self.patterns, RowPatterns):
             return self.patterns.terms
-        return tuple(Candidate(*one, 0.0) for one in zip(self.conditions, self.fires.T, strict=True))
-
-    @cached
-    def gradient(self) -> Vector:
-        """The weighted derivative of the loss with respect to the score of each row; zero on held-out rows."""
-        return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)
-
-    @property
-    def views(self) -> tuple[View, ...]:
-        """What proposers look at: the stage, or with many classes the stage as each of them sees it."""
-        return (self,)
-
-    def views_for(self, current: Candidate) -> tuple[View, ...]:  # noqa: ARG002  # one signature for all stages
-        """Return the views from which a condition may be extended."""
-        return self.views
+        return tuple(Candidate(*one) for one in zip(self.conditions, self.fires.T, strict=True))
 
     @property
     def ridge(self) -> float:
@@ -233,25 +187,22 @@ class Stage:
         return float(self.problem.ridge)
 
     @cached
-    def learning_hessian(self) -> Vector:
-        """The weighted second derivative of the loss with respect to the score of each row; zero on held-out rows."""
-        return self.problem.learning_weight * self.problem.loss.hessian(self.score)
+    def fires(self) -> Mask:
+        """Which rules fire on each row, shape (n_samples, n_rules)."""
+        fires: Mask = self.patterns.of_rows(self.design[:, 1:] != 0.0)
+        return fires
 
     @cached
-    def objective(self) -> Objective:
-        """The objective that the next rule should maximise."""
-        return OBJECTIVES[self.problem.objective](self)
-
-    @cached
-    def row_losses(self) -> Vector:
-        """The weighted loss of each row."""
-        problem = self.problem
-        return problem.row_weight * problem.loss.value(problem.y, self.score)
+    def score(self) -> Vector:
+        """The score of each row."""
+        score = self.patterns.scores(self.weights)
+        return score if self.problem.offset is None else score + self.problem.offset
 
     @cached
     def training_loss(self) -> float:
         """The weighted loss over all rows."""
-        return float(np.add.reduce(self.row_losses))
+        problem = self.problem
+        return float(np.add.reduce(problem.row_weight * problem.loss.value(problem.y, self.score)))
 
     @cached
     def selection_loss(self) -> float:
@@ -264,12 +215,59 @@ class Stage:
         """The complexity of the ensemble, C(f) in the paper."""
         return sum(1 + condition.complexity for condition in self.conditions)
 
-    @cached
-    def curvature(self) -> NDArray[np.float64]:
-        """Three or more lines with a number for each row: the gradient g, the hessian h, and h e for each direction e.
+    @property
+    def discount(self) -> float:
+        """The share of its full price that a unit of complexity costs."""
+        return 1.0
 
-        The directions are the columns of the whitened design; see `whitened`.
-        """
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """The ensemble as a value."""
+        rules = [
+            Rule(weight / term.scale, factor=term.factor) if isinstance(term, Slope) else Rule(weight, term)
+            for weight, term in zip(self.weights[1:], self.conditions, strict=True)
+        ]
+        return RuleEnsemble(rules, self.weights[0], self.problem.X.columns, self.problem.outputs)
+
+    def has_rule_on(self, covers: Mask) -> bool:
+        """Say whether a rule of the ensemble covers exactly these rows or exactly their complement."""
+        return self.patterns.has_rule_on(covers)
+
+    def scored(self) -> Self:
+        """Return the ensemble with nothing kept but how good and how large it is."""
+        _ = self.selection_loss, self.complexity
+        self.clear_cache()
+        return self
+
+    def clear_cache(self) -> None:
+        """Forget what can be computed again: many ensembles are kept once they are scored, and few are looked at again."""
+        clear_cache(self)
+        clear_cache(self.patterns)
+
+    # ---- derivatives of the loss
+
+    def views(self, current: Candidate | None = None) -> Sequence[View]:  # noqa: ARG002  # one signature for all stages
+        """Return what proposers look at to extend a condition, by default the empty one."""
+        return (self,)
+
+    @cached
+    def objective(self) -> Objective:
+        """The objective that the next rule should maximise."""
+        return objective_of(self)
+
+    @cached
+    def gradient(self) -> Vector:
+        """The weighted derivative of the loss with respect to the score of each row; zero on held-out rows."""
+        return self.problem.learning_weight * self.problem.loss.gradient(self.problem.y, self.score)
+
+    @cached
+    def learning_hessian(self) -> Vector:
+        """The weighted second derivative of the loss with respect to the score of each row; zero on held-out rows."""
+        return self.problem.learning_weight * self.problem.loss.hessian(self.score)
+
+    @cached
+    def curvature(self) -> Matrix:
+        """The gradient g, the hessian h, and h e for each direction e of the whitened design, a line each."""
         problem = self.problem
         hessian = problem.row_weight * problem.loss.hessian(self.score)
         if isinstance(self.patterns, RowPatterns):
@@ -281,19 +279,19 @@ class Stage:
         np.multiply(directions, hessian, out=lines[2:])
         return lines
 
-    def whitened(self, hessian: Vector) -> NDArray[np.float64]:
-        """Return the design in coordinates in which the Hessian of the present weights is the identity; see `whitened`."""
+    def whitened(self, hessian: Vector) -> Matrix:
+        """Return the design in coordinates in which the Hessian of the present weights is the identity."""
         return whitened(self.design, self.patterns.sums(hessian), self.ridge)
 
-    def gains(self, columns: Sequence[Any]) -> Vector:
+    def gains(self, candidates: Sequence[Candidate]) -> Vector:
         """Return by how much each term would lower the penalised loss to second order.
 
         That is ``(g.q)^2 / 2 (|q_perp|^2 + ridge)``, where q_perp is the part of q that is orthogonal (under the hessian) to
         the present rules, as in orthogonal gradient boosting. For the squared loss it is exact.
         """
-        if not len(columns):
+        if not candidates:
             return np.zeros(0)
-        curvature, terms = self.curvature, np.asarray(columns, dtype=np.float64)
+        curvature, terms = self.curvature, np.asarray([one.covers for one in candidates], dtype=np.float64)
         workers = self.problem.workers
         sums = np.concatenate(workers.each(lambda some: term_sums(terms[some], curvature), workers.shares(len(terms))))
         size = sums[:, 1] + self.ridge
@@ -303,53 +301,25 @@ class Stage:
 
     def expected_losses(self, candidates: Sequence[Candidate]) -> list[tuple[float, int]]:
         """Return the loss to expect with each candidate, and the number of its weights."""
-        gains = self.gains([candidate.covers for candidate in candidates])
-        return [(max(self.training_loss - gain, 0.0), 1) for gain in gains.tolist()]
+        return [(max(self.training_loss - gain, 0.0), 1) for gain in self.gains(candidates).tolist()]
 
-    @property
-    def discount(self) -> float:
-        """The share of its full price that a unit of complexity costs."""
-        return 1.0
-
-    def has_rule_on(self, covers: Mask) -> bool:
-        """Say whether a rule of the ensemble covers exactly these rows or exactly their complement."""
-        return self.patterns.has_rule_on(covers)
+    # ---- other ensembles, with refitted weights
 
     def empty_rule(self) -> Candidate:
         """Return the condition that always holds, from which rules are grown."""
         covers = np.ones(len(self.problem.y), dtype=np.bool_)
         return Candidate(Conjunction(), covers, self.objective(covers))
 
-    def _corrected(self, patterns: Patterns) -> Vector:
-        return self._fitted(patterns, np.append(self.weights, 0.0))
-
-    def _fitted(self, patterns: Patterns, start: Vector) -> Vector:
-        """Return the best weights for patterns, without held-out rows."""
-        problem = self.problem
-        finer = patterns.with_offset(problem.offset)
-        return refit(finer, problem.y, problem.learning_weight, problem.loss, problem.ridge, start)
-
-    def held_out_risk(self, candidate: Candidate) -> float:
-        """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
-        problem = self.problem
-        assert isinstance(self.patterns, FiringPatterns)
-        patterns = self.patterns.extended(candidate.covers)
-        score = patterns.scores(self._corrected(patterns))
-        rows = problem.held_out
-        # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
-        held_out = problem.shifted(score[rows], rows)
-        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], held_out)))
-
-    def with_rule(self, candidate: Candidate) -> Stage:
+    def with_rule(self, candidate: Candidate, tolerance: float = 0.0) -> Stage:  # noqa: ARG002  # for many classes
         """Return the next stage, with the candidate and refitted weights."""
+        start = np.append(self.weights, 0.0)
         if isinstance(self.patterns, RowPatterns) or candidate.is_slope:
-            return self._with_each(self.terms, (candidate,), np.append(self.weights, 0.0))[0]
+            return self._with_each(self.terms, (candidate,), start)[0]
         patterns = self.patterns.extended(candidate.covers)
-        weights = self._corrected(patterns)
-        return Stage(self.problem, (*self.conditions, candidate.condition), patterns, weights)
+        return Stage(self.problem, (*self.conditions, candidate.condition), patterns, self._fitted(patterns, start))
 
     def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
-        """Return the next stage with each of some candidates, judged."""
+        """Return the next stage with each of some candidates, with weights just good enough to score it."""
         workers = self.problem.workers
         if not self.is_by_row:
             return workers.each(lambda candidate: self.with_rule(candidate).scored(), candidates)
@@ -358,44 +328,19 @@ class Stage:
         found = workers.each(lambda some: self._with_each(self.terms, some, start), shares)
         return [stage for some in found for stage in some]
 
+    def held_out_risk(self, candidate: Candidate) -> float:
+        """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
+        problem, rows = self.problem, self.problem.held_out
+        score = self.with_rule(candidate, JUDGED).score[rows]
+        # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.
+        return float(np.sum(problem.row_weight[rows] * problem.loss.value(problem.y[rows], score)))
+
     def of_terms(self, terms: Sequence[Candidate], start: Vector) -> Stage:
-        """Return the stage of one or more other terms, with refitted weights."""
+        """Return the stage of one or more other terms."""
         return self._with_each(tuple(terms[:-1]), terms[-1:], start)[0]
 
-    def _with_each(self, common: tuple[Candidate, ...], last: Sequence[Candidate], start: Vector) -> list[Stage]:
-        """Fit and judge one stage per last term, all sharing the common terms."""
-        problem, n = self.problem, len(self.problem.y)
-        if not last:
-            return []
-        lines = RowPatterns((*common, last[0]), n).lines
-        ends = np.array([one.covers for one in last], dtype=np.float64)
-        finder = weight_finder(lines, *problem.rows, problem.loss, float(problem.ridge))
-        weights, losses = finder.run_each(ends, start)
-        compared = (
-            losses
-            if problem.smoothed_loss is None
-            else problem.smoothed_loss.of_each(problem.rows, problem.loss, common, last, weights, losses)
-        )
-        conditions = tuple(one.condition for one in common)
-        found = []
-        for one, own, loss, value in zip(last, weights, losses.tolist(), compared.tolist(), strict=True):
-            stage = Stage(problem, (*conditions, one.condition), RowPatterns((*common, one), n), own)
-            vars(stage).update(training_loss=loss, selection_loss=value)
-            found.append(stage)
-        return found
-
-    def scored(self) -> Self:
-        """Return the ensemble once it is judged, with nothing kept but how good and how large it is."""
-        _ = self.selection_loss, self.complexity
-        self.clear_cache()
-        return self
-
-    def with_exact_weights(self) -> Stage:
-        """Return the stage with exact weights."""
-        return self
-
     def without(self, index: int) -> Stage:
-        """Return the stage without one of its rules, with the other weights refitted."""
+        """Return the stage without one of its rules."""
         left = [j for j in range(len(self.weights)) if j != index + 1]
         if isinstance(self.patterns, RowPatterns):
             if len(self.conditions) == 1:
@@ -403,21 +348,15 @@ class Stage:
             return self.of_terms(self.terms[:index] + self.terms[index + 1 :], self.weights[left])
         patterns = self.patterns.of_columns(left)
         conditions = self.conditions[:index] + self.conditions[index + 1 :]
-        weights = self._fitted(patterns, self.weights[left])
-        return Stage(self.problem, conditions, patterns, weights)
-
-    def with_term(self, index: int, term: Candidate) -> Stage:
-        """Return the stage with one term replaced and all weights refitted."""
-        terms = self.terms
-        return self.of_terms((*terms[:index], term, *terms[index + 1 :]), self.weights)
+        return Stage(self.problem, conditions, patterns, self._fitted(patterns, self.weights[left]))
 
     def with_slopes(self, others: Mapping[Slope, Candidate]) -> Stage:
-        """Return the stage with other slopes, its weights not yet refitted."""
-        if not any(one in others for one in self.conditions if isinstance(one, Slope)):
+        """Return the stage with other slopes in the place of its own."""
+        if not any(isinstance(one, Slope) and one in others for one in self.conditions):
             return self
-        terms = tuple(others.get(one.condition, one) if one.is_slope else one for one in self.terms)
-        patterns = RowPatterns(terms, len(self.problem.y))
-        return replace(self, conditions=tuple(one.condition for one in terms), patterns=patterns)
+        terms = tuple(others.get(one.condition, one) if isinstance(one.condition, Slope) else one for one in self.terms)
+        patterns = RowPatterns(terms, len(self.problem.y), self.problem.offset)
+        return replace(self, conditions=tuple(one.condition for one in terms), patterns=patterns).refitted()
 
     def with_ridge(self, ridge: Any) -> Stage:
         """Return the stage with weights fitted with a ridge."""
@@ -425,15 +364,37 @@ class Stage:
             return self
         return replace(self, problem=replace(self.problem, ridge=ridge)).refitted().scored()
 
-    @property
-    def ensemble(self) -> RuleEnsemble:
-        """The ensemble as a value."""
-        rules = [rule_of(weight, condition) for weight, condition in zip(self.weights[1:], self.conditions, strict=True)]
-        return RuleEnsemble(rules, self.weights[0], self.problem.X.columns)
+    def with_exact_weights(self) -> Stage:
+        """Return the stage of a quick fit with exact weights."""
+        return self
 
+    def refitted(self) -> Stage:
+        """Return the stage with its weights fitted anew."""
+        if self.is_by_row and self.conditions:
+            return self.of_terms(self.terms, self.weights)
+        return replace(self, weights=self._fitted(self.patterns, self.weights))
 
-def rule_of(weight: Any, condition: Condition) -> Rule:
-    """Return a term of an ensemble in training as a rule."""
-    if isinstance(condition, Slope):
-        return Rule(weight / condition.scale, factor=condition.factor)
-    return Rule(weight, condition)
+    def _fitted(self, patterns: Patterns, start: Vector) -> Vector:
+        """Return the best weights for patterns, without held-out rows."""
+        problem, finer = self.problem, patterns.with_offset(self.problem.offset)
+        return refit(finer, problem.y, problem.learning_weight, problem.loss, problem.ridge, start)
+
+    def _with_each(self, common: tuple[Candidate, ...], last: Sequence[Candidate], start: Vector) -> list[Stage]:
+        """Fit and score one stage per last term, all sharing the common terms."""
+        problem, n = self.problem, len(self.problem.y)
+        if not last:
+            return []
+        lines = RowPatterns((*common, last[0]), n).lines
+        ends = np.array([one.covers for one in last], dtype=np.float64)
+        finder = weight_finder(lines, *problem.rows, problem.loss, float(problem.ridge))
+        weights, losses = finder.run_each(ends, start)
+        compared = losses
+        if problem.smoothed_loss is not None:
+            compared = problem.smoothed_loss.of_each(problem.rows, problem.loss, common, last, weights, losses)
+        conditions = tuple(one.condition for one in common)
+        found = []
+        for one, own, loss, value in zip(last, weights, losses.tolist(), compared.tolist(), strict=True):
+            stage = Stage(problem, (*conditions, one.condition), RowPatterns((*common, one), n), own)
+            vars(stage).update(training_loss=loss, selection_loss=value)
+            found.append(stage)
+        return found
