@@ -319,19 +319,14 @@ def seconds_since_1970(moment: datetime.date) -> float:
     return ((since.days * 86_400 + since.seconds) * 10**6 + since.microseconds) / 10**6
 
 
-def date_text(number: float) -> str | None:
-    """Return the date that is this many days after the beginning of 1970; None if it is not a whole number of days."""
-    return None if not number.is_integer() or abs(number) * DAY > END_OF_TIME else _text(number * DAY)[:10]
-
-
-def time_text(number: float) -> str | None:
-    """Return the time that is this many seconds after the beginning of 1970; None if it is not a whole number of them."""
-    return None if not number.is_integer() or abs(number) > END_OF_TIME else _text(number)
-
-
-def _text(seconds: float) -> str:
+def moment_text(number: float, kind: str) -> str | None:
+    """Return the date or time of this many days or seconds after the beginning of 1970; None if it is not a whole number."""
+    seconds = number * seconds_in(kind)
+    if not number.is_integer() or abs(seconds) > END_OF_TIME:
+        return None
     # Formats of strftime do not fill up years of three digits everywhere.
-    return (EPOCH + datetime.timedelta(seconds=seconds)).isoformat(" ")
+    text = (EPOCH + datetime.timedelta(seconds=seconds)).isoformat(" ")
+    return text[:10] if kind == "date" else text
 
 
 def day_or_days(number: float) -> str:
