@@ -17,7 +17,7 @@ from obliquerules.learning.nets.extraction import (
     cleaned,
     drafts_of,
     frontier,
-    speaking_for_fewer,
+    with_fewer_weights,
     without_rules,
     worth_their_price,
 )
@@ -97,7 +97,7 @@ def test_cleaning_keeps_every_difference_between_rows_and_the_draft_is_the_ensem
     hard = network(data, seed)
     draft = cleaned(hard, data)
     ensemble = draft.ensemble(data, None)
-    before = hard.fires(data.standardised)[hard.speaks]
+    before = hard.fires(data.standardised)[hard.has_weight]
     varied = before[before.any(axis=1) & ~before.all(axis=1)]
     after = ensemble.fires(data.X).T
     # Each rule that varies is still there, as itself or as its complement, once.
@@ -106,7 +106,7 @@ def test_cleaning_keeps_every_difference_between_rows_and_the_draft_is_the_ensem
     assert draft.complexity == ensemble.complexity <= hard.complexity
     assert draft.risk == pytest.approx(data.risk(ensemble(data.X)))
     # Refitted weights are the best for these rules.
-    best, _ = data.refit(after, draft.weights[1:] != 0.0 if many else None)
+    best, _ = data.refit(after, draft.weights[1:] != 0.0)
     np.testing.assert_allclose(draft.weights, best)
     np.testing.assert_array_equal(draft.fires(data), after)
 
@@ -226,7 +226,7 @@ def test_the_higher_the_price_the_fewer_the_weights_and_the_draft_is_the_ensembl
     draft, data = draft_of(seed)
     sizes = []
     for price in (0.0, 0.5, 2.0, 8.0, 1e9):
-        smaller = speaking_for_fewer(draft, data, price)
+        smaller = with_fewer_weights(draft, data, price)
         ensemble = smaller.ensemble(data, None)
         assert smaller.complexity == ensemble.complexity <= draft.complexity
         assert smaller.risk == pytest.approx(data.risk(ensemble(data.X)))
