@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Vector, weighted_quantiles
 from obliquerules.cli.input_table import Listed
 from obliquerules.cli.io.data_file import DataFile
 from obliquerules.cli.io.text_columns import doubtful
@@ -242,7 +242,8 @@ def against_counts(values: Vector, weight: Vector | None = None) -> str | None:
     if not (values == np.rint(values)).all() or values.min() < 0.0:
         return ""
     mean = float(np.average(values, weights=weight))
-    if values.min() > max(1.0, NEAR_ZERO * _median(values, weight)):
+    low, high = weighted_quantiles(values, weight, [0.5]).item(), weighted_quantiles(values, weight, [0.5], "right").item()
+    if values.min() > max(1.0, NEAR_ZERO * 0.5 * (low + high)):
         return ""
     if values.max() >= LARGEST_COUNT:
         return "are whole, but larger than most counts"
@@ -265,14 +266,6 @@ def n_counted(weight: Vector) -> float:
     Shares, which add up to less than there are rows, count as one each.
     """
     return max(float(np.add.reduce(weight)), float(len(weight)))
-
-
-def _median(values: Vector, weight: Vector) -> float:
-    """Return the weighted median."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    middle = [np.searchsorted(below, 0.5 * below[-1], side=side) for side in ("left", "right")]
-    return float(values[order[np.minimum(middle, len(values) - 1)]].mean())
 
 
 # ---- classes ----
