@@ -115,7 +115,7 @@ def _fences(column: Vector, scale: float, share: Vector) -> tuple[float, float]:
     centre = float(weighted_quantiles(column, share, [0.5])[0])
     distance = np.abs(column - centre)
     # Off the median, because most values may be the same, as zeros are.
-    off = distance > 0.0
+    off = (distance > 0.0) & (share > 0.0)
     if not off.any():
         return -np.inf, np.inf
     spread = float(weighted_quantiles(distance[off], share[off], [KEEPING_CLOSE])[0])
