@@ -135,21 +135,16 @@ def _axes(X: Block, levels: Sequence[Membership]) -> tuple[list[Axis], NDArray[n
             axes.append(Axis(column))
             values.append(numbers)
             continue
-        for above, end in ((False, -1.0), (True, 1.0)):
-            outside = _beyond(numbers, end)
+        low, high = float(np.fmin.reduce(numbers, initial=np.inf)), float(np.fmax.reduce(numbers, initial=-np.inf))
+        # Far from all numbers, of which there may be none.
+        reach = max(1.0, high - low, abs(low), abs(high)) if low <= high else 1.0
+        low, high = (low, high) if low <= high else (0.0, 0.0)
+        for above, outside in ((False, low - reach), (True, high + reach)):
             axes.append(Axis(column, outside, above))
             values.append(np.where(np.isnan(numbers), outside, numbers))
     axes += [Axis(membership) for membership in levels]
     values += [membership(X).astype(np.float64) for membership in levels]
     return axes, np.asfortranarray(np.column_stack(values)) if values else np.empty((len(X), 0))
-
-
-def _beyond(numbers: Vector, end: float) -> float:
-    """Return a number far below all others, or far above them."""
-    low, high = float(np.fmin.reduce(numbers, initial=np.inf)), float(np.fmax.reduce(numbers, initial=-np.inf))
-    if not low <= high:
-        return end
-    return (high if end > 0.0 else low) + end * max(1.0, high - low, abs(low), abs(high))
 
 
 class AxisProposer:

@@ -32,6 +32,7 @@ class ExactLearner:
 
     def __init__(self, columns: SortedColumns, max_propositions: int, max_nodes: int) -> None:
         self.columns = columns
+        self.proposer = AxisProposer(columns)
         self.max_propositions = max_propositions
         self.max_nodes = max_nodes
 
@@ -50,7 +51,8 @@ class ExactLearner:
             before = best
             for (view, sign), search in searches.items():
                 # The greedy condition is a good start, on which the search can only improve.
-                grown = greedy[view, sign] = self._extended(stage, greedy[view, sign], sign, view)
+                longer = longer_conditions(stage, greedy[view, sign], (sign,), self.proposer, [view])
+                grown = greedy[view, sign] = next(longer, greedy[view, sign])
                 if grown.tests:
                     best = _better(best, grown)
                 found, nodes, ended = search.run(length, best.objective if best else 0.0, nodes_left, deadline)
@@ -66,10 +68,6 @@ class ExactLearner:
         directed, ranking = objective.directed(sign), objective.ranking(sign)
         columns, between = self.columns, objective.between_patterns()
         return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(view.fires))
-
-    def _extended(self, stage: Stage, current: Candidate, sign: float, view: View) -> Candidate:
-        """Return the condition extended by the proposition that raises the objective most, or unchanged if there is none."""
-        return next(longer_conditions(stage, current, (sign,), AxisProposer(self.columns), [view]), current)
 
     def _candidate(self, stage: Stage, found: list[list[int]]) -> Candidate:
         """Return the candidate found: of each proposition, its kind (column and side) and the groups inside and outside."""

@@ -23,13 +23,6 @@ class Split:
     train_share: Vector | float = 1.0
     test_share: Vector | float = 1.0
 
-    @classmethod
-    def of_shares(cls, tested: Vector) -> Split:
-        """Return the split with these shares of rows tested."""
-        learned = 1.0 - tested
-        train, test = np.flatnonzero(learned), np.flatnonzero(tested)
-        return cls(train, test, learned[train], tested[test])
-
     def learned(self, task: Task) -> Task:
         """Return the task of a fit to the training rows."""
         return task.on(self.train, self.train_share)
@@ -67,7 +60,11 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterable[int]) -> list[Sp
     # If each unit is a fold, there is only one way to assign them.
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
         fold = np.where(alone, -1, units.folds(strata, n_folds, salt))
-        splits += [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
+        for k in range(n_folds):
+            if (fold == k).any():
+                tested = units.shares(fold == k, len(task.y))
+                train, test = np.flatnonzero(tested != 1.0), np.flatnonzero(tested)
+                splits.append(Split(train, test, 1.0 - tested[train], tested[test]))
     return splits
 
 
