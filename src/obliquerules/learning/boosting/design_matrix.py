@@ -1,4 +1,4 @@
-"""Inputs: the columns of numbers, and the levels of the others as columns of 0 and 1, from which sums are learned."""
+"""Design matrix: numbers, and levels as columns of 0 and 1, from which sums are learned."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class ExactLearner:
         Largest number of propositions in a conjunction.
     max_nodes : int
         The largest number of conjunctions to extend in the search for one rule. At this limit the best one found so far is
-        taken; it is at least as good as the greedy one. So it is at the time limit of the fit.
+        taken; it is at least as good as the greedy one. The time limit of the fit does the same.
     """
 
     def __init__(self, columns: SortedColumns, max_propositions: int, max_nodes: int) -> None:
@@ -43,7 +43,7 @@ class ExactLearner:
             yield chosen
 
     def conditions(self, stage: Stage, record: Record) -> Iterator[Candidate]:
-        """Yield the best condition of one proposition, of two, and so on, without those that do not raise the objective."""
+        """Yield the best condition of each length, as long as the objective rises."""
         deadline, nodes_left = time.perf_counter() + record.seconds_left, self.max_nodes
         searches = {(view, sign): self._search(view, sign) for view in stage.views() for sign in SIGNS}
         greedy, best = dict.fromkeys(searches, stage.empty_rule()), None
@@ -70,7 +70,7 @@ class ExactLearner:
         return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(view.fires))
 
     def _candidate(self, stage: Stage, found: list[list[int]]) -> Candidate:
-        """Return the candidate found: of each proposition, its kind (column and side) and the groups inside and outside."""
+        """Return the candidate of propositions with a kind (column and side) and groups inside and outside."""
         condition = Conjunction(
             self.columns.proposition(kind // 2, min(inside, outside), max(inside, outside), upper=kind % 2 == 0)
             for kind, inside, outside in found
@@ -80,5 +80,5 @@ class ExactLearner:
 
 
 def _better(best: Candidate | None, other: Candidate) -> Candidate:
-    """Return the candidate with the larger objective; the first if they are equal up to rounding."""
+    """Return the candidate with the larger objective, the first of equal ones."""
     return other if best is None or other.objective > (1.0 + SAME_OBJECTIVE) * best.objective else best

@@ -24,7 +24,7 @@ class Selection(ABC):
     By default, rules are ranked by their objective and never revised.
     """
 
-    # Whether candidates are judged by their objective.
+    # Whether candidates are chosen by their objective.
     uses_objective: ClassVar[bool] = True
 
     @property
@@ -37,9 +37,9 @@ class Selection(ABC):
 
     @abstractmethod
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
-        """Return one of the candidates, which come in order of complexity, or None if there is no good one.
+        """Return one of the candidates, which come in order of complexity, or None.
 
-        Ensembles fitted to judge them may be recorded for `path`.
+        Ensembles fitted with them may be recorded for `path`.
         """
 
     @abstractmethod
@@ -47,18 +47,18 @@ class Selection(ABC):
         """Say whether a condition is worth its last proposition."""
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
-        """Return the fully grown candidate that becomes a rule: the simplest of those with the largest objective."""
+        """Return the candidate that becomes a rule: the simplest with the largest objective."""
         candidates = list(grown)
         least = max((candidate.objective for candidate in candidates), default=0.0) * (1.0 - SAME_OBJECTIVE)
         largest = (candidate for candidate in candidates if candidate.objective >= least)
         return min(largest, key=lambda candidate: candidate.condition.complexity, default=None)
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
-        """Return the ensemble or a better one with the same number of rules; ``relearn`` finds the best rule to add to one."""
+        """Return the ensemble or a better one of as many rules; ``relearn`` finds a rule to add."""
         return stage
 
     def path(self, record: Record) -> list[Stage]:
-        """Return the recorded ensembles that make the path, in order of complexity: one for each number of rules."""
+        """Return the path: by default one ensemble for each number of rules."""
         return record.grown
 
 
@@ -68,7 +68,7 @@ class GrowingSelection(Selection):
     objective_tolerance: float
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
-        """Accept a rise, and always the first proposition: after a corrective step the empty condition has objective zero."""
+        """Accept a rise, and always the first proposition, since the empty condition has objective zero."""
         return len(longer.tests) == 1 or self.rises(shorter, longer)
 
     def rises(self, shorter: Candidate, longer: Candidate) -> bool:
@@ -115,7 +115,7 @@ class ValidationSelection(GrowingSelection):
     objective_tolerance: float
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:  # noqa: ARG002
-        """Return the last sparsity level that lowers the risk of the one taken before it by the tolerance."""
+        """Return the last sparsity level that lowers the risk by the tolerance."""
         chosen, least = None, math.inf
         for candidate in candidates:
             risk = stage.held_out_risk(candidate)
@@ -148,7 +148,7 @@ class InformationSelection(Selection):
         return self.complexity_penalty
 
     def criterion(self, stage: Stage, loss: float | None = None, complexity: float | None = None) -> float:
-        """Return the criterion of an ensemble, or of one with another loss and complexity at its prices; lower is better."""
+        """Return the criterion of an ensemble, or of another loss and complexity at its prices."""
         loss = stage.selection_loss if loss is None else loss
         charged = self.price(stage, stage.complexity if complexity is None else complexity)
         return stage.problem.loss.profile_deviance(loss, stage.problem.size) + charged
@@ -164,7 +164,7 @@ class InformationSelection(Selection):
         return [self.criterion(stage, loss, size + n_weights) for (loss, n_weights), size in expected_losses]
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
-        """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
+        """Return the best candidate, of those most promising by their expected criterion."""
         # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
         promising: dict[float, Candidate] = {}
         offered = list(candidates)
@@ -185,7 +185,7 @@ class InformationSelection(Selection):
         return longer.score < shorter.score
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
-        """Relearn each earlier rule, given all the others, and keep what lowers the criterion; at some sizes only."""
+        """Relearn each earlier rule at some sizes, and keep what lowers the criterion."""
         if len(stage.conditions) not in REVISED:
             return stage
         for index in range(len(stage.conditions) - 1):

@@ -84,7 +84,7 @@ def splits_by_group(task: Task, n_folds: int, salts: Iterable[int]) -> list[Spli
 
 
 def given_splits(cv: Any, task: Task) -> list[Split]:
-    """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
+    """Return the given splits or those of a splitter; raise if they are not valid."""
     from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
 
     if task.given is None:
@@ -101,7 +101,7 @@ def given_splits(cv: Any, task: Task) -> list[Split]:
 
 
 def check_split(task: Task, split: Split, *, leaves_groups_out: bool) -> None:
-    """Raise if no model can be fitted to the training rows, or judged by the test rows."""
+    """Raise if no model can be fitted to the training rows or tested by the others."""
     if not (task.weight[split.test] > 0.0).any():
         raise ValueError("cv gives a fold that has no test row with weight.")
     learned = split.learned(task)
@@ -114,7 +114,7 @@ def check_split(task: Task, split: Split, *, leaves_groups_out: bool) -> None:
 
 
 def check_learnable(task: Task) -> None:
-    """Raise if there are no rows that have weight, or if they cannot be learned from."""
+    """Raise if no row has weight, or if there is nothing to learn."""
     if len(task.y) == 0:
         raise ValueError("there are none.")
     counted = task.y[read_weights(task.weight, len(task.y)) > 0.0]
