@@ -24,7 +24,6 @@ from obliquerules.learning.boosting.linear_terms import (
     LinearTerms,
     SlopeLearner,
     StepConditions,
-    quantiles,
     short_factor,
     slopes_in,
 )
@@ -510,13 +509,6 @@ def test_the_unit_of_a_column_does_not_matter(unit):
         stage = stage_of("squared", scaled, y, np.ones(len(y)))
         knots.append(hinges_of(stage.problem).best(stage)[0].condition.factor.origin)
     assert knots[1] == pytest.approx(unit * knots[0], rel=1e-12)
-
-
-def test_quantiles_count_rows_by_weight():
-    values, weight = np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 2.0, 1.0, 4.0])
-    doubled = np.repeat(values, weight.astype(int))
-    shares = (0.0, 0.25, 0.5, 0.6, 1.0)
-    assert quantiles(values, weight, shares) == quantiles(doubled, np.ones(8), shares) == [1.0, 1.0, 3.0, 9.0, 9.0]
 
 
 @pytest.mark.parametrize("kind", [LLTBoostRegressor, TGBRegressor])

@@ -32,7 +32,7 @@ from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.refit import refit
 from obliquerules.learning.ridge_estimate import ridges_for
 from obliquerules.losses import LOSSES
-from obliquerules.rules import Block, Conjunction, Membership, Proposition
+from obliquerules.rules import Block, Membership
 
 from .growing import (
     assert_rows_fit_conditions,
