@@ -135,11 +135,11 @@ def test_an_export(package):
     followed(text, package)
     program = """
 from obliquerules import Model, RuleEnsemble
-from obliquerules.cli.export import parser
+from obliquerules.cli.export_report import FORMS
 from obliquerules.export.export_formats import export
 from obliquerules.losses import LOSSES
 model = Model.of(RuleEnsemble.parse("+1 if age >= 3", ["age"]), LOSSES["logistic"])
-print(export(model, parser().parse_args(["model.json", "--to", "lisp"]).to).verification)
+print(export(model, FORMS[-1]).verification)
 """
     assert answer(package, program).startswith("verified with the example 1 on ")
 

@@ -14,7 +14,7 @@ import pytest
 
 from obliquerules import DRNetClassifier, LLTBoostClassifier, LLTBoostClassifierCV, LTRNetClassifier
 from obliquerules import status_line as module
-from obliquerules.cli.console import spoken
+from obliquerules.cli.console import warnings_as_notes
 from obliquerules.counted import Counted
 from obliquerules.learning.boosting import boosting
 from obliquerules.status_line import Stopwatch, opened, rough, status_line
@@ -242,7 +242,7 @@ def test_there_is_none_if_it_is_not_to_be_shown_nor_inside(terminal, clock):
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_quiet_command_has_none(quiet, terminal):
-    with spoken(quiet=quiet), opened("fit") as line:
+    with warnings_as_notes(quiet=quiet), opened("fit") as line:
         assert (line.stream is None) == quiet
 
 

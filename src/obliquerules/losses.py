@@ -62,6 +62,8 @@ class Loss(ABC):
         variance, and for classes, where it has no meaning.
     takes_power : bool
         Whether that power is a parameter; see `with_power`.
+    output_shape : tuple of int
+        The shape of the scores of a row: empty, or the number of classes if each has a score.
     by_class : bool
         Whether there are many classes, with a score for each. Scores then have shape (n, n_classes), and so have predictions,
         gradients and hessians; targets are the numbers of classes or, in the same shape, the share of each class.
@@ -75,6 +77,7 @@ class Loss(ABC):
     takes_power: ClassVar[bool] = False
     by_class: ClassVar[bool] = False
     n_classes: int
+    output_shape: tuple[int, ...] = ()
     score_name: ClassVar[str | None] = "score"
     factor_name: ClassVar[str | None] = None
     mean_name: ClassVar[str] = "prediction"
@@ -116,6 +119,10 @@ class Loss(ABC):
     @abstractmethod
     def link(self, mean: float) -> float:
         """Return the score whose prediction is ``mean``, moved to the nearest finite one where there is none."""
+
+    def centred(self, constants: Any) -> Any:
+        """Return constants as they are or, with many classes, such that they add up to zero."""
+        return constants
 
     def with_power(self, power: float) -> Loss:  # noqa: ARG002  # most losses have none
         """Return the loss with another power, if that is its parameter."""
@@ -297,6 +304,7 @@ class MultinomialLoss(ClassLoss):
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
+        self.output_shape = (n_classes,)
 
     def in_shares(self, y: Vector) -> Vector:
         """Return the numbers of classes as the share of each class, 0 or 1; shares stay as they are."""
@@ -332,8 +340,10 @@ class MultinomialLoss(ClassLoss):
 
     def best_constant(self, y: Vector, weight: Vector) -> Any:
         """Return the score of each class, which add up to zero."""
-        score = np.array([self.link(mean) for mean in self.class_shares(y, weight)])
-        return score - score.mean()
+        return self.centred(np.array([self.link(mean) for mean in self.class_shares(y, weight)]))
+
+    def centred(self, constants: Any) -> Any:
+        return constants - constants.mean()
 
     def curvature(self, y: Vector, weight: Vector) -> Any:
         """Return the hessian of one row for each class."""
@@ -448,6 +458,10 @@ class TweedieLoss(LogLinkLoss):
 
     def __init__(self, power: float = 1.5) -> None:
         self.power = power
+
+    def centred(self, constants: Any) -> Any:
+        """Return constants as they are or, with many classes, such that they add up to zero."""
+        return constants
 
     def with_power(self, power: float) -> Loss:
         return TweedieLoss(power)

@@ -1,6 +1,7 @@
 """Two commands that write the same new file at once: one succeeds, and its file is whole."""
 
 import subprocess
+from argparse import Namespace
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_what_another_program_has_written_meanwhile_stays(tmp_path):
 
 
 def _write_twice(path, *, force):
-    with writing(path, force) as place:
+    with writing(Namespace(output=path, force=force)) as place:
         path.write_text("theirs", encoding="utf-8")
         place.write_text("ours", encoding="utf-8")
 
@@ -41,7 +42,7 @@ def _write_twice(path, *, force):
 @pytest.mark.parametrize("force", [False, True])
 def test_a_link_leads_to_the_new_file(tmp_path, force):
     (tmp_path / "link.json").symlink_to("file.json")
-    with writing(tmp_path / "link.json", force) as place:
+    with writing(Namespace(output=tmp_path / "link.json", force=force)) as place:
         assert not (tmp_path / "file.json").exists()
         place.write_text("ours", encoding="utf-8")
     assert (tmp_path / "link.json").is_symlink()
@@ -55,6 +56,6 @@ def test_what_fails_leaves_nothing(tmp_path):
 
 
 def _write_half(path):
-    with writing(path, force=False) as place:
+    with writing(Namespace(output=path, force=False)) as place:
         place.write_text("half", encoding="utf-8")
         raise KeyboardInterrupt

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from obliquerules import load_model
-from obliquerules.cli import export as command
+from obliquerules.cli.export_report import DIALECTS as OFFERED
+from obliquerules.cli.export_report import FORMS
 from obliquerules.export.export_formats import EXPORT_FORMATS
 from obliquerules.export.sql_dialects import DIALECTS
 from obliquerules.export.workbook import read_cells
@@ -19,8 +20,8 @@ from .executable import COMMAND, ENVIRONMENT, FULL_DISK, refused, run, write_csv
 
 
 def test_all_targets_and_dialects_are_offered():
-    assert set(command.FORMS) == set(EXPORT_FORMATS) - {"frame"}
-    assert set(command.DIALECTS) == set(DIALECTS)
+    assert set(FORMS) == set(EXPORT_FORMATS) - {"frame"}
+    assert set(OFFERED) == set(DIALECTS)
 
 
 def test_a_query_scores_a_table(place):

@@ -46,7 +46,7 @@ def test_explain_compares_with_the_class_that_the_user_names(models, told):
     assert "--versus must be one of the classes, 'lily', 'rose', 'tulip'; got 'oak'" in told(
         "explain flowers.json flowers.csv --versus oak", 2
     )
-    assert "--versus is for models of more than two classes" in told("explain claims.json claims.csv --versus oak", 2)
+    assert "--versus cannot be used: the model predicts numbers" in told("explain claims.json claims.csv --versus oak", 2)
 
 
 def test_explain_multiplies_by_the_exposure_of_the_row(models, told):
@@ -62,7 +62,7 @@ def test_closest_finds_another_class_or_the_wanted_one(models, told):
         found = json.loads(told(f"closest flowers.json flowers.csv --row 0 --to {wanted} --json"))
         assert (found["before"], found["after"]) == (now, wanted)
     assert json.loads(told("closest flowers.json flowers.csv --row 0 --json"))["after"] != now
-    assert "name it with --to" in told("closest flowers.json flowers.csv --row 0 --above 0.5", 2)
+    assert "name it with to" in told("closest flowers.json flowers.csv --row 0 --above 0.5", 2)
     assert "--to cannot be used: the model predicts numbers" in told("closest claims.json claims.csv --row 0 --to lily", 2)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from obliquerules.cli.column_summary import column_lines, column_records
+from obliquerules.cli.fit import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.input_table import read_data
 from obliquerules.cli.io.data_file import DataFile, check_names
-from obliquerules.cli.methods import METHODS, build, estimator_class, parameter_table, settings
 from obliquerules.cli.target_column import against_counts
 from obliquerules.cli.training_table import training_data
 from obliquerules.estimators.loading import ESTIMATORS
@@ -245,7 +245,7 @@ def test_numbers_with_a_few_texts_are_refused_unless_the_user_says_what_they_are
     assert chosen(tmp_path, "a y", rows, categorical=("a",)).X.column(0).levels == ("1", "2", "3", "old")
 
 
-def test_what_was_understood_of_each_column(tmp_path):
+def test_what_each_column_was_taken_for(tmp_path):
     header = "number flag truth text code day stay many"
     rows = [
         (1.5, 0, "true", "red", 1, "2021-03-01", "", "abcdefgh"[row % 8] * 10 * (row % 8 + 1), row + 0.5) for row in range(16)

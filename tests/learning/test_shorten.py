@@ -11,10 +11,11 @@ from obliquerules import Conjunction, LLTBoostRegressor, LTRNetRegressor, Propos
 from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.method import Task
 from obliquerules.learning.refit import fitted_weights, refit
-from obliquerules.learning.shorten import SHARE_OF_ERROR, _Rows, readable_path, shortened_path, without_redundant
+from obliquerules.learning.shorten import SHARE_OF_ERROR, _Rows, readable_path, shortened_path
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block, Factor
 from obliquerules.rules.numbers import significant_digits
+from obliquerules.rules.redundancy import without_redundant_rules
 from obliquerules.rules.text.bands import bends, single_column
 
 few = settings(max_examples=25, deadline=None)
@@ -96,7 +97,7 @@ def test_the_loss_rises_by_a_share_of_its_standard_error_at_most(loss, seed):
 
 def redundant(ensemble, data):
     """Say whether a rule of an ensemble fires where another does or does not."""
-    return len(without_redundant(ensemble, ensemble.fires(data.sample.X).T)) < len(ensemble)
+    return len(without_redundant_rules(ensemble, ensemble.fires(data.sample.X).T)) < len(ensemble)
 
 
 @few
@@ -153,7 +154,7 @@ def test_idle_variables_go_but_not_from_conditions_as_they_were_learned():
 def test_of_rules_on_the_same_rows_the_shortest_stays():
     X = np.column_stack([np.arange(10.0), np.zeros(10)])
     ensemble = RuleEnsemble.parse("+1 if x0 >= 4.5 & x1 >= -3\n+2 if x0 <= 4.5")
-    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    tidy = without_redundant_rules(ensemble, ensemble.fires(X).T)
     assert tidy(X).tolist() == ensemble(X).tolist()
     assert tidy == RuleEnsemble.parse("+1 if True\n+1 if x0 <= 4.5")
 
@@ -164,7 +165,7 @@ def test_rules_that_become_equal_or_complements_are_one():
     always, never = Proposition([0], [1.0], -1.0), Proposition([0], [1.0], 11.0)
     conditions = [[above], [above, above], [below], [always], [never]]
     ensemble = RuleEnsemble([Rule(1.0 + index, Conjunction(each)) for index, each in enumerate(conditions)], 0.5)
-    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    tidy = without_redundant_rules(ensemble, ensemble.fires(X).T)
     assert tidy(X).tolist() == ensemble(X).tolist()
     assert tidy == RuleEnsemble([Rule(1.0 + 2.0 - 3.0, Conjunction([above]))], 0.5 + 3.0 + 4.0)
 
@@ -174,7 +175,7 @@ def test_a_rule_with_a_factor_is_one_with_the_same_factor_on_the_same_rows():
     text = ["+1 if x0 >= 4.5", "+2 x0 if x0 >= 4.5", "+3 x0 if x0 >= 4.2", "+4 x0 if x0 <= 4.5", "+5 (x0 - 1) if x0 >= 4.5"]
     text += ["+6 x0", "+7 x0 if x0 >= -1", "+8 x0 if x0 >= 11", "+9 if x0 <= 4.5"]
     ensemble = RuleEnsemble.parse("\n".join(text))
-    tidy = without_redundant(ensemble, ensemble.fires(X).T)
+    tidy = without_redundant_rules(ensemble, ensemble.fires(X).T)
     assert tidy(X).tolist() == ensemble(X).tolist()
     kept = ["+9 if True", "-8 if x0 >= 4.5", "+5 x0 if x0 >= 4.5", "+4 x0 if x0 <= 4.5", "+5 (x0 - 1) if x0 >= 4.5", "+13 x0"]
     assert tidy.to_text().splitlines()[: len(kept)] == kept

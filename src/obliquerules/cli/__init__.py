@@ -1,1 +1,1 @@
-"""The command line: one file for each command, and what they share to read tables, write files and speak."""
+"""The command line: files named after their commands, and what commands share to read tables and to write results."""

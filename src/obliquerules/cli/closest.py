@@ -1,104 +1,83 @@
-"""The command ``obliquerules closest``: the closest change of one row that gives another prediction."""
+"""The command ``closest``: the closest change of one row that gives another prediction."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from obliquerules.cli.console import add_at, add_json, command_parser, write_json, write_result
-from obliquerules.cli.explain import check_row
-from obliquerules.cli.input_table import add_data, inputs, read_data, remark_on_new_values, unseen_levels
+from obliquerules.cli.console import add_at, add_json, write_json, write_result
+from obliquerules.cli.input_table import add_data, check_row, inputs, note_new_values, read_data, unseen_levels
 from obliquerules.cli.io.text_columns import same_level
 from obliquerules.cli.model_file import add_model, class_of, read_model
-from obliquerules.cli.roles import given_to
+from obliquerules.cli.roles import given_values
 from obliquerules.data.levels import number_in
-from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
+from obliquerules.inspection.closest.closest_change import closest_change
 from obliquerules.inspection.closest.request import feasible_region, goal_for
 from obliquerules.parameters import check_real, check_whole
 from obliquerules.rules import Model
 from obliquerules.rules.columns import Column
 
 
-class Bound(argparse.Action):
+class NamedValue(argparse.Action):
     """An option that gives a value to a variable, as NAME=VALUE; it may be repeated."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        """Keep the value as it is written: what it means depends on the variable."""
+        """Keep the value as text: what it means depends on the variable."""
         name, text = str(values).rpartition("=")[::2]
         if not name or not text:
             parser.error(f"argument --{self.dest}: it must be followed by NAME=VALUE; got {values!r}")
         setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: text})
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the arguments."""
-    reader = command_parser(
-        "closest",
+def closest_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``closest``."""
+    parser.description = (
         "Find the closest change of one row that gives another class, or a prediction above or below a value, and prove that "
-        "none is closer. Distances are in standard deviations of the variables in DATA.",
+        "none is closer. Distances are in standard deviations of the variables in DATA."
     )
-    add_model(reader)
-    add_data(reader)
-    reader.add_argument("--row", type=int, required=True, metavar="N", help="the row; the first one below the header is row 0")
-    reader.add_argument("--to", metavar="CLASS", help="the class that must be predicted (default: any other than now)")
-    wanted = reader.add_mutually_exclusive_group()
+    add_model(parser)
+    add_data(parser)
+    parser.add_argument("--row", type=int, required=True, metavar="N", help="the row; the first one below the header is row 0")
+    parser.add_argument("--to", metavar="CLASS", help="the class that must be predicted (default: any other than now)")
+    wanted = parser.add_mutually_exclusive_group()
     wanted.add_argument("--above", type=float, metavar="V", help="the prediction, or probability, must be greater than V")
     wanted.add_argument("--below", type=float, metavar="V", help="the prediction, or probability, must be less than V")
-    reader.add_argument("--fixed", action="append", default=[], metavar="NAME", help="a variable that must not change")
-    reader.add_argument(
-        "--whole",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a variable that takes whole numbers only (default: those of small whole numbers)",
-    )
+    for name, what in (
+        ("fixed", "a variable that must not change"),
+        ("whole", "a variable that takes whole numbers only (default: those of small whole numbers)"),
+        ("fill", "a variable that may become known where it is missing"),
+    ):
+        parser.add_argument(f"--{name}", action="append", default=[], metavar="NAME", help=what)
     for name, what in (
         ("lower", "the least value of a variable: a number, a date, or a level that has an order"),
         ("upper", "the greatest value of a variable"),
         ("cost", "the cost of a change of a variable"),
     ):
-        reader.add_argument(f"--{name}", action=Bound, default={}, metavar="NAME=V", help=what)
-    reader.add_argument(
-        "--fill", action="append", default=[], metavar="NAME", help="a variable that may become known where it is missing"
-    )
-    reader.add_argument(
+        parser.add_argument(f"--{name}", action=NamedValue, default={}, metavar="NAME=V", help=what)
+    parser.add_argument(
         "--tolerance",
         type=float,
         default=0.0,
         metavar="D",
         help="by how much the distance may exceed the least, for rounder numbers",
     )
-    reader.add_argument("--max-steps", type=int, default=2000, metavar="N", help="the most linear programs (default: 2000)")
-    add_at(reader)
-    add_json(reader, "the change")
-    return reader
+    parser.add_argument("--max-steps", type=int, default=2000, metavar="N", help="the most linear programs (default: 2000)")
+    add_at(parser)
+    add_json(parser, "the change")
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Run the command."""
-    options = parser().parse_args(arguments)
+def run_closest(options: argparse.Namespace) -> None:
+    """Print the closest change."""
     check_real("tolerance", options.tolerance, 0.0)
     check_whole("max_steps", options.max_steps, 1)
-    found = _found(options)
-    if options.json:
-        write_json(_summary(found))
-    else:
-        write_result(f"{found}\n")
-
-
-def _found(options: argparse.Namespace) -> ClosestChange:
-    model = read_model(options.model, options.at)
+    model = read_model(options)
     data = read_data(options, model)
     check_row(options.row, data)
-    if model.has_many_classes and options.to is None and (options.above is not None or options.below is not None):
-        raise ValueError("--above and --below are about the probability of one class: name it with --to.")
     rows = inputs(model, data)
-    remark_on_new_values(model, rows.rows([options.row]))
-    x = rows.rows([options.row])
-    given = given_to(model, data, [options.row])
-    to = None if options.to is None else class_of(model, options.to, "--to")
-    goal = goal_for(model, x, options.above, options.below, to, given)
+    x, given = rows.rows([options.row]), given_values(model, data, [options.row])
+    note_new_values(model, x)
+    goal = goal_for(model, x, options.above, options.below, class_of(model, options.to, "--to"), given)
     region = feasible_region(
         model,
         x.matrix[0],
@@ -112,13 +91,26 @@ def _found(options: argparse.Namespace) -> ClosestChange:
     )
     words = {column: word for (_, column), word in unseen_levels(model, data, x, options.row).items()}
     limits: dict[str, Any] = {"tolerance": options.tolerance, "max_steps": options.max_steps}
-    return closest_change(model, region, goal, rows, words=words, given=given, **limits)
+    found = closest_change(model, region, goal, rows, words=words, given=given, **limits)
+    if not options.json:
+        write_result(f"{found}\n")
+        return
+    record = {
+        "before": found.before,
+        "wanted": found.wanted,
+        "found": found.row is not None,
+        "after": None if found.row is None else found.after,
+        "distance": None if found.row is None else found.distance,
+        "proven": found.proven,
+        "changes": found.to_dicts(),
+    }
+    write_json(record)
 
 
 def _values(model: Model, option: str, given: Mapping[str, str]) -> Mapping[str | int, Any]:
-    """Return values of variables as these hold them: numbers, texts that are dates, or levels."""
-    kinds = {column.name: column for _, column in model.columns.special}
-    return {name: _value(kinds.get(name, Column(name)), option, text) for name, text in given.items()}
+    """Return values of variables as these hold them: numbers, dates as text, or levels."""
+    columns = {column.name: column for _, column in model.columns.special}
+    return {name: _value(columns.get(name, Column(name)), option, text) for name, text in given.items()}
 
 
 def _value(column: Column, option: str, text: str) -> Any:
@@ -135,15 +127,3 @@ def _number(option: str, name: str, text: str) -> float:
     if number is None:
         raise ValueError(f"--{option} {name}={text}: the value must be a number.")
     return number
-
-
-def _summary(found: ClosestChange) -> dict[str, Any]:
-    return {
-        "before": found.before,
-        "wanted": found.wanted,
-        "found": found.row is not None,
-        "after": None if found.row is None else found.after,
-        "distance": None if found.row is None else found.distance,
-        "proven": found.proven,
-        "changes": found.to_dicts(),
-    }

@@ -1,4 +1,4 @@
-"""The console: results on standard output, messages on standard error, exit codes, and options of all commands."""
+"""The console: results on standard output, messages on standard error, exit codes, and options of several commands."""
 
 from __future__ import annotations
 
@@ -22,34 +22,26 @@ class WorkFailedError(Exception):
     """A valid request could not be carried out; the message is for the user."""
 
 
+class OutputClosedError(Exception):
+    """Standard output is closed, so a result would be lost."""
+
+
 def prepare_streams() -> None:
-    """Make standard output report failed writes and accept every character, and make sure that standard error exists."""
-    _open_what_is_closed()
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115  # it stays open to the end
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        _buffer_output(sys.stdout)
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _open_what_is_closed() -> None:
-    """Open the null device as descriptors 0, 1 and 2 if they are closed, so that no file opened later becomes one of them."""
+    """Make standard output report failed writes, and make sure that standard error exists."""
+    # No file opened later must become descriptor 0, 1 or 2.
     null = os.open(os.devnull, os.O_RDWR)
     while null <= 2:
         os.set_inheritable(null, True)
         null = os.open(os.devnull, os.O_RDWR)
     os.close(null)
-
-
-def _buffer_output(stream: io.TextIOWrapper) -> None:
-    """Buffer a standard output that has no buffer: without one, Python ignores partial writes, as on a full disk."""
-    if isinstance(stream.buffer, io.RawIOBase):
-        buffer = io.BufferedWriter(stream.buffer)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115  # it stays open to the end
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        return
+    if isinstance(sys.stdout.buffer, io.RawIOBase):  # without a buffer, Python ignores partial writes, as on a full disk
+        buffer, stream = io.BufferedWriter(sys.stdout.buffer), sys.stdout
         sys.stdout = io.TextIOWrapper(buffer, encoding=stream.encoding, line_buffering=stream.line_buffering)
-
-
-class OutputClosedError(Exception):
-    """Standard output is closed, so a result would be lost."""
+    sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def standard_output() -> TextIO:
@@ -60,7 +52,7 @@ def standard_output() -> TextIO:
 
 
 def silence(stream: TextIO) -> None:
-    """Redirect a stream that cannot be written to the null device, so that Python does not try to flush it at exit."""
+    """Redirect a stream to the null device, so that Python does not flush it at exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)
@@ -80,17 +72,14 @@ def complain(message: str) -> None:
     say(f"obliquerules: {' '.join(message.split())}")
 
 
-def remark(message: str) -> None:
+def note(message: str) -> None:
     """Write to standard error what the user should know."""
     say(f"Note: {message[:1].lower()}{message[1:].rstrip('.')}")
 
 
 @contextlib.contextmanager
-def spoken(*, quiet: bool = False) -> Iterator[None]:
-    """Turn warnings inside into remarks.
-
-    If quiet, there are none, and no status line.
-    """
+def warnings_as_notes(*, quiet: bool = False) -> Iterator[None]:
+    """Turn warnings inside into notes; if quiet, there are none, and no status line."""
     with warnings.catch_warnings(record=True) as caught, opened("", shown=False) if quiet else contextlib.nullcontext():
         warnings.simplefilter("always", UserWarning)
         yield
@@ -98,11 +87,11 @@ def spoken(*, quiet: bool = False) -> Iterator[None]:
         if not issubclass(one.category, UserWarning):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         elif not quiet:
-            remark(str(one.message))
+            note(str(one.message))
 
 
 def write_result(text: str) -> None:
-    """Write a result for people to standard output at once; a character outside its encoding is written as an escape."""
+    """Write a result for people; a character outside the encoding is written as an escape."""
     output = standard_output()
     output.write(text)
     output.flush()  # before anything is said of it on standard error
@@ -120,7 +109,7 @@ def write_exactly(text: str) -> None:
 
 
 def write_json(content: Any) -> None:
-    """Write a result to standard output as JSON with exact numbers, and in any encoding."""
+    """Write a result to standard output as JSON with exact numbers, in any encoding."""
     output = standard_output()
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_as_json)
     output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False, default=_as_json)) + "\n")
@@ -143,11 +132,6 @@ def _takes(output: TextIO, text: str) -> bool:
     return True
 
 
-def command_parser(command: str, description: str) -> argparse.ArgumentParser:
-    """Return the parser of one command."""
-    return argparse.ArgumentParser(prog=f"obliquerules {command}", description=description, allow_abbrev=False)
-
-
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Let a command write JSON."""
     parser.add_argument("--json", action="store_true", help=f"write {what} to standard output as JSON, with exact numbers")
@@ -164,11 +148,9 @@ def add_at(parser: argparse.ArgumentParser) -> None:
 
 
 def _size(text: str) -> int | str:
-    """Return a complexity; argparse refuses other text."""
-    return text if text == "auto" else int(text)
+    return text if text == "auto" else int(text)  # argparse refuses other text
 
 
-def say_verdict(verdict: str) -> None:
-    """Write what to expect of a model to standard error, if it is known."""
-    if verdict:
-        say(verdict)
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Let a command be silent."""
+    parser.add_argument("--quiet", action="store_true", help="report nothing but errors")

@@ -1,4 +1,4 @@
-"""Data: the table that a command reads, and the inputs of a model in it."""
+"""The table that a command reads, and the inputs of a model in it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.cli.console import spoken
+from obliquerules.cli.console import warnings_as_notes
 from obliquerules.cli.io.data_file import SUFFIXES, DataFile, read_stream
-from obliquerules.cli.io.text_columns import Conventions, doubtful, same_level
+from obliquerules.cli.io.text_columns import Conventions, same_level
 from obliquerules.data.levels import has_decimal_commas, kind_of, recoded_values
 from obliquerules.data.model_rows import warn_of_new_values
 from obliquerules.data.reading import check_not_infinite
@@ -65,10 +65,7 @@ class Listed(argparse.Action):
 
 
 def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFile:
-    """Read the table that the options name; raise ValueError if it cannot be read or is not what its suffix says.
-
-    Columns that have levels in the model are read as levels, even if all of them look like numbers.
-    """
+    """Read the table that the options name, with levels in all columns that have levels in the model."""
     name = options.data
     suffix = ".csv" if name == "-" else Path(name).suffix.lower()
     if suffix not in SUFFIXES:
@@ -89,25 +86,16 @@ def conventions_of(options: argparse.Namespace, suffix: str, model: Model | None
         if suffix not in MEANT_FOR[name]:
             raise ValueError(f"--{name} is for {' and '.join(MEANT_FOR[name])}; it cannot be used with '{options.data}'.")
     if "separator" in given:
-        given["separator"] = _separator(given["separator"])
+        separator = given["separator"] = SEPARATORS.get(options.separator, options.separator)
+        if len(separator) != 1 or separator in '"\r\n':
+            raise ValueError(f"--separator must be one character, 'tab' or 'space'; got {separator!r}.")
     if "encoding" in given:
         _check_encoding(given["encoding"])
-    return Conventions(**given, missing=frozenset(options.missing_values), levels=_levels(options, model))
-
-
-def _levels(options: argparse.Namespace, model: Model | None) -> dict[str, type[str] | None]:
-    """Return the columns that are read as levels: those that the user names, or those of the model."""
-    if model is None:
-        return dict.fromkeys(getattr(options, "categorical", ()))
-    columns = [column for _, column in model.columns.special if column.levels and not column.is_truth]
-    return {column.name: str if isinstance((column.levels or ("",))[0], str) else None for column in columns}
-
-
-def _separator(text: str) -> str:
-    separator = SEPARATORS.get(text, text)
-    if len(separator) != 1 or separator in '"\r\n':
-        raise ValueError(f"--separator must be one character, 'tab' or 'space'; got {text!r}.")
-    return separator
+    levels: dict[str, type[str] | None] = dict.fromkeys(getattr(options, "categorical", ()))
+    if model is not None:
+        columns = [column for _, column in model.columns.special if column.levels and not column.is_truth]
+        levels = {column.name: str if isinstance((column.levels or ("",))[0], str) else None for column in columns}
+    return Conventions(**given, missing=frozenset(options.missing_values), levels=levels)
 
 
 def _check_encoding(name: str) -> None:
@@ -130,29 +118,27 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
             yield file
 
 
-def used_names(*ensembles: RuleEnsemble, names: tuple[str, ...]) -> list[str]:
+def check_row(row: int, data: DataFile) -> None:
+    """Raise if a table has no such row."""
+    n_rows = len(data.block)
+    if not 0 <= row < n_rows:
+        raise ValueError(f"--row must lie between 0 and {n_rows - 1}, the last row of {data.source}; got {row}.")
+
+
+def used_names(model: Model, *ensembles: RuleEnsemble) -> tuple[str, ...]:
     """Return the names of the columns that rules use."""
-    return [names[column] for column in used_columns(ensembles)]
+    return tuple(model.feature_names[column] for column in used_columns((model.ensemble, *ensembles)))
 
 
-def inputs(model: Model, data: DataFile, rows: Any = slice(None), *, ensembles: Iterable[RuleEnsemble] = ()) -> Block:
-    """Return the inputs of a model, or of the given members of its path, in its levels.
+def inputs(model: Model, data: DataFile, rows: Any = slice(None), names: Iterable[str] | None = None) -> Block:
+    """Return the inputs of a model, in its levels; by default, those that its rules use.
 
-    Columns that their rules do not use need not be there, whatever they hold, and become zero or the first level.
+    Other columns need not be there, whatever they hold, and become zero or the first level.
     """
-    return _inputs(model, data, rows, used_names(model.ensemble, *ensembles, names=model.feature_names))
-
-
-def all_inputs(model: Model, data: DataFile, rows: Any = slice(None)) -> Block:
-    """Return all inputs of a model in its levels, also those that no rule uses: they are needed to learn anew."""
-    return _inputs(model, data, rows, model.feature_names)
-
-
-def _inputs(model: Model, data: DataFile, rows: Any, names: Iterable[str]) -> Block:
     columns, positions = model.columns, {name: place for place, name in enumerate(model.feature_names)}
     X = np.zeros((len(np.arange(len(data.block))[rows]), len(columns)))
     X[:, [place for place, column in columns.special if column.levels == ()]] = UNSEEN
-    for name in names:
+    for name in used_names(model) if names is None else names:
         X[:, positions[name]] = _as_in_fit(data, columns[positions[name]])[rows]
     check_not_infinite(X, model.feature_names)
     return Block(columns, X)
@@ -164,27 +150,26 @@ def _as_in_fit(data: DataFile, wanted: Column) -> NDArray[np.float64]:
     if np.isnan(values).all():
         return np.full(len(values), np.nan)
     check_decimals(data, [wanted.name])
-    if frozenset({_kind(column), _kind(wanted)}) not in ALIKE:
-        found = (None if data.typed else doubtful(column, values, data.conventions)) or kind_of(column, values)
+    kind = _kind(wanted)
+    if {_kind(column), kind} not in ALIKE:
+        found = data.doubt(column, values) or kind_of(column, values)
         raise ValueError(
             f"Column '{wanted.name}' of {data.source} holds {found}, but held {kind_of(wanted, np.zeros(0))} in fit."
             + (" If the text stands for a missing value: --missing-values." if "text" in found else "")
         )
-    return _codes(column, wanted, values) if _kind(wanted) == "levels" else recoded_values(column, wanted, values)
-
-
-def _codes(column: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the codes of levels among those of the model: text or whole numbers, as which they are looked up."""
-    kind = type((wanted.levels or ("",))[0])
-    codes = [wanted.codes.get((kind, same_level(level, kind)), UNSEEN) for level in column.levels or ()]  # type: ignore[arg-type]
+    if kind != "levels":
+        return recoded_values(column, wanted, values)
+    # Levels are looked up as what those of the model are: text or whole numbers.
+    of = type((wanted.levels or ("",))[0])
+    codes = [wanted.codes.get((of, same_level(level, of)), UNSEEN) for level in column.levels or ()]  # type: ignore[arg-type]
     return np.array([*codes, np.nan])[np.where(np.isnan(values), len(codes), values).astype(np.intp)]
 
 
 # The kinds of columns of which one can stand for the other.
-ALIKE = [
-    *map(frozenset, ({"number"}, {"date"}, {"time"}, {"duration"}, {"truth"}, {"levels"}, {"nothing"})),
-    *map(frozenset, ({"date", "time"}, {"truth", "number"}, {"nothing", "levels"})),
-]
+ALIKE = (
+    *({kind} for kind in ("number", "date", "time", "duration", "truth", "levels", "nothing")),
+    *({"date", "time"}, {"truth", "number"}, {"nothing", "levels"}),
+)
 
 
 def _kind(column: Column) -> str:
@@ -194,7 +179,7 @@ def _kind(column: Column) -> str:
 
 
 def unseen_levels(model: Model, data: DataFile, X: Block, first: int = 0) -> dict[tuple[int, int], Level]:
-    """Return what the levels that the model does not know are called, by row and column, in rows from the first on."""
+    """Return the levels unknown to the model by row and column, in rows from the first on."""
     found: dict[tuple[int, int], Level] = {}
     for place in set(model.ensemble.used_columns) & set(model.columns.with_levels):
         column, values = data.input(model.feature_names[place])
@@ -203,9 +188,9 @@ def unseen_levels(model: Model, data: DataFile, X: Block, first: int = 0) -> dic
     return found
 
 
-def remark_on_new_values(model: Model, block: Block) -> None:
+def note_new_values(model: Model, block: Block) -> None:
     """Say which columns have missing values or levels unknown to fit."""
-    with spoken():
+    with warnings_as_notes():
         warn_of_new_values(model, block)
 
 

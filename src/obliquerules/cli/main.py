@@ -1,4 +1,4 @@
-"""The command ``obliquerules``: calls the command that is named, and turns errors into a sentence and an exit code."""
+"""The command ``obliquerules``: runs the named command, and turns errors into one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from obliquerules.cli.console import (
     silence,
 )
 
-# Each is a module of this package with a function ``main``. It is imported when it is called, so that the others cost nothing.
+# Each command with its file, which is imported when the command is run, and what it does. The file has a function that
+# declares the options, such as ``fit_options``, and one that does the work, such as ``run_fit``.
 COMMANDS = {
-    "fit": "learn rules from a table and write them to a model file",
-    "show": "print the rules of a model",
-    "predict": "predict the target of each row of a table",
-    "explain": "say which rules made the prediction of each row",
-    "closest": "find the closest change of a row that gives another prediction",
-    "stability": "say how often each rule comes back in refits to bootstrap samples",
-    "edit": "drop, add, replace and lock rules, and fit their weights anew",
-    "round": "write all numbers of a model in fewer digits, and certify what that changes",
-    "export": "write a model in another language, once it is known to compute the same",
-    "report": "write the workbench of a model, one HTML file",
-    "demo": "learn a few rules from data that ship with scikit-learn, and explain a prediction",
+    "fit": ("fit", "learn rules from a table and write them to a model file"),
+    "show": ("show_predict_explain", "print the rules of a model"),
+    "predict": ("show_predict_explain", "predict the target of each row of a table"),
+    "explain": ("show_predict_explain", "say which rules made the prediction of each row"),
+    "closest": ("closest", "find the closest change of a row that gives another prediction"),
+    "stability": ("edit_round_stability", "say how often each rule comes back in refits to bootstrap samples"),
+    "edit": ("edit_round_stability", "drop, add, replace and lock rules, and fit their weights anew"),
+    "round": ("edit_round_stability", "write all numbers of a model in fewer digits, and certify what that changes"),
+    "export": ("export_report", "write a model in another language, once it is known to compute the same"),
+    "report": ("export_report", "write the workbench of a model, one HTML file"),
+    "demo": ("fit", "learn a few rules from data that ship with scikit-learn, and explain a prediction"),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return the exit code: 0 if it is done, 1 if it failed, 2 if what it was given is wrong."""
+    """Run a command and return the exit code: 0 if it is done, 1 if it failed, 2 if its input is wrong."""
     prepare_streams()
     try:
         _run(sys.argv[1:] if arguments is None else list(arguments))
@@ -45,53 +46,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted; no file is left half-written.")
         return 128 + signal.SIGINT
     except (WorkFailedError, OutputClosedError) as error:
-        return _failed(str(error), FAILED)
+        complain(str(error))
+        return FAILED
     except ValueError as error:
-        return _failed(str(error), REFUSED)
+        complain(str(error))
+        return REFUSED
     except OSError as error:
-        return _failed(_description(error), FAILED)
+        complain(_description(error))
+        return FAILED
     except (ImportError, MemoryError) as error:
-        return _failed(str(error) or "there is not enough memory.", FAILED)
+        complain(str(error) or "there is not enough memory.")
+        return FAILED
     return DONE
 
 
 def _run(arguments: list[str]) -> None:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {command:{width}}  {what}" for command, (_, what) in COMMANDS.items()]
+    parser = argparse.ArgumentParser(
+        prog="obliquerules",
+        description="Additive rule ensembles with sparse oblique conditions: small models that people can read.",
+        epilog="\n".join(["commands:", *lines, "", "'obliquerules COMMAND --help' says more about a command."]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"obliquerules {obliquerules.__version__}")
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of the commands below, and its arguments")
     try:
         if not arguments:
-            _parser().print_help(sys.stderr)
+            parser.print_help(sys.stderr)
             raise ValueError("the following arguments are required: COMMAND")
-        command = _parser().parse_args(arguments[:1]).command
-        importlib.import_module(f"obliquerules.cli.{command}").main(arguments[1:])
+        command = parser.parse_args(arguments[:1]).command
+        file = importlib.import_module(f"obliquerules.cli.{COMMANDS[command][0]}")
+        reader = argparse.ArgumentParser(prog=f"obliquerules {command}", allow_abbrev=False)
+        getattr(file, f"{command}_options")(reader)
+        getattr(file, f"run_{command}")(reader.parse_args(arguments[1:]))
     finally:
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a closed pipe or a full disk can still be reported
 
 
-def _parser() -> argparse.ArgumentParser:
-    width = max(map(len, COMMANDS))
-    parser = argparse.ArgumentParser(
-        prog="obliquerules",
-        description="Additive rule ensembles with sparse oblique conditions: small models that people can read.",
-        epilog="commands:\n"
-        + "\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())
-        + "\n\n'obliquerules COMMAND --help' says more about a command.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"obliquerules {obliquerules.__version__}")
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help="one of the commands below, and its arguments")
-    return parser
-
-
 def _description(error: OSError) -> str:
-    """Say what could not be written or read; standard output, if it was that, is closed so that Python does not try again."""
+    """Say what could not be written or read."""
     if error.filename is not None:
         return f"'{error.filename}': {error.strerror}."
-    silence(sys.stdout)
+    silence(sys.stdout)  # Python must not try to write again
     if isinstance(error, BrokenPipeError):
         return "whoever reads standard output closed it before everything was written."
     return f"standard output: {error.strerror}."
-
-
-def _failed(message: str, code: int) -> int:
-    complain(message)
-    return code

@@ -1,4 +1,4 @@
-"""Model files: reading them for a command, at the size that was asked for."""
+"""Model files, read at the size that was asked for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from obliquerules.cli.target_column import class_written
 from obliquerules.parameters import check_whole
 from obliquerules.rules import Model, RuleEnsemble
 from obliquerules.rules.files.decoding import decode_content, decode_model
-from obliquerules.rules.files.fields import Field, read_document
+from obliquerules.rules.files.fields import read_document
 
 if TYPE_CHECKING:
     from obliquerules.estimators.rule_model import RuleModel
@@ -22,19 +22,15 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file, as 'fit' writes it")
 
 
-def read_model(path: str, at: int | str | None = None) -> Model:
-    """Read a model that can predict; the estimator that learned it would bring scikit-learn, which takes seconds to load."""
-    model = read_rules(path, at)
-    if isinstance(model, RuleEnsemble):
-        raise ValueError(_rules_alone(path))
-    return model
-
-
-def read_rules(path: str, at: int | str | None = None) -> Model | RuleEnsemble:
-    """Read a model, or an ensemble that was saved by itself; raise ValueError if the file cannot be read."""
-    with _readable(path):
+def read_rules(options: argparse.Namespace) -> Model | RuleEnsemble:
+    """Read a model, or an ensemble that was saved by itself."""
+    path, at = options.model, options.at
+    with _named(path):
         document = read_document(path)
-    model = _decode(document)
+    kind = document.get("kind")
+    if kind.value not in ("ensemble", "estimator"):
+        kind.fail("'estimator' or 'ensemble'")
+    model = decode_content(document) if kind.value == "ensemble" else decode_model(document)
     if at is None:
         return model
     if isinstance(model, RuleEnsemble):
@@ -44,42 +40,43 @@ def read_rules(path: str, at: int | str | None = None) -> Model | RuleEnsemble:
     return model.at(at)
 
 
-def read_estimator(path: str, at: int | str | None = None) -> RuleModel:
+def read_model(options: argparse.Namespace) -> Model:
+    """Read a model that can predict, without scikit-learn, which takes seconds to load."""
+    model = read_rules(options)
+    if isinstance(model, RuleEnsemble):
+        raise ValueError(_rules_alone(options.model))
+    return model
+
+
+def read_estimator(options: argparse.Namespace) -> RuleModel:
     """Read a model together with the estimator that learned it."""
     from obliquerules.estimators.loading import load_model
 
-    with _readable(path):
-        estimator = load_model(path)
+    with _named(options.model):
+        estimator = load_model(options.model)
     if isinstance(estimator, RuleEnsemble):
-        raise ValueError(_rules_alone(path))
-    model: RuleModel = estimator if at is None else estimator.at(at)
+        raise ValueError(_rules_alone(options.model))
+    model: RuleModel = estimator if options.at is None else estimator.at(options.at)
     return model
 
 
 @contextlib.contextmanager
-def _readable(path: str) -> Iterator[None]:
-    """Name the file that could not be read."""
+def _named(path: str) -> Iterator[None]:
+    """Name the file that cannot be read."""
     try:
         yield
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror}.") from error
 
 
-def _decode(document: Field) -> Model | RuleEnsemble:
-    kind = document.get("kind")
-    if kind.value == "ensemble":
-        return decode_content(document)
-    if kind.value == "estimator":
-        return decode_model(document)
-    kind.fail("'estimator' or 'ensemble'")
+def _rules_alone(path: str) -> str:
+    return f"'{path}' holds rules alone, without what their score means: they can be shown, but not predict."
 
 
-def class_of(model: Model, text: str, option: str) -> Any:
-    """Return the class of a model that the user wrote after an option; raise if there is none."""
+def class_of(model: Model, text: str | None, option: str) -> Any:
+    """Return the class that an option names, None if it is not given; raise if there is no such class."""
+    if text is None:
+        return None
     if model.labels is None:
         raise ValueError(f"{option} cannot be used: the model predicts numbers, not classes.")
     return class_written(text, model.labels.values, option)
-
-
-def _rules_alone(path: str) -> str:
-    return f"'{path}' holds rules alone, without what their score means: they can be shown, but not predict."

@@ -1,27 +1,25 @@
-"""Roles: the columns of a table that are neither inputs nor the target: weights, exposures, offsets and groups."""
+"""Columns with a role, which are neither inputs nor the target: weights, exposures, offsets and groups."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.cli.column_summary import column_records, phrase
-from obliquerules.cli.console import remark
+from obliquerules.cli.console import note
 from obliquerules.cli.input_table import Listed, check_decimals
 from obliquerules.cli.io.data_file import DataFile
-from obliquerules.cli.io.text_columns import doubtful
 from obliquerules.data.levels import as_labels, as_numbers, block_of, kind_of
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
 from obliquerules.rules.text.style import plain_name
 
-# How often each row counts, if a column says so.
-Weights = NDArray[np.float64] | None
 # The options that name such columns, with the word for what one of them holds.
 ROLES = {"weight": "weight", "exposure": "exposure", "offset": "offset", "groups": "group"}
 
@@ -45,21 +43,27 @@ def add_roles(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--groups", metavar="NAME", help="a column of groups, whose rows are left out together")
 
 
-def named(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return each column that has a role, after the option that names it."""
-    given = ((option, getattr(options, option, None) or ()) for option in ROLES)
-    return [(option, name) for option, names in given for name in ((names,) if isinstance(names, str) else names)]
+def named_columns(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each role that the options name."""
+    given = {option: getattr(options, option, None) or () for option in ROLES}
+    return {option: (names,) if isinstance(names, str) else names for option, names in given.items() if names}
+
+
+def all_names(options: argparse.Namespace) -> list[str]:
+    """Return all columns that have a role."""
+    return [name for names in named_columns(options).values() for name in names]
 
 
 def check_roles(data: DataFile, options: argparse.Namespace) -> None:
     """Raise if a column is not there, or has two roles."""
     taken = {options.target: "the target"}
     data.check_name(options.target)
-    for option, name in named(options):
-        data.check_name(name)
-        if name in taken:
-            raise ValueError(f"--{option} must not name '{name}', which is {taken[name]}.")
-        taken[name] = f"already named after --{option}"
+    for option, names in named_columns(options).items():
+        for name in names:
+            data.check_name(name)
+            if name in taken:
+                raise ValueError(f"--{option} must not name '{name}', which is {taken[name]}.")
+            taken[name] = f"already named after --{option}"
     if options.exposure is not None and options.offset:
         raise ValueError(
             "--exposure and --offset cannot be used together: add the logarithm of the exposure to the offset instead."
@@ -108,7 +112,7 @@ class RoleColumns:
         return len(np.unique(self.block.matrix))
 
     def sentences(self, classes: Sequence[str]) -> list[str]:
-        """Say what was understood of each column; of several offsets, for which of the classes it is."""
+        """Say what each column was taken for; of several offsets, for which of the classes it is."""
         if self.option == "groups":
             return [f"Groups: {plain_name(self.name)}, {self.n_groups} different ones"]
         whose = [f" of {one}" for one in classes] if len(self.columns) > 1 else [""]
@@ -119,39 +123,32 @@ class RoleColumns:
         ]
 
     def records(self) -> list[dict[str, Any]]:
-        """Return what was understood of each column."""
+        """Return the same for programs."""
         return [{"role": ROLES[self.option]} | record for record in column_records(self.block)]
 
 
 def role_columns(data: DataFile, rows: Any, options: argparse.Namespace) -> dict[str, RoleColumns]:
     """Return the columns of each role that the options name."""
-    names: dict[str, list[str]] = {}
-    for option, name in named(options):
-        names.setdefault(option, []).append(name)
-    return {option: _of_role(data, option, of_option, rows) for option, of_option in names.items()}
+    found = {}
+    for option, names in named_columns(options).items():
+        if option == "groups":
+            column, values = data.column(names[0])
+            _check_known(names[0], "group", values[rows])
+            filled = [(column, values[rows])]
+        else:
+            filled = [(Column(name), role_numbers(data, name, option, rows)) for name in names]
+        found[option] = RoleColumns(option, block_of(filled))
+    return found
 
 
-def _of_role(data: DataFile, option: str, names: Sequence[str], rows: Any) -> RoleColumns:
-    if option == "groups":
-        column, values = data.column(names[0])
-        _check_known(names[0], ROLES[option], values[rows])
-        return RoleColumns(option, block_of([(column, values[rows])]))
-    return RoleColumns(option, block_of([(Column(name), role_numbers(data, name, option, rows)) for name in names]))
-
-
-def weights(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> Weights:
+def weights(data: DataFile, rows: Mask, options: argparse.Namespace) -> Vector | None:
     """Return the weights of the rows, if there are any."""
     return None if options.weight is None else role_numbers(data, options.weight, "weight", rows)
 
 
-def given_names(model: Model) -> tuple[str, ...]:
-    """Return the columns that a model was given besides its inputs in fit."""
-    return () if model.offset is None else model.offset.names
-
-
-def given_to(
+def given_values(
     model: Model, data: DataFile, rows: Any = slice(None), *, needed: bool = False, droppable: bool = False
-) -> NDArray[np.float64] | None:
+) -> Vector | None:
     """Return the exposure or offset that a model was fitted with, from columns of the same names; None if there was none.
 
     Unless it is needed, a table may lack an exposure: predictions are then those of an exposure of 1. Rows are droppable where
@@ -161,53 +158,42 @@ def given_to(
         return None
     kind, names = model.offset.kind, model.offset.names
     if kind == "exposure" and not needed and names[0] not in data.names:
-        remark(f"{data.source} has no column '{names[0]}', so that predictions are those of an exposure of 1")
+        note(f"{data.source} has no column '{names[0]}', so that predictions are those of an exposure of 1")
         return None
     found = [role_numbers(data, name, kind, rows, droppable=droppable) for name in names]
     return found[0] if len(found) == 1 else np.column_stack(found)
 
 
-def as_arguments(model: Model, data: DataFile, rows: Any) -> Mapping[str, Any]:
-    """Return the same for methods of estimators that learn or measure, by the name of their argument."""
-    given = given_to(model, data, rows, needed=True, droppable=True)
-    return {} if model.offset is None else {model.offset.kind: given}
-
-
-def role_numbers(data: DataFile, name: str, role: str, rows: Any, *, droppable: bool = True) -> NDArray[np.float64]:
+def role_numbers(data: DataFile, name: str, role: str, rows: Any, *, droppable: bool = True) -> Vector:
     """Return the numbers that a column holds in some rows; raise if some are missing, or cannot have that role."""
-    values: NDArray[np.float64] = numbers(data, name, role)[rows]
+    values: Vector = numbers(data, name, role)[rows]
     _check_known(name, role, values, droppable=droppable)
-    _check_all(data, name, role, values, np.isfinite(values), "be finite", rows)
+    conditions = [(np.isfinite(values), "be finite")]
     if role == "exposure":
-        _check_all(data, name, role, values, values > 0.0, "be positive", rows)
+        conditions.append((values > 0.0, "be positive"))
     if role == "weight":
-        _check_all(data, name, role, values, values >= 0.0, "not be negative", rows)
+        conditions.append((values >= 0.0, "not be negative"))
+    for good, must in conditions:
+        if not good.all():
+            first = int(np.flatnonzero(~good)[0])
+            row = int(np.arange(len(data.block))[rows][first])
+            raise ValueError(f"The {role} '{name}' must {must}; it is {values[first]:g} in row {row} of {data.source}.")
     return values
 
 
-def _check_known(name: str, role: str, values: NDArray[Any], *, droppable: bool = True) -> None:
+def _check_known(name: str, role: str, values: Vector, *, droppable: bool = True) -> None:
     missing = np.count_nonzero(np.isnan(values))
     if missing:
         how = " with --drop-rows" if droppable else ""
         raise ValueError(f"The {role} '{name}' is missing in {missing} rows. Fill it in, or leave out such rows{how}.")
 
 
-def _check_all(
-    data: DataFile, name: str, role: str, values: NDArray[Any], good: NDArray[np.bool_], must: str, rows: Any
-) -> None:
-    """Raise unless all values are good; rows are numbered as in the file, from 0."""
-    if not good.all():
-        first = int(np.flatnonzero(~good)[0])
-        row = int(np.arange(len(data.block))[rows][first])
-        raise ValueError(f"The {role} '{name}' must {must}; it is {values[first]:g} in row {row} of {data.source}.")
-
-
-def numbers(data: DataFile, name: str, role: str) -> NDArray[np.float64]:
+def numbers(data: DataFile, name: str, role: str) -> Vector:
     """Return a column of numbers, which may be missing; raise if it holds anything else."""
     check_decimals(data, [name])
     column, values = data.column(name)
-    found: NDArray[np.float64] | None = as_numbers(column, values) if column.kind == "number" else None
+    found: Vector | None = as_numbers(column, values) if column.kind == "number" else None
     if found is None:
-        held = (None if data.typed else doubtful(column, values, data.conventions)) or kind_of(column, values)
+        held = data.doubt(column, values) or kind_of(column, values)
         raise ValueError(f"The {role} '{name}' must hold numbers; it holds {held}.")
     return found

@@ -1,4 +1,4 @@
-"""Target: what kind of target a column is, why, and which classes it has."""
+"""The target column: which task it asks for, classes, numbers or counts, and why."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Mask, Vector
 from obliquerules.cli.input_table import Listed
 from obliquerules.cli.io.data_file import DataFile
-from obliquerules.cli.io.text_columns import doubtful
 from obliquerules.cli.roles import numbers, weights
 from obliquerules.data.levels import as_labels, as_numbers, kind_of, number_in
 from obliquerules.losses import LOSSES, REGRESSION_LOSSES
@@ -25,8 +24,8 @@ from obliquerules.rules.numbers import readable
 CLASSIFICATION, REGRESSION, COUNTS = "classification", "regression", "counts"
 TASKS = (CLASSIFICATION, REGRESSION, COUNTS)
 
-# Whole numbers from 0 without a gap are taken for codes of classes if there are at most this number of them, and at most this
-# share of the rows. Ratings start at 1.
+# Whole numbers from 0 without a gap are codes of classes if there are at most this number of them, and at most this share of
+# the rows. Ratings start at 1.
 MOST_CODES = 10
 MOST_DIFFERENT = 0.25
 # A column with fewer rows for each class than this is like an identifier.
@@ -37,13 +36,11 @@ LISTED = 5
 NEAR_ZERO = 0.05
 # Larger numbers are more often amounts, such as money.
 LARGEST_COUNT = 1000.0
-# Counts repeat: at most this share of the rows are different, unless there are no more than this number of different values.
-MOST_DIFFERENT_COUNTS = 0.25
-FEW_COUNTS = 8
+# Counts repeat: at most MOST_DIFFERENT of the rows are different, unless there are no more than this number of values.
+FEW_VALUES = 8
 # Ratings vary less than counts, whose variance is at least about their mean.
 LEAST_DISPERSION = 0.5
-# Counts have a long tail to the right: the skewness of a Poisson distribution is one over the root of its mean. This is the
-# least share of that.
+# Counts have a long tail to the right: this is the least share of the skewness of a Poisson distribution, 1 / sqrt(mean).
 LEAST_SKEWNESS = 0.25
 
 
@@ -85,32 +82,33 @@ class TargetColumn:
         return 0 if self.labels is None else len(self.labels)
 
     @property
+    def n_scores(self) -> int:
+        """The number of scores: one for each of more than two classes."""
+        return 1 if self.labels is None else len(self.labels.outputs or (None,))
+
+    @property
     def class_words(self) -> list[str]:
-        """What the classes are called in a sentence."""
+        """The classes, as a sentence has them."""
         return [] if self.labels is None else [self.labels.word(code) for code in range(self.n_classes)]
 
     def sentences(self) -> list[str]:
         """Say what the target is, and what scores are about."""
-        return [f"Target: {self.name}, {self.task} because {self.why}", *self._about(), *self._weighted()]
-
-    def _about(self) -> list[str]:
+        lines = [f"Target: {self.name}, {self.task} because {self.why}"]
         if self.labels is None:
-            return []
-        if self.labels.many:
-            return [f"Scores: one for each of the {self.n_classes} classes; the highest predicts"]
-        positive = self.labels if self.positive is None else self.labels.about(self.positive)
-        hint = " (--positive names the other class)" if self.positive is None else ""
-        return [f"Scores: log-odds of {positive.word()}{hint}"]
-
-    def _weighted(self) -> list[str]:
-        if self.class_weight is None or self.labels is None:
-            return []
+            return lines
+        if self.n_scores > 1:
+            lines.append(f"Scores: one for each of the {self.n_classes} classes; the highest predicts")
+        else:
+            positive = self.labels if self.positive is None else self.labels.about(self.positive)
+            hint = " (--positive names the other class)" if self.positive is None else ""
+            lines.append(f"Scores: log-odds of {positive.word()}{hint}")
         if isinstance(self.class_weight, str):
-            return ["Class weights: balanced, so that all classes have the same weight"]
-        times = (
-            (word, self.class_weight.get(one, 1.0)) for word, one in zip(self.class_words, self.labels.values, strict=True)
-        )
-        return ["Class weights: " + ", ".join(f"{word} times {readable(weight)}" for word, weight in times)]
+            lines.append("Class weights: balanced, so that all classes have the same weight")
+        elif self.class_weight is not None:
+            factors = (self.class_weight.get(one, 1.0) for one in self.labels.values)
+            times = (f"{word} times {readable(factor)}" for word, factor in zip(self.class_words, factors, strict=True))
+            lines.append(f"Class weights: {', '.join(times)}")
+        return lines
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -134,29 +132,32 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_target(data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> TargetColumn:
-    """Return the targets of the rows, of the kind that the user said or that their values show."""
+def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> TargetColumn:
+    """Return the targets of the rows, of the kind that the user named or that their values show."""
     column, values = data.column(options.target)
-    _check_no_dates(column)
+    if column.kind not in ("number", "flag"):
+        raise ValueError(f"The target '{column.name}' holds {column.kind}s, which cannot be predicted.")
     labels = as_labels(column, values[rows])
     distinct = sorted(as_labels(column, np.unique(values[rows])).tolist())
     if len(distinct) == 1:
         raise ValueError(f"The target '{column.name}' has one value only, {distinct[0]!r}: there is nothing to predict.")
-    asked_for = _asked_for(options)
     weight = weights(data, rows, options)
     weight = np.ones(len(labels)) if weight is None else weight
-    task, why = _inferred(column, values[rows], weight, distinct, options) if asked_for is None else (asked_for, "you said so")
-    if task == CLASSIFICATION:
-        if options.exposure is not None:
-            raise ValueError(f"--exposure is for counts and amounts; the task is {task}, because {why}.")
-        _check_classes(data, column, values[rows], n_counted(weight), distinct, said=options.task is not None)
-        classes = Labels.of(labels).values
-        positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
-        return TargetColumn(column.name, task, why, labels, positive=positive, class_weight=class_weight)
-    return _of_numbers(task, why, numbers(data, options.target, "target")[rows], options)
+    task, why = _task_of_options(options), "you said so"
+    if task is None:
+        task, why = _inferred_task(column, values[rows], weight, distinct, options)
+    if task != CLASSIFICATION:
+        return _of_numbers(task, why, numbers(data, options.target, "target")[rows], options)
+    if options.exposure is not None:
+        raise ValueError(f"--exposure is for counts and amounts; the task is {task}, because {why}.")
+    doubt = None if options.task is not None else data.doubt(column, values[rows])
+    _check_classes(doubt, column, values[rows], n_counted(weight), distinct)
+    classes = Labels.of(labels).values
+    positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
+    return TargetColumn(column.name, task, why, labels, positive=positive, class_weight=class_weight)
 
 
-def _asked_for(options: argparse.Namespace) -> str | None:
+def _task_of_options(options: argparse.Namespace) -> str | None:
     """Return the task that the user named, or whose loss the user named; None if there is none."""
     if options.loss is None:
         return None if options.task is None else str(options.task)
@@ -166,7 +167,7 @@ def _asked_for(options: argparse.Namespace) -> str | None:
     return options.task or task
 
 
-def _of_numbers(task: str, why: str, y: NDArray[np.float64], options: argparse.Namespace) -> TargetColumn:
+def _of_numbers(task: str, why: str, y: Vector, options: argparse.Namespace) -> TargetColumn:
     """Return a target of numbers; raise if an option is not for them."""
     for option, given in (("--positive", options.positive), ("--class-weight", options.class_weight)):
         if given:
@@ -182,17 +183,13 @@ def _of_numbers(task: str, why: str, y: NDArray[np.float64], options: argparse.N
     return TargetColumn(options.target, task, why, y, loss)
 
 
-def _check_no_dates(column: Column) -> None:
-    if column.kind not in ("number", "flag"):
-        raise ValueError(f"The target '{column.name}' holds {column.kind}s, which cannot be predicted.")
-
-
 # ---- which task ----
 
 
-def _inferred(
+def _inferred_task(
     column: Column, values: Vector, weight: Vector, distinct: Sequence[Any], options: argparse.Namespace
 ) -> tuple[str, str]:
+    """Return the task that the values show, and the reason for it."""
     found = as_numbers(column, values)
     if options.exposure is not None and found is not None:
         return COUNTS, "it comes with an exposure"
@@ -200,56 +197,40 @@ def _inferred(
         return CLASSIFICATION, f"it has two different values, {distinct[0]!r} and {distinct[1]!r}"
     if found is None:
         return CLASSIFICATION, f"it holds {kind_of(column, values)} with {len(distinct)} different values, {_listed(distinct)}"
-    return _numeric(found, weight, distinct)
-
-
-def _numeric(values: Vector, weight: Vector, distinct: Sequence[Any]) -> tuple[str, str]:
-    """Return the task for a target of numbers, and the reason for it."""
-    codes = _like_codes(n_counted(weight), distinct)
-    if (doubt := against_counts(values, weight)) is None:
+    n_codes, last = len(distinct), int(found.max())
+    codes = list(distinct) == list(range(n_codes)) and n_codes <= min(MOST_CODES, MOST_DIFFERENT * n_counted(weight))
+    doubt = against_counts(found, weight)
+    if doubt is None:
         otherwise = "regression, or classification if they are codes" if codes else "regression if they are none"
-        return (
-            COUNTS,
-            f"it holds whole numbers from {int(values.min())} to {int(values.max())}, spread like counts (--task {otherwise})",
-        )
+        return COUNTS, f"it holds whole numbers from {int(found.min())} to {last}, spread like counts (--task {otherwise})"
     if codes:
-        last = int(values.max())
-        return (
-            CLASSIFICATION,
-            f"it holds the whole numbers from 0 to {last}, like codes of classes (--task regression if they are none)",
-        )
-    found = f"it holds numbers with {len(distinct)} different values"
-    return REGRESSION, f"{found}; they {doubt} (--task counts if they are)" if doubt else found
-
-
-def _like_codes(n_rows: float, distinct: Sequence[Any]) -> bool:
-    """Say whether numbers are those from 0 to a small one, each of which occurs, most of them often."""
-    n_codes = len(distinct)
-    return list(distinct) == list(range(n_codes)) and n_codes <= min(MOST_CODES, MOST_DIFFERENT * n_rows)
-
-
-# ---- counts ----
+        why = f"it holds the whole numbers from 0 to {last}, like codes of classes (--task regression if they are none)"
+        return CLASSIFICATION, why
+    why = f"it holds numbers with {n_codes} different values"
+    return REGRESSION, f"{why}; they {doubt} (--task counts if they are)" if doubt else why
 
 
 def against_counts(values: Vector, weight: Vector | None = None) -> str | None:
-    """Say why numbers are not taken for counts.
+    """Say why numbers are not taken for counts; None if they are.
 
-    None if they are, and an empty text if nobody would take them for counts.
-
-    Weights say how often each of them counts.
+    The text is empty if nobody would take them for counts. Weights say how often each value counts.
     """
     weight = np.ones(len(values)) if weight is None else weight
     if not (values == np.rint(values)).all() or values.min() < 0.0:
         return ""
-    mean = float(np.average(values, weights=weight))
-    if values.min() > max(1.0, NEAR_ZERO * _median(values, weight)):
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    middle = [np.searchsorted(below, 0.5 * below[-1], side=side) for side in ("left", "right")]
+    median = float(values[order[np.minimum(middle, len(values) - 1)]].mean())
+    if values.min() > max(1.0, NEAR_ZERO * median):
         return ""
     if values.max() >= LARGEST_COUNT:
         return "are whole, but larger than most counts"
     if np.gcd.reduce(values.astype(np.int64)) > 1:
         return "are whole, but all multiples of a larger number"
-    if len(np.unique(values)) > max(FEW_COUNTS, MOST_DIFFERENT_COUNTS * n_counted(weight)):
+    if len(np.unique(values)) > max(FEW_VALUES, MOST_DIFFERENT * n_counted(weight)):
         return "are whole, but repeat less than counts do"
+    mean = float(np.average(values, weights=weight))
     variance = float(np.average((values - mean) ** 2, weights=weight))
     if variance < LEAST_DISPERSION * mean:
         return "are whole, but vary less than counts do, like ratings"
@@ -260,19 +241,8 @@ def against_counts(values: Vector, weight: Vector | None = None) -> str | None:
 
 
 def n_counted(weight: Vector) -> float:
-    """Return the number of rows by weight.
-
-    Shares, which add up to less than there are rows, count as one each.
-    """
+    """Return the number of rows by weight; weights below one on average count as one each."""
     return max(float(np.add.reduce(weight)), float(len(weight)))
-
-
-def _median(values: Vector, weight: Vector) -> float:
-    """Return the weighted median."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    middle = [np.searchsorted(below, 0.5 * below[-1], side=side) for side in ("left", "right")]
-    return float(values[order[np.minimum(middle, len(values) - 1)]].mean())
 
 
 # ---- classes ----
@@ -283,13 +253,10 @@ def _listed(distinct: Sequence[Any]) -> str:
     return f"{shown}, ..." if len(distinct) > LISTED else shown
 
 
-def _check_classes(
-    data: DataFile, column: Column, values: Vector, n_rows: float, distinct: Sequence[Any], *, said: bool
-) -> None:
+def _check_classes(doubt: str | None, column: Column, values: Vector, n_rows: float, distinct: Sequence[Any]) -> None:
     """Raise if the values of a target are more likely something else than classes."""
     if len(distinct) == 2:
         return
-    doubt = None if said or data.typed else doubtful(column, values, data.conventions)
     if doubt is not None or kind_of(column, values).startswith("numbers with"):
         missing = "say that the text stands for a missing value (--missing-values), " if doubt and "text" in doubt else ""
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Large files: Parquet files and folders of them whose rows are not read into memory, but learned from in blocks."""
+"""Training data larger than memory: Parquet files and folders of them, learned from in blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import operator
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,9 @@ from obliquerules.cli.column_summary import LISTED_COLUMNS, aligned
 from obliquerules.cli.input_table import conventions_of
 from obliquerules.cli.io.arrow_files import columns_of_table, kind_of_type
 from obliquerules.cli.io.data_file import DataFile, check_names
-from obliquerules.cli.roles import RoleColumns, named
+from obliquerules.cli.roles import RoleColumns, all_names
 from obliquerules.cli.target_column import TargetColumn
-from obliquerules.cli.training_table import KnownRows, TrainingData, check_left, inputs, target_and_roles
+from obliquerules.cli.training_table import KnownRows, TrainingData, check_left, input_names, target_and_roles
 from obliquerules.data.levels import block_of
 from obliquerules.data.parquet_tables import ParquetTable, parquet_dataset
 from obliquerules.rules.text.style import plain_name
@@ -53,49 +53,6 @@ class LargeFile:
     why: str
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingFile(TrainingData):
-    """Training data that are not in memory, except for the targets and the columns of roles.
-
-    Attributes
-    ----------
-    X : ParquetTable
-        The rows and columns that are learned from.
-    kinds : mapping of str to str
-        What each of the inputs holds, in a word.
-    why : str
-        Why it is read in blocks.
-    """
-
-    X: ParquetTable
-    kinds: Mapping[str, str]
-    why: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the inputs."""
-        return tuple(self.kinds)
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What a fit is given, by the name of its argument."""
-        besides = {"sample_weight" if option == "weight" else option: columns.name for option, columns in self.roles.items()}
-        return {"X": self.X, "y": self.target.name} | besides
-
-    def column_lines(self) -> list[str]:
-        """Return a line for each of the first inputs: its name and kind."""
-        cells = [(plain_name(name), kind) for name, kind in self.kinds.items()]
-        return aligned(cells[:LISTED_COLUMNS], len(cells))
-
-    def column_records(self) -> list[dict[str, Any]]:
-        """Return the name and kind of each input."""
-        return [{"name": name, "kind": kind} for name, kind in self.kinds.items()]
-
-    def sentences(self) -> list[str]:
-        """Return the choices as sentences for the user."""
-        return [f"Read in blocks: {self.why}", *super().sentences()]
-
-
 def add_memory(parser: argparse.ArgumentParser) -> None:
     """Let a command be told how much memory rows may take."""
     parser.add_argument(
@@ -108,21 +65,23 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 def large_file(options: argparse.Namespace) -> LargeFile | None:
     """Return the file or folder that the options name if it is read in blocks, None if it is read into memory."""
-    path = Path(options.data)
-    is_folder = path.is_dir()
-    if not is_folder and path.suffix.lower() != ".parquet":
+    path, source = Path(options.data), f"'{options.data}'"
+    if path.is_dir():
+        return LargeFile(source, parquet_dataset(path), "it is a folder")
+    if path.suffix.lower() != ".parquet":
         if options.memory is not None:
-            raise ValueError(f"--memory is for .parquet; it cannot be used with '{options.data}'.")
+            raise ValueError(f"--memory is for .parquet; it cannot be used with {source}.")
         return None
-    limit = _machine_share() if options.memory is None else memory_size(options.memory)
-    if not is_folder and not path.is_file():
+    limit = _default_memory() if options.memory is None else memory_size(options.memory)
+    if not path.is_file():
         return None
     dataset = parquet_dataset(path)
-    if is_folder:
-        return LargeFile(f"'{options.data}'", dataset, "it is a folder")
-    taken = _taken(dataset)
+    # Rows take what those of the file take when decompressed or, where it repeats values, what doubles take.
+    groups = [group for fragment in dataset.get_fragments() for group in fragment.row_groups]
+    n_values = len(dataset.schema) * sum(group.num_rows for group in groups)
+    taken = max(sum(group.total_byte_size for group in groups), 8 * n_values)
     why = f"its rows take {_readable(taken)}, and --memory is {_readable(limit)}"
-    return LargeFile(f"'{options.data}'", dataset, why) if taken > limit else None
+    return LargeFile(source, dataset, why) if taken > limit else None
 
 
 def memory_size(text: str) -> int:
@@ -138,48 +97,45 @@ def _readable(size: int) -> str:
     return f"{size / UNITS[unit]:.3g} {unit}"
 
 
-def _machine_share() -> int:
+def _default_memory() -> int:
     try:
         return int(SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):  # not every system has them
         return DEFAULT_MEMORY
 
 
-def _taken(dataset: Any) -> int:
-    """Return how many bytes rows take: those of the file when decompressed or, where it repeats values, those of doubles."""
-    groups = [group for fragment in dataset.get_fragments() for group in fragment.row_groups]
-    decompressed, n_rows = (int(sum(getattr(group, name) for group in groups)) for name in ("total_byte_size", "num_rows"))
-    return max(decompressed, 8 * len(dataset.schema) * n_rows)
-
-
-# ---- what is learned from ----
-
-
-def training_file(file: LargeFile, options: argparse.Namespace) -> TrainingFile:
+def training_blocks(file: LargeFile, options: argparse.Namespace) -> TrainingData:
     """Choose what to learn from; of the rows, only the targets and the columns of roles are read."""
-    _check_options(file, options)
-    data = _without_inputs(file, options)
-    names, left_out = inputs(data, options)
-    fields = {name: file.dataset.schema.field(name) for name in names}
-    left_out |= {name: "because it has nothing but missing values" for name in names if _kind(fields[name]) == "nothing"}
-    kinds = {name: str(_kind(fields[name])) for name in names if name not in left_out}
-    check_left(kinds, left_out, file.source)
-    complete = [*kinds, *(name for _, name in named(options))] if options.drop_rows else []
-    rows = _known_rows(file, data, complete, options.target).counted(data, options)
-    target, roles = target_and_roles(data, rows.mask, options)
-    projection = {name: _as_input(fields[name]) for name in kinds} | _as_read(target, roles)
-    table = ParquetTable(file.dataset.filter(_present([target.name, *complete])), projection=projection)
-    return TrainingFile(target, left_out, rows, roles, _remarks(fields[name] for name in kinds), table, kinds, file.why)
-
-
-def _check_options(file: LargeFile, options: argparse.Namespace) -> None:
-    """Raise if an option needs all rows at once."""
     in_blocks = f"{file.source}, which is read in blocks: {file.why}."
     for option in IN_MEMORY:
         if getattr(options, option):
             raise ValueError(f"--{option.replace('_', '-')} cannot be used with {in_blocks}")
     if len(options.offset) > 1:
         raise ValueError(f"--offset must name one column of {in_blocks}")
+    data = _without_inputs(file, options)
+    names, left_out = input_names(data, options)
+    fields = {name: file.dataset.schema.field(name) for name in names}
+    found = {name: _kind(field) for name, field in fields.items()}
+    left_out |= {name: "because it has nothing but missing values" for name in names if found[name] == "nothing"}
+    kinds = {name: str(kind) for name, kind in found.items() if kind != "nothing"}
+    check_left(kinds, left_out, file.source)
+    needed = [*kinds, *all_names(options)] if options.drop_rows else []
+    known = ~np.isnan(data.column(options.target)[1])
+    complete = np.ones_like(known)
+    if needed:
+        complete = file.dataset.to_table(columns={"complete": _present(needed)})["complete"].to_numpy()
+    rows = KnownRows.of(known, complete, options.target, file.source).counted(data, options)
+    target, roles = target_and_roles(data, rows.mask, options)
+    projection = {name: _as_input(fields[name]) for name in kinds} | _as_read(target, roles)
+    X = ParquetTable(file.dataset.filter(_present([target.name, *needed])), projection=projection)
+    arguments = {"X": X, "y": target.name}
+    arguments |= {"sample_weight" if option == "weight" else option: columns.name for option, columns in roles.items()}
+    ordered = [name for name in kinds if getattr(fields[name].type, "ordered", False)]
+    remarks = tuple(f"the order of the levels of {name} is not learned from in blocks" for name in ordered)
+    cells = [(plain_name(name), kind) for name, kind in kinds.items()]
+    lines = aligned(cells[:LISTED_COLUMNS], len(cells))
+    records = [{"name": name, "kind": kind} for name, kind in kinds.items()]
+    return TrainingData(X, arguments, target, rows, roles, left_out, remarks, lines, records, file.why)
 
 
 def _without_inputs(file: LargeFile, options: argparse.Namespace) -> DataFile:
@@ -187,7 +143,7 @@ def _without_inputs(file: LargeFile, options: argparse.Namespace) -> DataFile:
     schema, conventions = file.dataset.schema, conventions_of(options, ".parquet")
     check_names(schema.names, file.source)
     unread = {field.name: kind_of_type(field.type) for field in schema if _kind(field) is None}
-    read = {options.target, *(name for _, name in named(options))} & set(schema.names) - set(unread)
+    read = {options.target, *all_names(options)} & set(schema.names) - set(unread)
     columns, _, _ = columns_of_table(file.dataset.to_table(columns=sorted(read)), conventions)
     return DataFile(file.source, block_of(columns), unread, tuple(schema.names), conventions=conventions, typed=True)
 
@@ -232,22 +188,8 @@ def _as_read(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> dict[str
     return {name: ds.field(name).cast(kind, safe=False) for name, kind in kinds.items()}
 
 
-def _remarks(fields: Iterable[Any]) -> tuple[str, ...]:
-    ordered = [field.name for field in fields if getattr(field.type, "ordered", False)]
-    return tuple(f"the order of the levels of {name} is not learned from in blocks" for name in ordered)
-
-
 def _present(names: Sequence[str]) -> Any:
     """Return the expression of pyarrow that no value of some columns is missing."""
     import pyarrow.dataset as ds
 
     return functools.reduce(operator.and_, (~ds.field(name).is_null(nan_is_null=True) for name in names))
-
-
-def _known_rows(file: LargeFile, data: DataFile, names: Sequence[str], target: str) -> KnownRows:
-    """Return the rows whose target is known, and that miss none of the named columns."""
-    known = ~np.isnan(data.column(target)[1])
-    complete = np.ones_like(known)
-    if names:
-        complete = file.dataset.to_table(columns={"complete": _present(names)})["complete"].to_numpy()
-    return KnownRows.of(known, complete, target, file.source)

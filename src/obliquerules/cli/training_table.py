@@ -6,22 +6,31 @@ import argparse
 import re
 import shlex
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.cli.column_summary import column_lines, column_records
-from obliquerules.cli.console import remark
-from obliquerules.cli.input_table import check_decimals
+from obliquerules.cli.console import note
+from obliquerules.cli.input_table import check_decimals, inputs
 from obliquerules.cli.io.data_file import DataFile
-from obliquerules.cli.io.text_columns import doubtful, has_numbers
-from obliquerules.cli.roles import RoleColumns, Weights, add_weight, check_roles, named, numbers, role_columns, weights
+from obliquerules.cli.io.text_columns import has_numbers
+from obliquerules.cli.roles import (
+    RoleColumns,
+    add_weight,
+    all_names,
+    check_roles,
+    given_values,
+    numbers,
+    role_columns,
+    weights,
+)
 from obliquerules.cli.target_column import TargetColumn, read_target
-from obliquerules.data.levels import Filled, as_labels, as_numbers, block_of, kind_of
+from obliquerules.data.levels import as_labels, as_numbers, block_of, kind_of
 from obliquerules.data.training_columns import training_columns
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
@@ -33,97 +42,58 @@ ID_NAME = re.compile(r"(?i:(.*[^a-z])?(id|nr|no|index|key|code|number|row|rownam
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData(ABC):
+class TrainingData:
     """Training data, with the reasons for each choice.
 
     Attributes
     ----------
+    X : Block or ParquetTable
+        The inputs.
+    arguments : dict of str to object
+        The arguments of a fit, by their names.
     target : TargetColumn
-        The targets, and what kind they are.
-    left_out : dict of str to str
-        The reason for each column that is no input.
     rows : KnownRows
-        Which rows are learned from.
     roles : dict of str to RoleColumns
         The columns of each role, by the option that names them.
+    left_out : dict of str to str
+        The reason for each column that is no input.
     remarks : tuple of str
         What the user should know about some columns.
+    lines, records : list
+        What each input was taken for, for people and for programs.
+    in_blocks : str
+        Why the rows are read in blocks, if they are.
     """
 
+    X: Any
+    arguments: Mapping[str, Any]
     target: TargetColumn
-    left_out: Mapping[str, str]
     rows: KnownRows
     roles: Mapping[str, RoleColumns]
+    left_out: Mapping[str, str]
     remarks: tuple[str, ...]
+    lines: Sequence[str]
+    records: Sequence[Mapping[str, Any]]
+    in_blocks: str = ""
 
     @property
     def y(self) -> NDArray[Any]:
         """The targets."""
         return self.target.y
 
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The names of the inputs."""
-
-    @property
-    @abstractmethod
-    def arguments(self) -> dict[str, Any]:
-        """What a fit is given, by the name of its argument."""
-
-    @abstractmethod
-    def column_lines(self) -> list[str]:
-        """Return a line for each of the first inputs: what was understood of it."""
-
-    @abstractmethod
-    def column_records(self) -> list[dict[str, Any]]:
-        """Return what was understood of each input."""
-
     def sentences(self) -> list[str]:
         """Return the choices as sentences for the user."""
         left_out = self.rows.left_out()
         return [
+            *([f"Read in blocks: {self.in_blocks}"] if self.in_blocks else []),
             *self.target.sentences(),
             f"Rows: {len(self.y)}" + (f" ({left_out})" if left_out else ""),
-            f"Columns: {len(self.names)}",
-            *self.column_lines(),
+            f"Columns: {len(self.records)}",
+            *self.lines,
             *(line for columns in self.roles.values() for line in columns.sentences(self.target.class_words)),
             *(f"Left out: {name}, {reason}" for name, reason in self.left_out.items()),
             *(f"Note: {remark}" for remark in self.remarks),
         ]
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingBlock(TrainingData):
-    """Training data in memory.
-
-    Attributes
-    ----------
-    X : Block
-        The inputs, with what was understood of each.
-    """
-
-    X: Block
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the inputs."""
-        return self.X.names
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What a fit is given, by the name of its argument."""
-        given: dict[str, Any] = dict(self.roles)
-        weight = {"sample_weight": given.pop("weight").values} if "weight" in given else {}
-        return {"X": self.X, "y": self.y} | weight | given
-
-    def column_lines(self) -> list[str]:
-        """Return a line for each of the first inputs: its name, kind, levels or range, and how many values are missing."""
-        return column_lines(self.X)
-
-    def column_records(self) -> list[dict[str, Any]]:
-        """Return what was understood of each input."""
-        return column_records(self.X)
 
 
 def add_training(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -137,7 +107,7 @@ def add_training(parser: argparse.ArgumentParser, *, required: bool = True) -> N
 
 @dataclass(frozen=True, eq=False)
 class KnownRows:
-    """The rows that something can be learned from, or measured on.
+    """The rows to learn from, or to measure on.
 
     Attributes
     ----------
@@ -149,14 +119,14 @@ class KnownRows:
         The name of the target.
     """
 
-    mask: NDArray[np.bool_]
+    mask: Mask
     without_target: int
     incomplete: int
     target: str
     weightless: int = 0
 
     @classmethod
-    def of(cls, known: NDArray[np.bool_], complete: NDArray[np.bool_], target: str, source: str) -> KnownRows:
+    def of(cls, known: Mask, complete: Mask, target: str, source: str) -> KnownRows:
         """Return the rows whose target is known and that are complete; raise if there is none."""
         if not known.any():
             raise ValueError(f"The target '{target}' has nothing but missing values.")
@@ -189,45 +159,51 @@ class KnownRows:
 
 
 def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> KnownRows:
-    """Return the rows whose target is known and, if the user asks for it, that miss none of the named columns."""
+    """Return the rows with a known target that, if the user asks for it, miss none of the named columns."""
     known = ~np.isnan(data.column(options.target)[1])
-    others = [*names, *(name for _, name in named(options))]
     complete = np.ones_like(known)
+    others = [*names, *all_names(options)]
     if others and options.drop_rows:
         complete &= ~np.isnan(data.choose(others).matrix).any(axis=1)
     return KnownRows.of(known, complete, options.target, data.source)
 
 
-def measured_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> NDArray[np.bool_]:
-    """Return the same as a mask for a command that does not learn, and say which rows are left out."""
-    rows = known_rows(data, names, options)
-    if rows.left_out() and not getattr(options, "quiet", False):
-        remark(f"of {len(rows.mask)} rows, {rows.left_out()}")
-    return rows.mask
-
-
-def target_values(model: Model, data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace) -> NDArray[Any]:
-    """Return the targets of the rows, of the kind that a model was fitted to."""
+def measured_arguments(model: Model, data: DataFile, names: Sequence[str], options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of what measures a model on known rows, for which the named inputs are needed."""
+    given = () if model.offset is None else model.offset.names
+    known = known_rows(data, (*names, *given), options)
+    if known.left_out() and not getattr(options, "quiet", False):
+        note(f"of {len(known.mask)} rows, {known.left_out()}")
+    rows = known.mask
     if model.labels is None:
-        return numbers(data, options.target, "target")[rows]
-    column, values = data.column(options.target)
-    return as_labels(column, values[rows])
+        y = numbers(data, options.target, "target")[rows]
+    else:
+        column, values = data.column(options.target)
+        y = as_labels(column, values[rows])
+    found = {"X": inputs(model, data, rows, names), "y": y, "sample_weight": weights(data, rows, options)}
+    if model.offset is not None:
+        found[model.offset.kind] = given_values(model, data, rows, needed=True, droppable=True)
+    return found
 
 
-def training_data(data: DataFile, options: argparse.Namespace) -> TrainingBlock:
+def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
     """Choose what to learn from."""
-    names, left_out = inputs(data, options)
+    names, left_out = input_names(data, options)
     rows = known_rows(data, names, options).counted(data, options)
     weight = weights(data, rows.mask, options)
     X, useless = _learnable(data.choose(names).rows(rows.mask), weight)
     left_out |= useless
     check_left(X.names, left_out, data.source)
     target, roles = target_and_roles(data, rows.mask, options)
-    return TrainingBlock(target, left_out, rows, roles, _remarks(data, X, weight), X)
+    arguments = {"X": X, "y": target.y} | {option: columns for option, columns in roles.items() if option != "weight"}
+    if "weight" in roles:
+        arguments["sample_weight"] = roles["weight"].values
+    lines, records = column_lines(X), column_records(X)
+    return TrainingData(X, arguments, target, rows, roles, left_out, _remarks(data, X, weight), lines, records)
 
 
-def inputs(data: DataFile, options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
-    """Return the columns that may be learned from, and the reason for each that is left out; raise if options name others."""
+def input_names(data: DataFile, options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+    """Return the columns that may be learned from, and the reason for each that is left out."""
     check_roles(data, options)
     for name in (*options.drop, *options.categorical):
         data.check_name(name)
@@ -235,8 +211,10 @@ def inputs(data: DataFile, options: argparse.Namespace) -> tuple[list[str], dict
         if options.target in getattr(options, option):
             raise ValueError(f"--{option} must not name the target, '{options.target}'.")
     check_decimals(data, [options.target])
-    taken = {options.target, *(name for _, name in named(options))}
-    names, left_out = _inputs(data, taken, frozenset(options.drop))
+    taken, dropped = {options.target, *all_names(options)}, frozenset(options.drop)
+    reasons = {name: "as asked for" if name in dropped else _unusable(data, name) for name in data.names if name not in taken}
+    names = [name for name, reason in reasons.items() if reason is None]
+    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
     check_left(names, left_out, data.source)
     return names, left_out
 
@@ -246,41 +224,32 @@ def check_left(names: Collection[str], left_out: Mapping[str, str], source: str)
     if not names and not left_out:
         raise ValueError(f"{source} has no column to learn from: the target, and columns with a role, are no inputs.")
     if not names:
-        raise ValueError(f"{source} has no column left to learn from: {_reasons(left_out)}.")
+        reasons = "; ".join(f"'{name}' is left out {reason}" for name, reason in left_out.items())
+        raise ValueError(f"{source} has no column left to learn from: {reasons}.")
 
 
-def target_and_roles(
-    data: DataFile, rows: NDArray[np.bool_], options: argparse.Namespace
-) -> tuple[TargetColumn, dict[str, RoleColumns]]:
-    """Return the targets of the rows, and the columns of each role."""
+def target_and_roles(data: DataFile, rows: Mask, options: argparse.Namespace) -> tuple[TargetColumn, dict[str, RoleColumns]]:
+    """Return the targets of the rows, and the columns of each role; raise unless each score has its offset."""
     target, roles = read_target(data, rows, options), role_columns(data, rows, options)
-    _check_offsets(target, roles)
-    return target, roles
-
-
-def _check_offsets(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> None:
-    """Raise unless there is one offset or, of more than two classes, one for each."""
-    offsets, wanted = roles.get("offset"), target.n_classes if target.n_classes > 2 else 1
+    offsets, wanted = roles.get("offset"), target.n_scores
     if offsets is not None and len(offsets.columns) != wanted:
         each = f"{wanted} columns, one for each class: {', '.join(target.class_words)}" if wanted > 1 else "one column"
         raise ValueError(f"--offset must name {each}; got {', '.join(map(repr, offsets.columns))}.")
+    return target, roles
 
 
-def _learnable(block: Block, weight: Weights) -> tuple[Block, dict[str, str]]:
-    """Return the columns that something can be learned from, with what is known of them, and why the others are left out."""
+def _learnable(block: Block, weight: Vector | None) -> tuple[Block, dict[str, str]]:
+    """Return the columns that vary, as training columns, and why the others are left out."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a column is like an identifier is said below
         known = training_columns(block, weight)
-    useless = {
-        name: reason
-        for place, name in enumerate(known.names)
-        if (reason := _useless(known.column(place), block.matrix[:, place], weight)) is not None
-    }
-    kept = [place for place, name in enumerate(known.names) if name not in useless]
+    reasons = [_useless(known.column(place), values, weight) for place, values in enumerate(block.matrix.T)]
+    kept = [place for place, reason in enumerate(reasons) if reason is None]
+    useless = {name: reason for name, reason in zip(known.names, reasons, strict=True) if reason is not None}
     return block_of([(known.column(place), known.matrix[:, place]) for place in kept]), useless
 
 
-def _useless(column: Column, values: NDArray[np.float64], weight: Weights) -> str | None:
+def _useless(column: Column, values: Vector, weight: Vector | None) -> str | None:
     """Say why nothing can be learned from a column; None if something can."""
     present = values[~np.isnan(values)]
     if len(present) == 0:
@@ -295,42 +264,29 @@ def _useless(column: Column, values: NDArray[np.float64], weight: Weights) -> st
     return None
 
 
-def _all_differ(values: NDArray[np.float64], weight: Weights) -> bool:
-    """Say whether no value occurs twice.
-
-    Missing values do not count; a row of weight 2 is there twice.
-    """
+def _all_differ(values: Vector, weight: Vector | None) -> bool:
+    """Say whether no value occurs twice; a row of weight 2 is there twice."""
     present = ~np.isnan(values)
     once = weight is None or bool((weight[present] <= 1.0).all())
     return once and len(np.unique(values[present])) == np.count_nonzero(present)
 
 
-def _remarks(data: DataFile, X: Block, weight: Weights) -> tuple[str, ...]:
+def _remarks(data: DataFile, X: Block, weight: Vector | None) -> tuple[str, ...]:
     """Return what the user should know about columns that are learned from, or that had no name."""
-    index = ["the first column has no name, like the index that pandas writes, and is left out"] if data.has_index else []
-    numbers = [(column, values) for column, values in _filled(X) if column.levels is None and column.kind == "number"]
-    alike = [column.name for column, values in numbers if _like_identifiers(column.name, values, weight)]
-    mixed = [
-        column.name
-        for column, _ in _filled(X)
-        if not data.typed and column.name not in data.conventions.levels and has_numbers(column, data.conventions)
-    ]
-    return (
-        *index,
-        *(f"{name} holds text and numbers, and is taken for text" for name in mixed),
-        *(
-            f"{name} is a different whole number in every row, like an identifier (to leave it out: --drop {shlex.quote(name)})"
-            for name in alike
-        ),
-    )
+    found = ["the first column has no name, like the index that pandas writes, and is left out"] if data.has_index else []
+    alike = []
+    for place, values in enumerate(X.matrix.T):
+        column = X.column(place)
+        name = column.name
+        if not data.typed and name not in data.conventions.levels and has_numbers(column, data.conventions):
+            found.append(f"{name} holds text and numbers, and is taken for text")
+        if column.levels is None and column.kind == "number" and _like_identifiers(name, values, weight):
+            how = f"to leave it out: --drop {shlex.quote(name)}"
+            alike.append(f"{name} is a different whole number in every row, like an identifier ({how})")
+    return (*found, *alike)
 
 
-def _filled(block: Block) -> Iterator[Filled]:
-    """Yield the columns of a block with their values."""
-    return ((block.column(place), values) for place, values in enumerate(block.matrix.T))
-
-
-def _like_identifiers(name: str, values: NDArray[np.float64], weight: Weights) -> bool:
+def _like_identifiers(name: str, values: Vector, weight: Vector | None) -> bool:
     """Say whether numbers are whole, all different, and either called like identifiers or without a gap."""
     present = values[~np.isnan(values)]
     if len(present) < 3:
@@ -340,24 +296,6 @@ def _like_identifiers(name: str, values: NDArray[np.float64], weight: Weights) -
     if gaps < 0.0 or not (present == np.rint(present)).all() or not _all_differ(values, weight):
         return False
     return bool(gaps == 0.0) or ID_NAME.fullmatch(name) is not None
-
-
-def _reasons(left_out: Mapping[str, str]) -> str:
-    return "; ".join(f"'{name}' is left out {reason}" for name, reason in left_out.items()) or "there is none but the target"
-
-
-def _inputs(data: DataFile, taken: Collection[str], dropped: Collection[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the columns that may be learned from, and the reason for each of the others."""
-    names, left_out = [], {}
-    for name in data.names:
-        if name in taken:
-            continue
-        reason = "as asked for" if name in dropped else _unusable(data, name)
-        if reason is None:
-            names.append(name)
-        else:
-            left_out[name] = reason
-    return names, left_out
 
 
 def _unusable(data: DataFile, name: str) -> str | None:
@@ -372,15 +310,12 @@ def _unusable(data: DataFile, name: str) -> str | None:
     if column.levels is None or as_numbers(column, values) is not None:
         return None
     check_decimals(data, [name])
-    doubt, kind = doubtful(column, values, data.conventions), kind_of(column, values)
-    held = doubt or kind
-    if doubt is not None or kind.startswith("numbers with"):
-        raise ValueError(f"Column '{name}' holds {held}. {_ways_out(name, 'text' in held)}")
-    return None
-
-
-def _ways_out(name: str, has_text: bool) -> str:
-    """Say what can be done about a column of numbers, or dates, that also has something else."""
-    missing = "say that the text stands for a missing value (--missing-values), " if has_text else ""
-    quoted = shlex.quote(name)
-    return f"Correct it, {missing}take it for levels (--categorical {quoted}), or leave it out (--drop {quoted})."
+    doubt, kind = data.doubt(column, values), kind_of(column, values)
+    if doubt is None and not kind.startswith("numbers with"):
+        return None
+    held, quoted = doubt or kind, shlex.quote(name)
+    missing = "say that the text stands for a missing value (--missing-values), " if "text" in held else ""
+    raise ValueError(
+        f"Column '{name}' holds {held}. Correct it, {missing}take it for levels (--categorical {quoted}), or leave it out "
+        f"(--drop {quoted})."
+    )

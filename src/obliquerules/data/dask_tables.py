@@ -70,12 +70,13 @@ def _added(statistics: Iterable[S | None]) -> S | None:
 
 def dask_table(X: Any) -> DaskTable | None:
     """Return a Dask DataFrame as a table; None if X is something else; raise if rules could not name its columns."""
-    if is_dask_array(X):
+    kind = dask_kind(X)
+    if kind == "Array":
         raise ValueError(
             "X is a Dask array, whose columns have no names: make it a Dask DataFrame that has the target as a column, with "
             "dask.dataframe.from_dask_array, or X.compute() an array in memory."
         )
-    if not _is(X, "dask.dataframe", "DataFrame"):
+    if kind != "DataFrame":
         return None
     names = list(X.columns)
     for name in names:
@@ -84,19 +85,13 @@ def dask_table(X: Any) -> DaskTable | None:
     return DaskTable(X)
 
 
-def is_dask(X: Any) -> bool:
-    """Say whether X is a DataFrame, Series or array of Dask."""
-    return is_dask_array(X) or _is(X, "dask.dataframe", "DataFrame", "Series")
-
-
-def is_dask_array(X: Any) -> bool:
-    """Say whether X is a Dask array."""
-    return _is(X, "dask.array", "Array")
-
-
-def _is(X: Any, module: str, *kinds: str) -> bool:
+def dask_kind(X: Any) -> str | None:
+    """Return "Array", "DataFrame" or "Series" for what is one of Dask, None for anything else."""
     # An object of Dask exists only where its module was imported.
-    return module in sys.modules and isinstance(X, tuple(getattr(sys.modules[module], kind) for kind in kinds))
+    for module, kind in (("dask.array", "Array"), ("dask.dataframe", "DataFrame"), ("dask.dataframe", "Series")):
+        if module in sys.modules and isinstance(X, getattr(sys.modules[module], kind)):
+            return kind
+    return None
 
 
 def by_partition(predict: Callable[..., NDArray[Any]], X: Any, given: Mapping[str, Any], like: NDArray[Any]) -> Any:
@@ -119,8 +114,13 @@ def by_partition(predict: Callable[..., NDArray[Any]], X: Any, given: Mapping[st
     """
     import pandas as pd
 
-    in_arrays = is_dask_array(X)
-    rows, *values = [_as_frame(one, X) if in_arrays else one for one in (X, *given.values())]
+    in_arrays = dask_kind(X) == "Array"
+    rows, *values = X, *given.values()
+    if in_arrays:
+        import dask.dataframe as frames
+
+        rows = frames.from_dask_array(X)
+        values = [frames.from_dask_array(one.rechunk({0: X.chunks[0]})) for one in values]
     container = pd.Series if like.ndim == 1 else pd.DataFrame
 
     def predicted(part: Any, *own: Any) -> Any:
@@ -134,10 +134,3 @@ def by_partition(predict: Callable[..., NDArray[Any]], X: Any, given: Mapping[st
     if not in_arrays and like.ndim == 1:
         return found
     return found.to_dask_array(lengths=X.chunks[0] if in_arrays and not np.isnan(X.chunks[0]).any() else None)
-
-
-def _as_frame(array: Any, X: Any) -> Any:
-    """Return a Dask array as a frame or series in the partitions of X."""
-    import dask.dataframe as frames
-
-    return frames.from_dask_array(array if array is X else array.rechunk({0: X.chunks[0]}))

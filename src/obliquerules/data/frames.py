@@ -51,7 +51,10 @@ def block_of_frame(frame: nw.DataFrame[Any], ordered: tuple[str, ...] = ()) -> B
 
 def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -> Filled:
     """Return a column of a data frame with its values; raise if it holds anything that cannot be learned from."""
-    series = _in_known_zone(series)
+    native = series.to_native()
+    if series.dtype == nw.Unknown and getattr(getattr(native, "dtype", None), "tz", None) is not None:
+        # A time zone that narwhals cannot read.
+        series = nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
     dtype = series.dtype
     if dtype.is_numeric():
         return Column(name), _numbers(series)
@@ -62,7 +65,7 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
     if dtype in (nw.Categorical, nw.Enum):
         return _categories(name, series, ordered)
     # Of objects of pandas, narwhals looks at the first only.
-    if dtype == nw.Object or getattr(series.to_native(), "dtype", None) == np.dtype(object):
+    if dtype == nw.Object or getattr(native, "dtype", None) == np.dtype(object):
         return column_of_objects(name, series.to_list())
     if dtype == nw.String:
         return first_come(name, series.to_list())
@@ -71,14 +74,6 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
     if dtype == nw.Duration:
         return Column(name, kind="duration"), _numbers(series.dt.total_microseconds()) / (1e6 * DAY)
     raise ValueError(refusal(name, kind_of_series(series)))
-
-
-def _in_known_zone(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Return times in universal time if narwhals cannot read their zone."""
-    native = series.to_native()
-    if series.dtype != nw.Unknown or getattr(getattr(native, "dtype", None), "tz", None) is None:
-        return series
-    return nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
 
 
 def _numbers(series: nw.Series[Any]) -> Any:

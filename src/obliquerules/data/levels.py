@@ -1,4 +1,4 @@
-"""Levels: text and booleans as columns of codes, and what any column holds, in words and as numbers or labels."""
+"""Levels: text and booleans as columns of codes, levels never seen included; what columns hold, in words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.rules.columns import DAY, UNSEEN, Block, Column, Columns, Level, as_level, is_nothing, seconds_since_1970
+from obliquerules.rules.numbers import WHOLE_LIMIT
 
 # Booleans in CSV are words, in any case; as labels of classes they stay the words that the file has.
 TRUTH = {"true": 1.0, "false": 0.0}
-# Whole numbers up to here are exact as doubles.
-LARGEST_WHOLE = 2.0**53
 
 # A whole number, or one with a decimal comma; and what only numbers consist of, however they are grouped.
 COMMA_NUMBER = re.compile(r"[+-]?(?:[0-9]*,)?[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -40,18 +39,19 @@ def with_levels(name: str, values: Sequence[Level | None]) -> Filled:
 
 
 def first_come(name: str, values: Iterable[Any]) -> Filled:
-    """Return values, of which None and NaN are missing, as a column with levels in the order in which they come."""
+    """Return values, of which None and NaN are missing, as a column with levels in order of appearance."""
     codes: dict[Level, int] = {}
     # Most values have come before: to look them up is much quicker than to ask what they are.
     known: dict[Any, float] = {}
-
-    def code(value: Any) -> float:
-        if is_nothing(value):
-            return np.nan
-        known[value] = float(codes.setdefault(as_level(value), len(codes)))
-        return known[value]
-
-    found = [known[value] if value in known else code(value) for value in values]
+    found: list[float] = []
+    for value in values:
+        if value in known:
+            found.append(known[value])
+        elif is_nothing(value):
+            found.append(np.nan)
+        else:
+            known[value] = float(codes.setdefault(as_level(value), len(codes)))
+            found.append(known[value])
     if not codes:
         return missing_numbers(name, len(found))
     kinds = {type(level) for level in codes}
@@ -137,7 +137,7 @@ def as_labels(column: Column, values: NDArray[Any]) -> NDArray[Any]:
     if column.levels is not None:
         codes, place = np.unique(values, return_inverse=True)
         return np.array([column.levels[int(code)] for code in codes.tolist()])[place]
-    whole = (values == np.rint(values)).all() and (np.abs(values) < LARGEST_WHOLE).all()
+    whole = (values == np.rint(values)).all() and (np.abs(values) < WHOLE_LIMIT).all()
     return values.astype(np.int64) if whole else values
 
 
@@ -204,10 +204,19 @@ def recoded(block: Block, columns: Columns) -> Block:
     return Block(columns, np.column_stack(filled))
 
 
+# By how much the numbers of one kind of column are multiplied to become those of another.
+RATIOS = {("date", "time"): DAY, ("time", "date"): 1.0 / DAY}
+
+
 def recoded_values(given: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the values of a column as another column has them, which should hold the same kind of thing."""
     if given.levels == wanted.levels:
-        return values if wanted.levels is not None else _in_kind(given, wanted, values)
+        kinds = tuple("number" if column.kind == "flag" else column.kind for column in (given, wanted))
+        if kinds[0] == kinds[1] or np.isnan(values).all():
+            return values
+        if kinds not in RATIOS:
+            raise ValueError(f"Column '{wanted.name}' of X holds {kinds[0]}s, but held {kinds[1]}s in fit.")
+        return values * RATIOS[kinds]
     if wanted.levels is None:
         numbers = as_numbers(given, values)
         if numbers is None:
@@ -215,33 +224,19 @@ def recoded_values(given: Column, wanted: Column, values: NDArray[np.float64]) -
         return numbers
     if given.levels is None:
         return _codes_of_numbers(wanted, values)
-    kinds = {type(level) for level in (*given.levels, *wanted.levels)}
-    if len(kinds) > 1 and values.size and (values >= 0.0).any():
+    kinds_of_levels = {type(level) for level in (*given.levels, *wanted.levels)}
+    if len(kinds_of_levels) > 1 and values.size and (values >= 0.0).any():
         raise ValueError(
             f"Column '{wanted.name}' of X holds {kind_of(given, values)}, but held {kind_of(wanted, np.zeros(0))} in fit."
         )
+    # A level never seen in fit has the code of unseen levels.
     table = [float(wanted.codes.get((type(level), level), UNSEEN)) for level in given.levels]
     return looked_up(np.array([*table, UNSEEN, np.nan]), values)
 
 
-# By how much the numbers of one kind of column are multiplied to become those of another.
-RATIOS = {("date", "time"): DAY, ("time", "date"): 1.0 / DAY}
-
-
-def _in_kind(given: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers as the wanted column has them: days or seconds for dates and times."""
-    kinds = tuple("number" if kind == "flag" else kind for kind in (given.kind, wanted.kind))
-    if kinds[0] == kinds[1] or np.isnan(values).all():
-        return values
-    if kinds not in RATIOS:
-        raise ValueError(f"Column '{wanted.name}' of X holds {kinds[0]}s, but held {kinds[1]}s in fit.")
-    return values * RATIOS[kinds]
-
-
 def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the codes of levels that are whole numbers or booleans; text cannot be found among numbers."""
-    present = ~np.isnan(values)
-    if not present.any():
+    if np.isnan(values).all():
         return values
     if wanted.levels and isinstance(wanted.levels[0], str):
         raise ValueError(f"Column '{wanted.name}' of X holds numbers, but held text in fit.")

@@ -43,8 +43,9 @@ class ModelRows:
 
     def with_offset(self, exposure: Any = None, offset: Any = None) -> ModelRows:
         """Return the rows with their exposure or offset; raise unless the model was fitted with it."""
-        given = read_model_offset(self.model, exposure, offset, len(self))
-        return self if given is None else replace(self, given=given)
+        if exposure is None and offset is None and self.model.offset is None:
+            return self
+        return replace(self, given=read_model_offset(self.model, exposure, offset, len(self)))
 
     def with_given(self, given: Any) -> ModelRows:
         """Return the rows with their exposure or offset, whichever the model has."""

@@ -44,7 +44,8 @@ def read_table(
         return sparse_block(X if rows is None else X.tocsr()[rows], columns, reader)
     frame = special_frame(X)
     if frame is not None:
-        check_rows(len(frame), reader)
+        if len(frame) == 0:
+            raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {reader}.")
         return block_of_frame(frame if rows is None else frame[rows], ordered)
     array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X", estimator=reader)
     given = own_names(X) or (columns.names if columns is not None and len(columns) == array.shape[1] else None)
@@ -54,12 +55,6 @@ def read_table(
         return block_of([column_of_objects(*one) for one in zip(names, array.T.tolist(), strict=True)])
     as_it_is = array.dtype == np.float32 and not in_doubles
     return Block.of_matrix(array if as_it_is else np.asarray(array, dtype=np.float64), names)
-
-
-def check_rows(n_rows: int, reader: str) -> None:
-    """Raise if there are no rows."""
-    if n_rows == 0:
-        raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {reader}.")
 
 
 def read_training(

@@ -178,8 +178,7 @@ def gains(values: Any, rows: RowBlock, loss: Loss) -> Vector:
     where g is the gradient and h the hessian at the constant, and s^2 the mean square of c where x is not zero. The ridge keeps
     away columns that are other than zero in a few rows only, which a rare class would make look good.
     """
-    shape = (len(rows.y), loss.n_classes) if loss.by_class else (len(rows.y),)
-    score = np.broadcast_to(loss.best_constant(rows.y, rows.weight), shape)
+    score = np.broadcast_to(loss.best_constant(rows.y, rows.weight), (len(rows.y), *loss.output_shape))
     gradient = loss.gradient(rows.y, score if rows.offset is None else score + rows.offset).reshape(len(rows.y), -1)
     curvature = np.atleast_1d(loss.curvature(rows.y, rows.weight))
     step = csr_array((np.ones_like(values.data), values.indices, values.indptr), shape=values.shape)

@@ -18,7 +18,7 @@ from obliquerules.data.levels import recoded
 from obliquerules.data.offsets import OffsetValues, Outcomes, exposure_unit, read_offset
 from obliquerules.data.parquet_tables import parquet_table
 from obliquerules.data.reading import read_block_weights, read_numbers
-from obliquerules.data.training_columns import ColumnSummaries
+from obliquerules.data.training_columns import ColumnSummary
 from obliquerules.losses import Loss
 from obliquerules.rules.columns import Block, Columns
 from obliquerules.rules.labels import Labels
@@ -102,7 +102,7 @@ class TableSummary:
 
     Attributes
     ----------
-    columns : ColumnSummaries
+    columns : tuple of ColumnSummary
     classes : dict of label to float
         The weight of each class; empty if the targets are numbers.
     weight, largest_weight : float
@@ -113,7 +113,7 @@ class TableSummary:
         The number of rows that have weight.
     """
 
-    columns: ColumnSummaries
+    columns: tuple[ColumnSummary, ...]
     classes: dict[Any, float]
     weight: float
     largest_weight: float
@@ -133,7 +133,10 @@ class TableSummary:
             labels, place = np.unique(roles.values(frame, roles.target), return_inverse=True)
             classes = dict(zip(labels.tolist(), np.bincount(place, weight, len(labels)).tolist(), strict=True))
         total, largest = float(np.add.reduce(weight)), float(weight.max(initial=0.0))
-        return cls(ColumnSummaries.of(block, weight), classes, total, largest, exposed, len(weight))
+        columns = tuple(
+            ColumnSummary.of(block.column(index), block.matrix[:, index], weight) for index in range(block.n_columns)
+        )
+        return cls(columns, classes, total, largest, exposed, len(weight))
 
     def __add__(self, other: TableSummary) -> TableSummary:
         classes = {
@@ -141,7 +144,7 @@ class TableSummary:
             for label in dict.fromkeys((*self.classes, *other.classes))
         }
         return TableSummary(
-            self.columns + other.columns,
+            tuple(one + two for one, two in zip(self.columns, other.columns, strict=True)),
             classes,
             self.weight + other.weight,
             max(self.largest_weight, other.largest_weight),

@@ -1,17 +1,17 @@
-"""Training columns: what the columns of a model are, from the rows that it is learned from."""
+"""Training columns: levels by frequency, flags and missing values, and which numbers can be learned from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
-from obliquerules.data.levels import Filled, block_of, looked_up
+from obliquerules.data.levels import recoded
 from obliquerules.data.user_warnings import warn_caller
-from obliquerules.rules.columns import UNSEEN, Block, Column, Columns, Level
+from obliquerules.rules.columns import Block, Column, Columns, Level
 
 # Weight times the square of a value, added over all rows, is then still a finite double.
 LARGEST_VALUE = 1e75
@@ -28,61 +28,17 @@ def training_columns(block: Block, weight: Vector | None = None) -> Block:
     Levels that do not occur are left out. A column of text that is different in nearly every row says nothing of other rows: it
     keeps no level, with a warning. Weights, none of them zero, say how often each row counts.
     """
-    special = {} if block.columns is None else dict(block.columns.special)
-    flags = _flags(block.matrix)
-    unusual = set(special) | set(flags) | set(block.incomplete)
+    X, special = block.matrix, () if block.columns is None else block.columns.special
+    # Few columns of numbers begin like a flag, so that few need a look at all rows.
+    like_flags = np.flatnonzero(np.isin(X[0], (0.0, 1.0)) | np.isnan(X[0])).tolist() if len(X) else ()
+    unusual = {*(index for index, _ in special), *like_flags, *block.incomplete}
     if not unusual:
         return block
-    names = block.names
-    filled = [
-        _described(special.get(index, Column(name)), values, weight, index in flags)
-        if index in unusual
-        else (Column(name), values)
-        for index, (name, values) in enumerate(zip(names, block.matrix.T, strict=True))
-    ]
-    warn_of_identifiers([column.name for column, _ in filled if column.levels == ()])
-    if not any(special[index].levels is not None for index in special):
-        return Block.of_matrix(block.matrix, [column for column, _ in filled])
-    return block_of(filled)
-
-
-def _flags(X: NDArray[np.float64]) -> frozenset[int]:
-    """Return the columns whose values are all 0 or 1, where they are not missing."""
-    if len(X) == 0:
-        return frozenset()
-    # Few columns pass the first test, which is quick.
-    possible = np.flatnonzero(np.isin(X[0], (0.0, 1.0)) | np.isnan(X[0]))
-    return frozenset(int(index) for index in possible if _is_flag(X[:, index]))
-
-
-def _is_flag(values: NDArray[np.float64]) -> bool:
-    present = values[~np.isnan(values)]
-    return bool(((present == 0.0) | (present == 1.0)).all()) and len(present) > 0
-
-
-def _described(column: Column, values: Vector, weight: Vector | None, flag: bool) -> Filled:
-    missing = bool(np.isnan(values).any())
-    if column.levels is None:
-        kind = "flag" if flag and column.kind == "number" else column.kind
-        return replace(column, kind=kind, missing=missing), values
-    column, codes = _by_frequency(column, values, weight)
-    return replace(column, missing=missing), codes
-
-
-def _by_frequency(column: Column, values: Vector, weight: Vector | None) -> Filled:
-    """Return the levels that occur, in the order of `Frequencies`."""
-    if column.is_truth:
-        # Both levels, even if one of them does not occur: "not smoker" must say something of it.
-        codes = [float(level) for level in column.levels or ()]
-        return Column(column.name, (False, True)), looked_up(np.array([*codes, UNSEEN, np.nan]), values)
-    found = Frequencies.of(column, values, weight)
-    if found.like_identifiers:
-        return Column(column.name, ()), np.where(np.isnan(values), np.nan, UNSEEN)
-    levels = found.in_order
-    places = np.full(len(found.levels) + 2, UNSEEN)
-    places[[column.codes[type(level), level] for level in levels]] = np.arange(len(levels))
-    places[-1] = np.nan
-    return Column(column.name, levels, column.ordered), looked_up(places, values)
+    columns = described(
+        ColumnSummary.of(block.column(index), X[:, index], weight) if index in unusual else name
+        for index, name in enumerate(block.names)
+    )
+    return recoded(block, columns) if columns.with_levels else Block.of_matrix(X, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,13 +97,6 @@ class Frequencies:
         return is_text and n_values >= ENOUGH_VALUES and int(np.count_nonzero(self.weight)) >= NEARLY_ALL * n_values
 
 
-def warn_of_identifiers(names: list[str]) -> None:
-    """Warn of columns that keep no level."""
-    if names:
-        listed = ", ".join(f"'{name}'" for name in names)
-        warn_caller(f"Nothing is learned from {listed}: text that differs in nearly every row, like an identifier.")
-
-
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
     """What is known of a column from some rows.
@@ -186,7 +135,23 @@ class ColumnSummary:
         return cls(column, None, len(values), len(present), is_flag, largest)
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
-        column, frequencies = self._both(other)
+        # A column without values says nothing of itself.
+        first, second = (other, self) if self.n_present == 0 < other.n_present else (self, other)
+        column, frequencies = first.column, first.frequencies
+        if second.n_present == 0:
+            pass
+        elif (frequencies is None) != (second.frequencies is None):
+            raise ValueError(f"Column '{column.name}' of X holds numbers and text. Make all of them text, or leave it out.")
+        elif frequencies is None or second.frequencies is None:
+            # Dates are times at midnight.
+            column = replace(column, kind=column.kind if column.kind == second.column.kind else "time")
+        elif (column.ordered or second.column.ordered) and column.levels != second.column.levels:
+            raise ValueError(
+                f"Column '{column.name}' of X has ordered categories that are not the same in all blocks of rows. Give all of "
+                "them the same categories, in the same order."
+            )
+        else:
+            frequencies = frequencies + second.frequencies
         return ColumnSummary(
             column,
             frequencies,
@@ -195,30 +160,6 @@ class ColumnSummary:
             self.is_flag and other.is_flag,
             max(self.largest, other.largest),
         )
-
-    def _both(self, other: ColumnSummary) -> tuple[Column, Frequencies | None]:
-        """Return the column of both, and the frequencies of its levels.
-
-        A column without values says nothing of itself.
-        """
-        if other.n_present == 0:
-            return self.column, self.frequencies
-        if self.n_present == 0:
-            return other.column, other.frequencies
-        if (self.frequencies is None) != (other.frequencies is None):
-            raise ValueError(
-                f"Column '{self.column.name}' of X holds numbers and text. Make all of them text, or leave it out."
-            )
-        if self.frequencies is None or other.frequencies is None:
-            # Dates are times at midnight.
-            kind = self.column.kind if self.column.kind == other.column.kind else "time"
-            return replace(self.column, kind=kind), None
-        if (self.column.ordered or other.column.ordered) and self.column.levels != other.column.levels:
-            raise ValueError(
-                f"Column '{self.column.name}' of X has ordered categories that are not the same in all blocks of rows. Give "
-                "all of them the same categories, in the same order."
-            )
-        return self.column, self.frequencies + other.frequencies
 
     def described(self) -> Column:
         """Return the column of a model, as `training_columns` does; raise if its numbers cannot be computed with."""
@@ -237,34 +178,14 @@ class ColumnSummary:
         return Column(column.name, self.frequencies.in_order, column.ordered, missing=missing)
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnSummaries:
-    """What is known of all columns."""
-
-    columns: tuple[ColumnSummary, ...]
-
-    @classmethod
-    def of(cls, block: Block, weight: NDArray[np.float64] | None = None) -> ColumnSummaries:
-        """Return what is known from a block in its own levels.
-
-        Weights of its rows are positive.
-        """
-        pairs = zip(map(block.column, range(block.n_columns)), block.matrix.T, strict=True)
-        return cls(tuple(ColumnSummary.of(*pair, weight) for pair in pairs))
-
-    def __add__(self, other: ColumnSummaries) -> ColumnSummaries:
-        return ColumnSummaries(tuple(one + two for one, two in zip(self.columns, other.columns, strict=True)))
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.columns[0].n_rows
-
-    def described(self) -> Columns:
-        """Return the columns of a model."""
-        found: Sequence[Column] = [one.described() for one in self.columns]
-        warn_of_identifiers([column.name for column in found if column.levels == ()])
-        return Columns.of(found)
+def described(summaries: Iterable[ColumnSummary | str]) -> Columns:
+    """Return the columns of a model from what is known of them; names alone are of plain numbers."""
+    found = [one if isinstance(one, str) else one.described() for one in summaries]
+    if identifiers := [f"'{one.name}'" for one in found if isinstance(one, Column) and one.levels == ()]:
+        warn_caller(
+            f"Nothing is learned from {', '.join(identifiers)}: text that differs in nearly every row, like an identifier."
+        )
+    return Columns.of(found)
 
 
 def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:

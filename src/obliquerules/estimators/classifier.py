@@ -126,11 +126,6 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
             raise AttributeError(f"The model of this {type(self).__name__} has no classes.")
         return np.sort(self.model_.labels.classes)
 
-    @property
-    def _positive_last(self) -> bool:
-        """Whether scores are about the second of `classes_`."""
-        return self.model_.labels is None or self.model_.labels.ascending
-
     def with_class_shares(self, shares: Mapping[Any, float] | None = None) -> Self:
         """Return the model for rows among which classes have other shares than in `fit`; only the constants change.
 
@@ -161,19 +156,18 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         With the first as ``positive``, this is the score of each row with the opposite sign, while ``offset`` here and in `fit`
         is about the positive class: an offset for another fit is `score_samples`.
         """
-        return self._log_odds(self._scored(X, offset=offset)[0])
+        return self._log_odds(self._read(X).with_offset(offset=offset).scores)
 
     @dask_predict
     def predict_proba(self, X: Any, *, offset: Any = None) -> NDArray[np.float64]:
         """Return the probability of each of `classes_`, shape (n_samples, n_classes)."""
-        scores, _ = self._scored(X, offset=offset)  # first, because it raises if the model is not fitted
-        return self._shares(scores)
+        return self._shares(self._read(X).with_offset(offset=offset).scores)
 
     @dask_predict
     def predict(self, X: Any, *, offset: Any = None) -> NDArray[Any]:
         """Return the most probable class of each row; a model that was fitted with an offset needs that of each row."""
-        scores, _ = self._scored(X, offset=offset)
-        return self.model_.decisions(scores)
+        rows = self._read(X).with_offset(offset=offset)
+        return rows.model.decisions(rows.scores)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """Return the share of rows whose class is predicted."""
@@ -194,8 +188,11 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return (self.model_.decisions(score) for score, _ in self._staged(X, offset=offset))
 
     def _log_odds(self, score: Vector) -> Vector:
-        return score if self._positive_last else -score
+        """Return scores about the last class."""
+        labels = self.model_.labels
+        return score if labels is None or labels.ascending else -score
 
     def _shares(self, score: Vector) -> NDArray[np.float64]:
-        shares = self.model_.probabilities(score)
-        return shares if self._positive_last else shares[:, ::-1]
+        """Return probabilities in the order of the classes."""
+        shares, labels = self.model_.probabilities(score), self.model_.labels
+        return shares if labels is None or labels.ascending else shares[:, ::-1]

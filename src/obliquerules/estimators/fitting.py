@@ -25,7 +25,7 @@ from obliquerules.data.offsets import Outcomes, read_groups, read_offset, warn_o
 from obliquerules.data.reading import check_weights, read_training, read_weights
 from obliquerules.data.sparse import Screened, screened
 from obliquerules.data.stored_tables import ColumnRoles, StoredRows, TableReader, TableSummary, stored_table
-from obliquerules.data.training_columns import check_sizes
+from obliquerules.data.training_columns import check_sizes, described
 from obliquerules.learning.method import GivenRows, Growth, Method, Task
 from obliquerules.learning.subsampled_fit import grown, grown_on, weight_unit
 from obliquerules.losses import Loss
@@ -274,12 +274,12 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             _, loss, labels, class_weights = self._encoded(classes, mass, loss)
         offset = seen.offset(roles, labels)
         unit = weight_unit(seen.weight, seen.n_counted)
-        rows = StoredRows(table, TableReader(roles, seen.columns.described(), loss, labels, offset, class_weights, unit))
+        rows = StoredRows(table, TableReader(roles, described(seen.columns), loss, labels, offset, class_weights, unit))
         nothing = np.empty(0)
         task = Task(Block.of_matrix(np.empty((0, 0))), nothing, nothing, loss, labels, type(self).__name__)
         self.feature_names_in_ = np.array(roles.inputs, dtype=object)
         self.n_features_in_ = len(roles.inputs)
-        return Training(task, class_weights, offset, rows=rows, n_rows=seen.columns.n_rows)
+        return Training(task, class_weights, offset, rows=rows, n_rows=seen.n_counted)
 
     def _model_of(self, growth: Growth, training: Training, *, by_hand: bool) -> Model:
         """Return what was learned as a model of all columns, with the values that were found for parameters."""
@@ -330,7 +330,8 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
 
     def _read(self, X: Any, *, warned: bool = True) -> ModelRows:
         """Return rows of any kind for the model; raise if their columns are not those of `fit`."""
-        check_is_fitted(self)
+        if not hasattr(self, "model_"):
+            check_is_fitted(self)
         check = None if self.model_.named_by_hand else self._check_names
         return read_rows(self.model_, X, type(self).__name__, warned=warned, check=check)
 

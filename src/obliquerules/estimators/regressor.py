@@ -72,8 +72,8 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
         A model that was fitted with an exposure multiplies the prediction by the given one; without one, it is a rate. A model
         that was fitted with an offset needs that of each row.
         """
-        scores, given = self._scored(X, exposure, offset)  # first, because it raises if the model is not fitted
-        return self.model_.means(scores, given)
+        rows = self._read(X).with_offset(exposure, offset)
+        return rows.model.means(rows.scores, rows.given)
 
     def staged_predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Iterator[Vector]:
         """Yield the predictions by each member of `path_`, from the constant to the largest."""

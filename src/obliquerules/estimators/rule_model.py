@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import html
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from obliquerules.arrays import Vector
-from obliquerules.data.dask_tables import by_partition, is_dask, is_dask_array
+from obliquerules.data.dask_tables import by_partition, dask_kind
 from obliquerules.estimators.editing import Editable
 from obliquerules.estimators.exporting import Exporting
 from obliquerules.estimators.inspecting import Inspecting
@@ -29,26 +30,23 @@ def dask_predict(predict: Predict) -> Predict:
 
     @functools.wraps(predict)
     def predict_any(self: Any, X: Any, **given: Any) -> Any:
-        if not is_dask(X):
+        kind = dask_kind(X) if "dask" in sys.modules else None
+        if kind is None:
             return predict(self, X, **given)
         check_is_fitted(self)
         present = {name: values for name, values in given.items() if values is not None}
-        _check_given(present, in_arrays=is_dask_array(X))
+        for name, values in present.items():
+            if dask_kind(values) is None or (dask_kind(values) == "Array") != (kind == "Array"):
+                wanted = "a Dask array" if kind == "Array" else "a Dask Series with the partitions of X"
+                raise ValueError(f"{name} must be {wanted}, as X is one of Dask; got {type(values).__name__}.")
         # Before anything is computed: one row complains of what is given, and shows what a prediction is.
         row = Block(self.model_.columns, np.zeros((1, len(self.model_.columns))))
         like = predict(self, row, **{name: np.ones((1, *values.shape[1:])) for name, values in present.items()})
         if not self.model_.named_by_hand:
-            self._check_names(X if is_dask_array(X) else X._meta)
+            self._check_names(X if kind == "Array" else X._meta)
         return by_partition(getattr(self, predict.__name__), X, present, like)
 
     return cast(Predict, predict_any)
-
-
-def _check_given(given: Mapping[str, Any], *, in_arrays: bool) -> None:
-    for name, values in given.items():
-        if not is_dask(values) or is_dask_array(values) != in_arrays:
-            wanted = "a Dask array" if in_arrays else "a Dask Series with the partitions of X"
-            raise ValueError(f"{name} must be {wanted}, as X is one of Dask; got {type(values).__name__}.")
 
 
 class RuleModel(Inspecting, Editable, Exporting):
@@ -110,13 +108,8 @@ class RuleModel(Inspecting, Editable, Exporting):
             check_whole("complexity", complexity, 0)
         return self._with(self.model_.at(complexity))
 
-    def _scored(self, X: Any, exposure: Any = None, offset: Any = None) -> tuple[Vector, Vector | None]:
-        """Return the score of each row, and its exposure or offset."""
-        rows = self._read(X).with_offset(exposure, offset)
-        return rows.scores, rows.given
-
     def _staged(self, X: Any, exposure: Any = None, offset: Any = None) -> Iterator[tuple[Vector, Vector | None]]:
-        """Return what `_scored` does for each member of the path."""
+        """Return the score of each row by each member of the path, with its exposure or offset."""
         rows = self._read(X).with_offset(exposure, offset)
         members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
         return ((replace(rows, model=member).scores, rows.given) for member in members)
@@ -129,7 +122,7 @@ class RuleModel(Inspecting, Editable, Exporting):
         and, under a log link, its logarithm at an exposure of 1. As the ``offset`` of another fit it lets rules say what this
         model misses. `decision_function` is about the second of ``classes_`` instead, as scikit-learn asks.
         """
-        return self._scored(X, offset=offset)[0]
+        return self._read(X).with_offset(offset=offset).scores
 
     def _repr_html_inner(self) -> str:
         return self._shown_in_notebooks() or str(super()._repr_html_inner())

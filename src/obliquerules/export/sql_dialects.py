@@ -23,6 +23,7 @@ from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
 from obliquerules.rules import Factor, Rule
 from obliquerules.rules.columns import DAY, EPOCH, Level
+from obliquerules.rules.numbers import WHOLE_LIMIT
 from obliquerules.rules.proposition import Proposition
 
 # The temporary table that holds the rows on which a query is verified.
@@ -464,8 +465,8 @@ class SQLite(Dialect):
         """
         decimal = Decimal(repr(value))
         places = max(0, -int(decimal.as_tuple().exponent))
-        whole = int(decimal.scaleb(places)) if abs(value) < 2.0**53 and places <= 22 else 2**53
-        if abs(whole) >= 2**53:
+        whole = int(decimal.scaleb(places)) if abs(value) < WHOLE_LIMIT and places <= 22 else WHOLE_LIMIT
+        if abs(whole) >= WHOLE_LIMIT:
             return f"({_powers_of_two(value)})"
         # A quotient of whole numbers is rounded correctly; a decimal in SQLite is, too, if it has up to three places.
         return repr(value) if places <= 3 else f"({whole}.0 / 1{'0' * places}.0)"

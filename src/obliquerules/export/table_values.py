@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
 from obliquerules.rules.columns import DAY, EPOCH, UNSEEN, Column, Level, seconds_in
+from obliquerules.rules.numbers import WHOLE_LIMIT
 
 # Dates that every library and database has.
 EARLIEST = (datetime.datetime(1700, 1, 1) - EPOCH).total_seconds()
@@ -111,7 +112,7 @@ def held_values(column: Column, values: Matrix, stored: str | None) -> Matrix:
     if stored == "boolean":
         return np.where(np.isnan(values), values, values > 0.5)
     if stored == "integer":
-        return np.clip(np.rint(values), -(2.0**53), 2.0**53)
+        return np.clip(np.rint(values), -float(WHOLE_LIMIT), float(WHOLE_LIMIT))
     return np.asarray(np.round(np.clip(values, -1e10, 1e10), 4), dtype=np.float64) if stored == "decimal" else values
 
 

@@ -65,7 +65,7 @@ class ClassOrder:
 
 def grow_in_class_order(method: Learning, task: Task, grow: Callable[[Learning, Task], Growth]) -> Growth:
     """Let a method learn from a task, with many classes in the order that does not depend on their labels."""
-    if not task.loss.by_class:
+    if not task.loss.output_shape:
         return grow(method, task)
     order = ClassOrder.of(task)
     growth = grow(replace(method, class_weights=order.of_classes(method.class_weights)), order.ordered(task))

@@ -232,7 +232,7 @@ class Method(ABC):
 
     def can_learn_from_some(self, task: Task) -> bool:
         """Say whether some of the rows are as good as all for learning conditions: groups, for example, stay complete."""
-        return task.groups is None and not (task.loss.by_class and task.offset is not None)
+        return task.groups is None and (task.offset is None or task.offset.ndim == 1)
 
     @abstractmethod
     def grow(self, task: Task) -> Growth:

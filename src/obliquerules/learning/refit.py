@@ -79,7 +79,7 @@ def refit(
     tolerance : float
         With many classes, the share of the objective that a further step would win at the end.
     """
-    fitted = _fitted(start, free)
+    fitted = free_weights(start, free)
     lines, weight, target, offset = patterns.lines, patterns.sums(row_weight), loss.in_shares(y), patterns.offset
     total = patterns.sums((row_weight * target.T).T)
     met = weight > 0.0
@@ -103,8 +103,8 @@ def refit(
     return weights
 
 
-def _fitted(start: Matrix, free: Mask | None) -> Mask:
-    """Return which weights are fitted, in the shape of the start."""
+def free_weights(start: Matrix, free: Mask | None = None) -> Mask:
+    """Return which weights are fitted, in the shape of the start; see `refit`."""
     fitted = (
         np.ones(start.shape, dtype=np.bool_) if start.ndim == 1 else (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
     )
@@ -491,7 +491,7 @@ class _Pass:
         start, scale = ensemble.weight_table, factor_scales(ensemble, some.X, some.weight)
         size = np.ones(len(start)) if scale is None else scale**2
         size[0] = 0.0
-        free = _fitted(start, None)
+        free = free_weights(start)
         newton = Newton(start[free], np.diag(np.multiply.outer(size, penalty)[free]))
         return cls(ensemble, [0, *(1 + column for column in terms.columns(ensemble))], free, newton)
 

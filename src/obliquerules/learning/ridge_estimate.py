@@ -9,12 +9,11 @@ from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.data.sample import Groups, Sample
 from obliquerules.learning.firing_patterns import FiringPatterns, Patterns
-from obliquerules.learning.refit import JUDGED, TINY, factor_scales, refit, weight_finder, whitened
+from obliquerules.learning.refit import JUDGED, TINY, factor_scales, free_weights, refit, weight_finder, whitened
 from obliquerules.losses import NO_FORMULA, Loss
 from obliquerules.rules import RuleEnsemble
 from obliquerules.rules.columns import Block
@@ -60,16 +59,9 @@ class Observations:
     y: Vector
     weight: Vector
     loss: Loss
-    offset: Vector | None = None
+    offset: Matrix | None = None
     frequency: Vector | None = None
     groups: Groups | None = None
-
-    @property
-    def n_observations(self) -> float:
-        """The number of independent observations."""
-        if self.groups is not None:
-            return float(len(self.groups.key))
-        return float(np.add.reduce(self.weight if self.frequency is None else self.frequency))
 
     @cached_property
     def constant_loss(self) -> float:
@@ -78,25 +70,26 @@ class Observations:
         if self.offset is not None:
             alike = FiringPatterns.of((), len(self.y)).with_offset(self.offset)
             constant = refit(alike, self.y, self.weight, self.loss, 0.0 * constant[0], constant)
-        score = np.repeat(constant, len(self.y), axis=0)
-        return self.total_loss(score if self.offset is None else score + self.offset)
+        return self.total_loss(self.with_offset(np.repeat(constant, len(self.y), axis=0)))
 
-    def total_loss(self, score: Vector) -> float:
+    def with_offset(self, score: Matrix) -> Matrix:
+        """Return scores with the offset added to them."""
+        return score if self.offset is None else score + self.offset
+
+    def total_loss(self, score: Matrix) -> float:
         """Return the loss of scores."""
         return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
 
     @cached_property
     def entries(self) -> Entries:
-        """The parts of rows that are left out.
-
-        With groups, these are the shares of each group in its rows.
-        """
+        """The parts of rows that are left out; with groups, the shares of each group in its rows."""
         if self.groups is not None:
-            return Entries(self.groups.row, self.groups.weight, self.groups.weight, np.bincount(self.groups.group))
+            sizes = np.bincount(self.groups.group)
+            return Entries(self.groups.row, self.groups.weight, self.groups.weight, sizes, float(len(self.groups.key)))
         frequency = self.weight if self.frequency is None else self.frequency
         # An observation, or all of a row that is less than one.
-        part = self.weight / np.maximum(frequency, 1.0)
-        return Entries(np.arange(len(self.y), dtype=np.intp), part, self.weight, np.ones(len(self.y), dtype=np.intp))
+        part, rows = self.weight / np.maximum(frequency, 1.0), np.arange(len(self.y), dtype=np.intp)
+        return Entries(rows, part, self.weight, np.ones(len(self.y), dtype=np.intp), float(np.add.reduce(frequency)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +105,24 @@ class Entries:
         The weight with which the loss without it counts.
     sizes : array of shape (n_groups,)
         The number of entries of each group, one group after the other.
+    n_observations : float
+        The number of independent observations.
     """
 
-    row: NDArray[np.intp]
+    row: Positions
     part: Vector
     counted: Vector
-    sizes: NDArray[np.intp]
+    sizes: Positions
+    n_observations: float
+
+    def larger_groups(self, n_weights: int) -> Iterator[Positions]:
+        """Yield groups of the same size, a line of entries for each; groups of one entry are left out."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        for size in np.unique(self.sizes[self.sizes > 1]).tolist():
+            first = starts[self.sizes == size]
+            at_a_time = max(1, MOST_NUMBERS // (n_weights * max(size, n_weights)))
+            for begin in range(0, len(first), at_a_time):
+                yield first[begin : begin + at_a_time, None] + np.arange(size)
 
 
 class Fitted(Protocol):
@@ -129,8 +134,8 @@ class Fitted(Protocol):
         ...
 
     @property
-    def weights(self) -> Vector:
-        """The constant and the weights, shape (1 + n_rules,) or, with many classes, (1 + n_rules, n_classes)."""
+    def weights(self) -> Matrix:
+        """The constant and the weights, for each class if there are many."""
         ...
 
     @property
@@ -144,7 +149,7 @@ class FittedEnsemble:
     """An ensemble on rows: firing patterns, and weights on the scale on which a ridge counts them."""
 
     patterns: FiringPatterns
-    weights: Vector
+    weights: Matrix
     complexity: int
 
     @classmethod
@@ -155,7 +160,7 @@ class FittedEnsemble:
         if scale is None:
             return cls(patterns, table, ensemble.complexity)
         scaled = FiringPatterns(patterns.design / scale, patterns.pattern)
-        return cls(scaled, table * scale.reshape(-1, *[1] * (table.ndim - 1)), ensemble.complexity)
+        return cls(scaled, (table.T * scale).T, ensemble.complexity)
 
 
 def estimated_ridges(
@@ -176,7 +181,9 @@ def estimated_ridges(
     penalties = [penalty(ridge) for ridge in ridges]
     losses = partial(expected_losses, rows=rows, ridges=penalties, weights_per_unit=weights_per_unit)
     with_rules = [place for place, one in enumerate(ensembles) if len(one.weights) > 1]
-    asked = _evenly_spaced(with_rules) if rows.loss.by_class else with_rules
+    asked = with_rules
+    if rows.loss.output_shape and len(with_rules) > MOST_ASKED:
+        asked = [with_rules[one * (len(with_rules) - 1) // (MOST_ASKED - 1)] for one in range(MOST_ASKED)]
     if not asked:
         return [ridges[0]] * len(ensembles)
     rising = rising_places(np.array(list(each(losses, [ensembles[place] for place in asked]))))
@@ -185,7 +192,7 @@ def estimated_ridges(
     return [ridges[rising[place]] for place in nearest]
 
 
-def rising_places(losses: NDArray[np.float64]) -> list[int]:
+def rising_places(losses: Matrix) -> list[int]:
     """Return a place in each line, none before that of the line above, such that the sum of these numbers is least.
 
     >>> rising_places(np.array([[1.0, 2.0, 9.0], [5.0, 0.0, 3.0], [0.0, 1.0, 1.0]]))
@@ -202,13 +209,6 @@ def rising_places(losses: NDArray[np.float64]) -> list[int]:
     for best in reversed(places):
         found.append(int(best[found[-1]]))
     return found[:0:-1]
-
-
-def _evenly_spaced(places: list[int]) -> list[int]:
-    """Return at most `MOST_ASKED` places, with the first and the last."""
-    if len(places) <= MOST_ASKED:
-        return places
-    return [places[one * (len(places) - 1) // (MOST_ASKED - 1)] for one in range(MOST_ASKED)]
 
 
 def weights_per_unit(X: Block) -> float:
@@ -236,9 +236,8 @@ def expected_losses(one: Fitted, rows: Observations, ridges: Sequence[Any], weig
     training, new = left_out_losses(one, rows, ridges)
     n = float(np.add.reduce(rows.weight))
     deviance = np.array([rows.loss.profile_deviance(float(total), n) for total in training])
-    gained = (
-        0.5 * min(rows.n_observations / n, 1.0) * np.maximum(rows.loss.profile_deviance(rows.constant_loss, n) - deviance, 0.0)
-    )
+    fall = np.maximum(rows.loss.profile_deviance(rows.constant_loss, n) - deviance, 0.0)
+    gained = 0.5 * min(rows.entries.n_observations / n, 1.0) * fall
     by_chance = np.clip(BY_CHANCE * weights_per_unit * one.complexity / np.maximum(gained, TINY), CERTAIN, 1.0)
     weights_per_rule = by_chance * weights_per_unit * one.complexity / (len(one.weights) - 1)
     return np.asarray(training + weights_per_rule * np.maximum(new - training, 0.0))
@@ -246,7 +245,7 @@ def expected_losses(one: Fitted, rows: Observations, ridges: Sequence[Any], weig
 
 def left_out_losses(one: Fitted, rows: Observations, ridges: Sequence[Any]) -> tuple[Vector, Vector]:
     """Return the training loss of an ensemble, and the loss of what is left out of the fit, for each of some ridges."""
-    if rows.loss.by_class or rows.loss.family == NO_FORMULA or rows.groups is not None:
+    if rows.loss.family == NO_FORMULA or rows.groups is not None:
         training, new = zip(*(_left_out_loss(one, rows, ridge) for ridge in ridges), strict=True)
         return np.array(training), np.array(new)
     offset, entries = np.zeros(len(rows.y)) if rows.offset is None else rows.offset, rows.entries
@@ -259,59 +258,34 @@ def left_out_losses(one: Fitted, rows: Observations, ridges: Sequence[Any]) -> t
 def _left_out_loss(one: Fitted, rows: Observations, ridge: Any) -> tuple[float, float]:
     patterns = one.patterns.with_offset(rows.offset)
     weights = refit(patterns, rows.y, rows.weight, rows.loss, ridge, one.weights, tolerance=JUDGED)
-    score = one.patterns.scores(weights)
-    if rows.offset is not None:
-        score = score + rows.offset
+    score = rows.with_offset(one.patterns.scores(weights))
     entries, left_out = rows.entries, left_out_scores(one, rows, weights, score, ridge)
     return rows.total_loss(score), float(np.add.reduce(entries.counted * rows.loss.value(rows.y[entries.row], left_out)))
 
 
-def left_out_scores(one: Fitted, rows: Observations, weights: Vector, score: Vector, ridge: Any) -> Vector:
-    """Return the scores of what is left out of the fit.
+def left_out_scores(one: Fitted, rows: Observations, weights: Matrix, score: Matrix, ridge: Any) -> Matrix:
+    """Return the scores of what is left out of the fit, one for each entry, by one Newton step of the weights.
 
-    Weights without it are found by one Newton step.
-
-    There is one for each of the entries of the rows. Exact for the squared loss. With many classes, the step is taken for each
-    class by itself.
+    Exact for the squared loss. With many classes, the step is taken for each class by itself.
     """
-    gradient, hessian = rows.loss.gradient(rows.y, score), rows.loss.hessian(score)
-    if not rows.loss.by_class:
-        free = np.ones(len(weights), dtype=np.bool_)
-        return np.asarray(score[rows.entries.row] + _shift(one, rows, gradient, hessian, float(ridge), free))
-    shifts = [
-        _shift(one, rows, gradient[:, k], hessian[:, k], float(ridge[k]), weights[:, k] != 0.0) for k in range(weights.shape[1])
-    ]
-    return np.asarray(score[rows.entries.row] + np.column_stack(shifts))
+    row, by_class = rows.entries.row, (len(rows.y), -1)
+    gradient = rows.loss.gradient(rows.y, score).reshape(by_class)
+    hessian = rows.loss.hessian(score).reshape(by_class)
+    ridges, free = np.atleast_1d(ridge), free_weights(weights).reshape(len(weights), -1)
+    shifts = [_shift(one, rows, gradient[:, k], hessian[:, k], float(ridges[k]), free[:, k]) for k in range(len(ridges))]
+    return np.asarray(score[row] + np.column_stack(shifts).reshape(score[row].shape))
 
 
-def _shift(one: Fitted, rows: Observations, gradient: Vector, hessian: Vector, ridge: float, free: NDArray[np.bool_]) -> Vector:
-    """Return by how much scores change when entries are left out.
-
-    ``free`` are the weights that are fitted.
-    """
-    free = free.copy()
-    free[0] = True  # the constant, which has no ridge
+def _shift(one: Fitted, rows: Observations, gradient: Vector, hessian: Vector, ridge: float, free: Mask) -> Vector:
+    """Return by how much scores change when entries are left out of the fit of the free weights."""
     design, by_pattern, entries = one.patterns.design[:, free], one.patterns.sums(rows.weight * hessian), rows.entries
     pull, curved = entries.part * gradient[entries.row], entries.part * hessian[entries.row]
     white = one.patterns.of_rows(whitened(design, by_pattern, ridge))[entries.row]
     spread = np.einsum("ei,ei->e", white, white)
     shift = spread * pull / (1.0 - np.minimum(spread * curved, MOST_LEVERAGE))
-    for members in _groups_by_size(entries.sizes, design.shape[1]):
+    for members in entries.larger_groups(design.shape[1]):
         shift[members] = _shift_of_groups(white[members], pull[members], curved[members])
     return np.asarray(shift)
-
-
-def _groups_by_size(sizes: NDArray[np.intp], n_weights: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the entries of groups of the same size.
-
-    Each array has a line for each of some groups; groups of one entry are left out.
-    """
-    starts = np.cumsum(sizes) - sizes
-    for size in np.unique(sizes[sizes > 1]).tolist():
-        first = starts[sizes == size]
-        at_a_time = max(1, MOST_NUMBERS // (n_weights * max(size, n_weights)))
-        for begin in range(0, len(first), at_a_time):
-            yield first[begin : begin + at_a_time, None] + np.arange(size)
 
 
 def _shift_of_groups(white: Vector, pull: Vector, curved: Vector) -> Vector:

@@ -17,7 +17,7 @@ from obliquerules.learning.refit import JUDGED, refit
 from obliquerules.parameters import option
 from obliquerules.rules import Conjunction, Factor, Rule, RuleEnsemble, Shortening
 from obliquerules.rules.path_table import pareto
-from obliquerules.rules.redundancy import Dropping, Placed, size, strictest
+from obliquerules.rules.redundancy import Dropping, Placed, size, without_redundant_rules
 from obliquerules.rules.rounding.coarsening import Targets, coarsened, total
 from obliquerules.rules.text.bands import bend, bends, bent_at, single_column
 from obliquerules.status_line import status_line
@@ -31,9 +31,6 @@ SHARE_OF_LOSS = 0.01
 BUDGETS_TRIED = 8.0
 
 EXACT = ("loss", "rows")
-
-# The rows on which a rule fires, or does not, and its factor.
-_Place = tuple[bytes, Factor | None]
 
 
 def exactness(exception: str) -> Any:
@@ -166,7 +163,7 @@ class _Rows:
         """
         rules = [self.without_idle_parts(rule) for rule in ensemble]
         shorter = ensemble if rules == list(ensemble) else ensemble.with_rules(rules)
-        merged = without_redundant(shorter, self.fires(shorter))
+        merged = without_redundant_rules(shorter, self.fires(shorter))
         return self.fitted(merged, penalty) if len(merged) < len(shorter) else self.scored(merged, penalty)
 
     def without_idle_parts(self, rule: Rule) -> Rule:
@@ -286,7 +283,7 @@ class _Rows:
 
     def fitted(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
         """Return an ensemble without redundant rules and with refitted weights."""
-        tidy = without_redundant(ensemble, self.fires(ensemble))
+        tidy = without_redundant_rules(ensemble, self.fires(ensemble))
         patterns = FiringPatterns.of_ensemble(tidy, self.task.sample.X, self.fires(tidy))
         return self.scored(tidy.with_weight_table(self._weights(tidy, penalty, patterns)), penalty)
 
@@ -346,38 +343,3 @@ class _Rows:
 def _length(ensemble: RuleEnsemble) -> tuple[int, int, int]:
     """Return complexity, variables in conditions, and bends."""
     return ensemble.complexity, sum(size(rule.condition)[1] for rule in ensemble), len(bends(ensemble))
-
-
-def without_redundant(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:
-    """Return an ensemble without redundant rules, with the same scores.
-
-    These fire on all of the rows, on none, or where another does or does not; of those that fire on the same rows the shortest
-    stays. Within a rule, of conditions in the same direction only the strictest stays. A rule with a factor is redundant only
-    to one with the same factor that fires on the same rows; one that fires on all of them is a slope.
-    """
-    kept = dict[_Place, tuple[Conjunction, bool]]()
-    places: list[tuple[_Place | None, bool]] = []
-    for rule, fired in zip(ensemble, fires, strict=True):
-        condition, everywhere = strictest(rule.condition), bool(fired.all())
-        # The complement of a rule with a factor is no constant less.
-        turned = rule.factor is None and bool(fired[0])
-        if condition is None or not fired.any() or (everywhere and rule.factor is None):
-            places.append((None, turned))
-            continue
-        place = np.packbits(fired ^ turned).tobytes(), rule.factor
-        found = Conjunction() if everywhere else condition
-        if place not in kept or found.complexity < kept[place][0].complexity:
-            kept[place] = found, turned
-        places.append((place, turned))
-    if [condition for condition, _ in kept.values()] == [rule.condition for rule in ensemble]:
-        return ensemble
-    intercept, weights = np.array(ensemble.intercept), dict[_Place, Vector]()
-    for rule, (at, turned) in zip(ensemble, places, strict=True):
-        weight = np.array(rule.weight)
-        opposite = turned if at is None else kept[at][1] != turned
-        # Where the other rule does not fire, w (1 - q) = w - w q.
-        intercept = intercept + weight * opposite
-        if at is not None:
-            weights[at] = weights.get(at, np.zeros(())) + (-weight if opposite else weight)
-    rules = (Rule(weights[place], condition, place[1]) for place, (condition, _) in kept.items())
-    return ensemble.with_rules(rules, intercept)

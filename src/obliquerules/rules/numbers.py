@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
+# Whole numbers of a smaller size, and their neighbours, are exact as doubles.
+WHOLE_LIMIT = 2**53
 SIGNIFICANT_DIGITS = 4
 # The weights of rules, what they contribute and their sums are fitted to the rows: they deserve fewer digits.
 WEIGHT_DIGITS = 3

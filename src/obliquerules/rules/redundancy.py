@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,15 +13,174 @@ import numpy as np
 
 from obliquerules.arrays import Mask, Vector
 from obliquerules.rules.conjunction import Conjunction
+from obliquerules.rules.factor import Factor
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import least_reaching
-from obliquerules.rules.proposition import Proposition, Summand, Test
+from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rounding.shortening import Shortening
 from obliquerules.rules.rounding.thresholds import Cuts, Projections
 from obliquerules.rules.rule import Rule, as_weight
 
 if TYPE_CHECKING:
     from obliquerules.rules.ensemble import RuleEnsemble
+
+# Weights and thresholds in this range can be scaled, and multiplied with inputs of ordinary size, without leaving the doubles.
+SAFE = (1e-120, 1e120)
+
+
+# ---- on any rows
+
+
+def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
+    """Return an ensemble with the same scores and no higher complexity.
+
+    The scores are the same to the last bit on every X whose weighted sums neither overflow nor consist of numbers below 1e-250.
+
+    Unless its threshold is zero, a condition on one column gets the weight +1 or -1, and the weights of an oblique one are
+    scaled by a power of two so that the first lies in [1, 2). Of conditions in the same direction the strictest stays. Rules
+    whose conditions contradict each other, and rules of weight zero, are dropped. A leading rule without a condition joins the
+    constant.
+
+    Nothing is done that could change a score in its last bit: rules with the same condition, for example, stay apart, because
+    adding their weights first would round differently.
+    """
+    intercept = ensemble.intercept
+    rules: list[Rule] = []
+    for rule in ensemble.rules:
+        condition = strictest(map(_canonical, rule.condition))
+        if condition is None or not any(rule.weights):
+            continue
+        with np.errstate(over="ignore"):
+            joined = np.add(intercept, rule.weight)
+        shorter = replace(rule, condition=condition)
+        if shorter.is_constant and not rules and np.isfinite(joined).all():
+            intercept = as_weight(joined)
+        else:
+            rules.append(shorter)
+    return ensemble.with_rules(rules, intercept)
+
+
+def _canonical(test: Test) -> Test:
+    """Return a condition with a first weight of 1 or -1 or, if oblique, in [1, 2), such that no double changes side.
+
+    A threshold of zero stays: there the sign of a product too small for a double would decide.
+    """
+    if isinstance(test, Membership) or (len(test.columns) == 1 and abs(test.weights[0]) == 1.0) or test.threshold == 0.0:
+        return test
+    if len(test.columns) == 1:
+        bound = least_reaching(abs(test.weights[0]), test.threshold)
+        return test.with_numbers((math.copysign(1.0, test.weights[0]),), bound) if math.isfinite(bound) else test
+    # A power of two is exact as long as nothing leaves the range of normal doubles.
+    shift = 1 - math.frexp(test.weights[0])[1]
+    numbers = [*test.weights, test.threshold]
+    if shift == 0 or abs(shift) > 200 or not all(SAFE[0] < abs(number) < SAFE[1] for number in numbers):
+        return test
+    scaled = [math.ldexp(number, shift) for number in numbers]
+    return test.with_numbers(scaled[:-1], scaled[-1])
+
+
+def strictest(tests: Iterable[Test]) -> Conjunction | None:
+    """Keep the highest threshold in each direction; None if two directions contradict each other, so that no row meets both."""
+    kept: list[Test] = []
+    for test in tests:
+        for place, other in enumerate(kept):
+            both = _both(other, test)
+            if len(both) == 1:
+                kept[place] = both[0]
+                break
+        else:
+            kept.append(test)
+    return Conjunction(kept) if all(_both(*pair) for pair in itertools.combinations(kept, 2)) else None
+
+
+def _both(one: Test, other: Test) -> tuple[Test, ...]:
+    """Return two conditions as one where they are on the same levels or in the same direction; none if no row meets both."""
+    if isinstance(one, Membership) and isinstance(other, Membership):
+        # Ordered levels are read better by themselves.
+        apart = one.column != other.column or not (one.levels and other.levels) or one.ordered or other.ordered
+        if one == other or apart:
+            return (one,) if one == other else (one, other)
+        missing = one.missing and other.missing
+        if one.negated and other.negated:
+            return (Membership(one.column, dict.fromkeys((*one.levels, *other.levels)), True, missing),)
+        listed = other.levels if one.negated else one.levels
+        levels = [level for level in listed if one.has(level) and other.has(level)]
+        return (Membership(one.column, levels, missing=missing),) if levels or missing else ()
+    if isinstance(one, Proposition) and isinstance(other, Proposition) and one.columns == other.columns:
+        if one.weights == other.weights and one.missing == other.missing:
+            return (max(one, other, key=lambda test: test.threshold),)
+        # Rounding is symmetric, so the opposite projection is exactly -(x.w): both hold only if threshold <= x.w <= -opposite.
+        # A row with a missing value may still meet both.
+        opposite = one.weights == tuple(-weight for weight in other.weights)
+        if opposite and other.threshold > -one.threshold and not (one.missing and other.missing):
+            return ()
+    return one, other
+
+
+# ---- on given rows
+
+
+def shortest_alike(
+    fires: Sequence[Mask], complexities: Sequence[int], factors: Sequence[Factor | None] | None = None
+) -> list[int | None]:
+    """Return for each rule the place of the shortest one that fires on the same rows or on all others.
+
+    None for a rule that always or never fires. Rules with a factor are alike only if they have the same and fire on the same
+    rows; one that always fires is a slope.
+    """
+    shortest: dict[tuple[bytes, Factor | None], int] = {}
+    keys: list[tuple[bytes, Factor | None] | None] = []
+    for place, fired in enumerate(fires):
+        factor = None if factors is None else factors[place]
+        keys.append(None)
+        if fired.any() and (factor is not None or not fired.all()):
+            key = np.packbits(fired ^ (factor is None and fired[0])).tobytes(), factor
+            keys[place] = key
+            if complexities[place] < complexities[shortest.setdefault(key, place)]:
+                shortest[key] = place
+    return [None if key is None else shortest[key] for key in keys]
+
+
+def without_redundant_rules(ensemble: RuleEnsemble, fires: Sequence[Mask]) -> RuleEnsemble:
+    """Return an ensemble without redundant rules, with the same scores on the rows where they fire as given.
+
+    Redundant rules fire on all rows, on none, or where another does or does not; see `shortest_alike`. Of the conditions of a
+    rule in the same direction, only the strictest stays.
+    """
+    always = [bool(fired.all()) for fired in fires]
+    conditions = [
+        Conjunction() if everywhere else strictest(rule.condition) or rule.condition
+        for rule, everywhere in zip(ensemble, always, strict=True)
+    ]
+    alike = shortest_alike(fires, [one.complexity for one in conditions], [rule.factor for rule in ensemble])
+    kept = [place for place in dict.fromkeys(alike) if place is not None]
+    if [conditions[place] for place in kept] == [rule.condition for rule in ensemble]:
+        return ensemble
+    intercept, weights = np.array(ensemble.intercept), {place: np.zeros(()) for place in kept}
+    for place, (rule, other) in enumerate(zip(ensemble, alike, strict=True)):
+        weight = np.array(rule.weight)
+        if other is None:
+            intercept = intercept + weight * always[place]
+            continue
+        # Where the other rule does not fire, w (1 - q) = w - w q.
+        opposite = bool(fires[place][0] != fires[other][0])
+        intercept = intercept + weight * opposite
+        weights[other] = weights[other] + (-weight if opposite else weight)
+    rules = (Rule(weights[place], conditions[place], ensemble[place].factor) for place in kept)
+    return ensemble.with_rules(rules, intercept)
+
+
+def needed_tests(holds: Mask, complexities: Sequence[int]) -> list[int]:
+    """Return which tests of a conjunction, given where they hold, are not implied by the others.
+
+    Holds has shape (n_tests, n_rows). The most complex tests are dropped first.
+    """
+    kept, together = list(range(len(holds))), np.logical_and.reduce(holds, axis=0)
+    for index in sorted(kept, key=lambda index: -complexities[index]):
+        others = [other for other in kept if other != index]
+        if np.array_equal(np.logical_and.reduce(holds[others], axis=0), together):
+            kept = others
+    return kept
 
 
 class Dropping:
@@ -82,7 +242,8 @@ class Dropping:
         for narrower in shorter_tests(test):
             if isinstance(test, Proposition) and isinstance(narrower, Proposition):
                 change = _spread(test.project(self.shortening.X) - narrower.project(self.shortening.X))
-                narrower = _in_units_of_first(narrower) if abs(test.weights[0]) == 1.0 else narrower
+                unit = abs(narrower.weights[0]) if abs(test.weights[0]) == 1.0 else 1.0
+                narrower = narrower.with_numbers([weight / unit for weight in narrower.weights], narrower.threshold / unit)
             else:
                 change = float(np.count_nonzero(test(self.shortening.X) != narrower(self.shortening.X)))
             yield Shorter(before, narrower, after, others, change, self.shortening)
@@ -139,7 +300,7 @@ class Shorter:
         None if there is no threshold.
         """
         if not isinstance(self.test, Proposition):
-            return Placed(self, self.test, self.others if self.test is None else self.others & self._holds)
+            return Placed(self, self.test, self._holds)
         threshold = self._cuts.best(np.where(self.others, gain, 0.0)[self._known])
         if threshold is None:
             return None
@@ -149,8 +310,7 @@ class Shorter:
 
     @cached_property
     def _holds(self) -> Mask:
-        assert isinstance(self.test, Membership)
-        return self.test(self.shortening.X)
+        return self.others if self.test is None else self.others & self.test(self.shortening.X)
 
     @cached_property
     def _values(self) -> Vector:
@@ -239,143 +399,7 @@ def _shorter_memberships(test: Membership) -> Iterator[Membership]:
         yield test.with_missing(False)
 
 
-def _in_units_of_first(test: Proposition) -> Proposition:
-    """Return a sum with a first weight of 1 or -1."""
-    unit = abs(test.weights[0])
-    return test.with_numbers([weight / unit for weight in test.weights], test.threshold / unit)
-
-
 def _spread(values: Vector) -> float:
     """Return the standard deviation of the values that are numbers."""
     finite = values[np.isfinite(values)]
     return float(finite.std()) if len(finite) else 0.0
-
-
-Direction = tuple[tuple[Summand, ...], tuple[float, ...], bool]
-
-
-def simplify(ensemble: RuleEnsemble) -> RuleEnsemble:
-    """Return an ensemble with the same scores and no higher complexity.
-
-    The scores are the same to the last bit on every X whose weighted sums neither overflow nor consist of numbers below 1e-250.
-
-    Unless its threshold is zero, a condition on one column gets the weight +1 or -1, and the weights of an oblique one are
-    scaled by a power of two so that the first lies in [1, 2). Of conditions in the same direction the strictest stays. Rules
-    whose conditions contradict each other, and rules of weight zero, are dropped. A leading rule without a condition joins the
-    constant.
-
-    Nothing is done that could change a score in its last bit: rules with the same condition, for example, stay apart, because
-    adding their weights first would round differently.
-    """
-    intercept = ensemble.intercept
-    rules: list[Rule] = []
-    for rule in ensemble.rules:
-        condition = strictest(_canonical(test) for test in rule.condition)
-        if condition is None or not any(rule.weights):
-            continue
-        with np.errstate(over="ignore"):
-            joined = np.add(intercept, rule.weight)
-        shorter = replace(rule, condition=condition)
-        if shorter.is_constant and not rules and np.isfinite(joined).all():
-            intercept = as_weight(joined)
-        else:
-            rules.append(shorter)
-    return ensemble.with_rules(rules, intercept)
-
-
-def strictest(tests: Iterable[Test]) -> Conjunction | None:
-    """Keep the highest threshold in each direction; None if two directions contradict each other, so that no row meets both."""
-    kept: dict[Direction | Membership, Test] = {}
-    together = _levels_together(tests)
-    if together is None:
-        return None
-    for test in together:
-        place = test if isinstance(test, Membership) else (test.columns, test.weights, test.missing)
-        other = kept.setdefault(place, test)
-        if isinstance(test, Proposition) and isinstance(other, Proposition) and test.threshold > other.threshold:
-            kept[place] = test
-    for test in kept.values():
-        if isinstance(test, Proposition) and _is_contradicted(test, kept):
-            return None
-    return Conjunction(kept.values())
-
-
-def _levels_together(tests: Iterable[Test]) -> list[Test] | None:
-    """Return conditions with those on levels of one column as one; None if no row meets both."""
-    found: list[Test] = []
-    for test in tests:
-        place = next((i for i, other in enumerate(found) if _same_column(other, test)), None)
-        if place is None:
-            found.append(test)
-            continue
-        both = _both(found[place], test)
-        if both is None:
-            return None
-        found[place] = both
-    return found
-
-
-def _same_column(one: Test, other: Test) -> bool:
-    """Say whether two conditions list levels of the same column; ordered levels are read better by themselves."""
-    if not (isinstance(one, Membership) and isinstance(other, Membership)) or one.column != other.column:
-        return False
-    return bool(one.levels) and bool(other.levels) and not one.ordered and not other.ordered
-
-
-def _both(one: Test, other: Test) -> Test | None:
-    """Return the condition that both conditions on the levels of a column are; None if no row meets it."""
-    assert isinstance(one, Membership)
-    assert isinstance(other, Membership)
-    missing = one.missing and other.missing
-    if one.negated and other.negated:
-        return Membership(one.column, dict.fromkeys((*one.levels, *other.levels)), True, missing)
-    listed = other.levels if one.negated else one.levels
-    levels = [level for level in listed if one.has(level) and other.has(level)]
-    if levels or missing:
-        return Membership(one.column, levels, missing=missing)
-    return None
-
-
-def _is_contradicted(test: Proposition, kept: dict[Direction | Membership, Test]) -> bool:
-    turned = tuple(-weight for weight in test.weights)
-    opposites = [kept.get((test.columns, turned, missing)) for missing in (False, True)]
-    # Rounding is symmetric, so the opposite projection is exactly -(x.w): both hold only if threshold <= x.w <= -opposite. A
-    # row with a missing value may still meet both.
-    return any(
-        isinstance(other, Proposition) and test.threshold > -other.threshold and not (test.missing and other.missing)
-        for other in opposites
-    )
-
-
-def _canonical(test: Test) -> Test:
-    if isinstance(test, Membership):
-        return test
-    return _unit_weight(test) if len(test.columns) == 1 else _leading_weight_near_one(test)
-
-
-def _unit_weight(proposition: Proposition) -> Proposition:
-    """Write w x >= t as x >= u or -x >= u, with the u for which no double x changes side."""
-    weight, threshold = abs(proposition.weights[0]), proposition.threshold
-    unit = math.copysign(1.0, proposition.weights[0])
-    # Around zero the sign of a product too small for a double would decide: such a condition stays as it is.
-    if weight == 1.0 or threshold == 0.0:
-        return proposition
-    bound = least_reaching(weight, threshold)
-    return proposition.with_numbers((unit,), bound) if math.isfinite(bound) else proposition
-
-
-def _leading_weight_near_one(proposition: Proposition) -> Proposition:
-    """Scale by a power of two, which is exact as long as nothing leaves the range of normal doubles.
-
-    A threshold of zero stays: there the sign of a product too small for a double would decide, and scaling may change it.
-    """
-    shift = 1 - math.frexp(proposition.weights[0])[1]
-    numbers = [*proposition.weights, proposition.threshold]
-    if shift == 0 or abs(shift) > 200 or not all(_SAFE[0] < abs(number) < _SAFE[1] for number in numbers):
-        return proposition
-    scaled = [math.ldexp(number, shift) for number in numbers]
-    return proposition.with_numbers(scaled[:-1], scaled[-1])
-
-
-# Weights and thresholds in this range can be scaled, and multiplied with inputs of ordinary size, without leaving the doubles.
-_SAFE = (1e-120, 1e120)

@@ -17,13 +17,13 @@ from obliquerules.learning.nets.extraction import (
     cleaned,
     drafts_of,
     frontier,
-    needed,
-    speaking_for_fewer,
+    with_fewer_weights,
     without_rules,
     worth_their_price,
 )
 from obliquerules.learning.nets.soft_rules import Architecture, ScoreUnits
 from obliquerules.losses import LOSSES, class_loss
+from obliquerules.rules.redundancy import needed_tests
 
 ARCHITECTURE = Architecture(2, 4, 3, 2.0)
 BY_CLASS = Architecture(2, 4, 3, 2.0, (3,))
@@ -97,7 +97,7 @@ def test_cleaning_keeps_every_difference_between_rows_and_the_draft_is_the_ensem
     hard = network(data, seed)
     draft = cleaned(hard, data)
     ensemble = draft.ensemble(data, None)
-    before = hard.fires(data.standardised)[hard.speaks]
+    before = hard.fires(data.standardised)[hard.has_weight]
     varied = before[before.any(axis=1) & ~before.all(axis=1)]
     after = ensemble.fires(data.X).T
     # Each rule that varies is still there, as itself or as its complement, once.
@@ -106,7 +106,7 @@ def test_cleaning_keeps_every_difference_between_rows_and_the_draft_is_the_ensem
     assert draft.complexity == ensemble.complexity <= hard.complexity
     assert draft.risk == pytest.approx(data.risk(ensemble(data.X)))
     # Refitted weights are the best for these rules.
-    best, _ = data.refit(after, draft.weights[1:] != 0.0 if many else None)
+    best, _ = data.refit(after, draft.weights[1:] != 0.0)
     np.testing.assert_allclose(draft.weights, best)
     np.testing.assert_array_equal(draft.fires(data), after)
 
@@ -129,9 +129,9 @@ def test_of_rules_on_the_same_rows_the_simplest_stays_and_speaks_for_the_classes
 
 def test_a_member_that_the_others_imply_is_dropped_the_most_complex_first() -> None:
     holds = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 0], [1, 1, 1, 1]], dtype=np.bool_)
-    assert needed(holds, [0, 1, 2, 3], np.array([3, 2, 2, 5])) == [2]
-    assert needed(holds, [1, 3], np.array([3, 2, 2, 5])) == [1]
-    assert needed(holds, [3], np.array([3, 2, 2, 5])) == []
+    assert needed_tests(holds, [3, 2, 2, 5]) == [2]
+    assert needed_tests(holds[[1, 3]], [2, 5]) == [0]
+    assert needed_tests(holds[[3]], [5]) == []
 
 
 @ONE_OR_MANY
@@ -226,7 +226,7 @@ def test_the_higher_the_price_the_fewer_the_weights_and_the_draft_is_the_ensembl
     draft, data = draft_of(seed)
     sizes = []
     for price in (0.0, 0.5, 2.0, 8.0, 1e9):
-        smaller = speaking_for_fewer(draft, data, price)
+        smaller = with_fewer_weights(draft, data, price)
         ensemble = smaller.ensemble(data, None)
         assert smaller.complexity == ensemble.complexity <= draft.complexity
         assert smaller.risk == pytest.approx(data.risk(ensemble(data.X)))

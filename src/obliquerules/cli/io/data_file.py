@@ -12,8 +12,9 @@ from typing import IO
 
 import numpy as np
 
+from obliquerules.arrays import Vector
 from obliquerules.cli.io.csv_files import read_csv
-from obliquerules.cli.io.text_columns import Conventions
+from obliquerules.cli.io.text_columns import Conventions, doubtful
 from obliquerules.data.levels import Filled, as_numbers, block_of
 from obliquerules.rules.columns import Block, Column
 
@@ -72,6 +73,10 @@ class DataFile:
         """Raise if there is no column of that name."""
         if name not in self._known:
             raise ValueError(f"{self.source} has no column '{name}'; it has {_listed(self.names)}.")
+
+    def doubt(self, column: Column, values: Vector) -> str | None:
+        """Say what a column of text holds if most of it is numbers or dates; None if it is text, or its type is known."""
+        return None if self.typed else doubtful(column, values, self.conventions)
 
     def input(self, name: str) -> Filled:
         """Return a column as an input of a model: the words true and false, however they are written, are booleans."""

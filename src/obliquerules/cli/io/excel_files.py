@@ -15,6 +15,7 @@ from obliquerules.cli.io.text_columns import Conventions, column_of_cells
 from obliquerules.data.levels import Filled, column_of_objects, with_levels
 from obliquerules.export.workbook import decoded
 from obliquerules.rules.columns import Column
+from obliquerules.rules.numbers import WHOLE_LIMIT
 
 # The most bytes of an unpacked part, and the most cells of the table: a small file must not fill the memory.
 MOST_BYTES = 256_000_000
@@ -111,7 +112,7 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < WHOLE_LIMIT else repr(value)
     if isinstance(value, datetime.datetime):
         return str(value.date()) if value.time() == MIDNIGHT and value.tzinfo is None else str(value)
     return str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -21,6 +21,7 @@ from obliquerules.learning.refit import TINY, loss_sums, refit
 from obliquerules.losses import Loss
 from obliquerules.rules import Columns, Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.rules.path_table import pareto
+from obliquerules.rules.redundancy import needed_tests, shortest_alike
 from obliquerules.rules.rounding.thresholds import Projections, middle_half
 
 # A proposition belongs to a rule if its membership is at least this.
@@ -29,6 +30,9 @@ MEMBER = 0.5
 NEGLIGIBLE = 0.1
 # The shares tried by ``"refit"``: each makes another model of a network, and the Pareto front of all is kept.
 NEGLIGIBLE_SHARES = (0.1, 0.25, 0.5)
+# The prices of a unit of complexity that are tried, in units of log(n) on the scale of -2 log likelihood: that of the Bayesian
+# information criterion, and multiples of it. Each makes another model of a network, and the Pareto front of all is kept.
+PRICES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +86,7 @@ class HardNetwork:
         return np.asarray(self.constant + added)
 
     @cached_property
-    def speaks(self) -> Mask:
+    def has_weight(self) -> Mask:
         """Which rules have a weight other than zero, shape (n_rules,)."""
         return np.asarray(np.any(self.rule_weights != 0.0, axis=tuple(range(1, self.rule_weights.ndim))))
 
@@ -95,7 +99,7 @@ class HardNetwork:
     def complexity(self) -> int:
         """The complexity of all rules with a weight other than zero, counting the members that depend on the inputs."""
         looks = self.members & self.directions.any(axis=-1)
-        counted = self.speaks & looks.any(axis=-1)
+        counted = self.has_weight & looks.any(axis=-1)
         return int(np.count_nonzero(self.rule_weights[counted]) + (self.complexities * looks)[counted].sum())
 
 
@@ -132,14 +136,13 @@ class TrainingRows:
         """Return the weighted sum of the losses of scores."""
         return float(np.add.reduce(self.weight * self.loss.value(self.y, score)))
 
-    def refit(self, fires: Mask, spoken: Mask | None = None) -> tuple[Vector, float]:
+    def refit(self, fires: Mask, weighted: Mask) -> tuple[Vector, float]:
         """Return the best constant and weights of rules that fire on these rows, shape (n_rules, n_samples), and their risk.
 
-        With many classes, ``spoken`` of shape (n_rules, n_classes) says which classes each rule has a weight for.
+        A rule, or a rule and class, has a weight only where ``weighted`` says so.
         """
         constant = np.array([self.loss.best_constant(self.y, self.weight)])
-        start = np.concatenate([constant, np.zeros((len(fires), *constant.shape[1:]))])
-        free = None if spoken is None else np.vstack([np.ones((1, start.shape[1]), dtype=np.bool_), spoken])
+        start, free = np.concatenate([constant, np.zeros(weighted.shape)]), np.concatenate([constant == constant, weighted])
         patterns = FiringPatterns.of(fires, len(self.y))
         weights = refit(patterns, self.y, self.weight, self.loss, self.ridge, start, free=free)
         return weights, self.risk(patterns.scores(weights))
@@ -209,12 +212,11 @@ def as_trained(network: HardNetwork, rows: TrainingRows, units: ScoreUnits) -> D
     never = (network.members & ~looks & (network.thresholds > 0.0)).any(axis=-1)
     members = network.members & looks
     constant = network.constant + network.rule_weights[~never & ~members.any(axis=-1)].sum(axis=0)
-    counted = np.flatnonzero(network.speaks & ~never & members.any(axis=-1))
+    counted = np.flatnonzero(network.has_weight & ~never & members.any(axis=-1))
     bodies = tuple((int(rule), tuple(np.flatnonzero(members[rule]).tolist())) for rule in counted)
     weights = units.size * np.array([constant, *network.rule_weights[counted]])
     weights[0] += units.offset
-    if rows.loss.by_class:
-        weights[0] -= weights[0].mean()
+    weights[0] = rows.loss.centred(weights[0])
     risk = rows.risk(units.offset + units.size * network.score(rows.standardised))
     return Draft(network, bodies, weights, risk)
 
@@ -234,40 +236,18 @@ def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
     or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays speaks
     for the classes of all of these.
     """
-    holds = network.holds(rows.standardised)
-    kept: dict[bytes, tuple[int, tuple[int, ...]]] = {}
-    cost: dict[bytes, int] = {}
-    covered: dict[bytes, Mask] = {}
-    spoken: dict[bytes, Mask] = {}
-    for rule in np.flatnonzero(network.speaks):
-        body = needed(holds[rule], np.flatnonzero(network.members[rule]).tolist(), network.complexities[rule])
-        fires = np.logical_and.reduce(holds[rule, body], axis=0)
-        key = np.packbits(fires ^ fires[0]).tobytes()
-        complexity = int(network.complexities[rule, body].sum())
-        if fires.all() or not fires.any():
-            continue
-        spoken[key] = spoken.get(key, False) | (network.rule_weights[rule] != 0.0)
-        if complexity < cost.get(key, complexity + 1):
-            kept[key], cost[key], covered[key] = (int(rule), tuple(body)), complexity, fires
-    weights, risk = rows.refit(
-        _table(covered, len(rows.y)), _table(spoken, rows.loss.n_classes) if rows.loss.by_class else None
-    )
-    return Draft(network, tuple(kept.values()), weights, risk)
-
-
-def _table(rows: Mapping[bytes, Mask], n_columns: int) -> Mask:
-    return np.array(list(rows.values()), dtype=np.bool_).reshape(-1, n_columns)
-
-
-def needed(holds: Mask, members: Sequence[int], complexities: NDArray[np.intp]) -> list[int]:
-    """Return the members that are not redundant in their conjunction; the most complex are dropped first."""
-    kept = list(members)
-    together = np.logical_and.reduce(holds[kept], axis=0)
-    for index in sorted(kept, key=lambda index: -complexities[index]):
-        others = [other for other in kept if other != index]
-        if np.array_equal(np.logical_and.reduce(holds[others], axis=0), together):
-            kept = others
-    return kept
+    holds, weighted, bodies = network.holds(rows.standardised), np.flatnonzero(network.has_weight), []
+    for rule in weighted.tolist():
+        members = np.flatnonzero(network.members[rule])
+        left = needed_tests(holds[rule, members], network.complexities[rule, members])
+        bodies.append((rule, tuple(members[left].tolist())))
+    fires = [np.logical_and.reduce(holds[rule, list(body)], axis=0) for rule, body in bodies]
+    alike = np.array(shortest_alike(fires, [int(network.complexities[rule, list(body)].sum()) for rule, body in bodies]))
+    kept = [place for place in dict.fromkeys(alike.tolist()) if place is not None]
+    covered = np.array([fires[place] for place in kept], dtype=np.bool_).reshape(-1, len(rows.y))
+    of_all = [(network.rule_weights[weighted[alike == place]] != 0.0).any(axis=0) for place in kept]
+    found = rows.refit(covered, np.array(of_all, dtype=np.bool_).reshape(-1, *rows.loss.output_shape))
+    return Draft(network, tuple(bodies[place] for place in kept), *found)
 
 
 def frontier(drafts: Iterable[Draft]) -> list[Draft]:
@@ -281,29 +261,22 @@ def one_of_each_size(drafts: Iterable[Draft]) -> list[Draft]:
     return list({draft.complexity: draft for draft in ordered}.values())
 
 
-# The prices of a unit of complexity that are tried, in units of log(n) on the scale of -2 log likelihood: that of the Bayesian
-# information criterion, and multiples of it. Each makes another model of a network, and the Pareto front of all is kept.
-PRICES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-
-
 def drafts_of(network: HardNetwork, rows: TrainingRows) -> Iterator[Draft]:
     """Yield what is read off a network: one draft and, with many classes, others with fewer and fewer weights."""
     draft = cleaned(network, rows)
     yield draft
-    if rows.loss.by_class:
-        unit = 0.5 * math.log(float(np.add.reduce(rows.weight)))  # the loss is half of -2 log likelihood
-        for price in PRICES:
-            draft = speaking_for_fewer(draft, rows, price * unit)
-            yield draft
+    unit = 0.5 * math.log(float(np.add.reduce(rows.weight)))  # the loss is half of -2 log likelihood
+    for price in PRICES if rows.loss.output_shape else ():
+        draft = with_fewer_weights(draft, rows, price * unit)
+        yield draft
 
 
-def speaking_for_fewer(draft: Draft, rows: TrainingRows, price: float) -> Draft:
-    """Drop the weights that are not worth their price, and the rules that are left without any; refit the others."""
+def with_fewer_weights(draft: Draft, rows: TrainingRows, price: float) -> Draft:
+    """Drop the weights that are not worth their price, and the rules without any; refit the others."""
     fires = draft.fires(rows)
-    spoken = worth_their_price(draft, fires, rows, price)
-    kept = np.logical_or.reduce(spoken, axis=1)
-    weights, risk = rows.refit(fires[kept], spoken[kept])
-    return Draft(draft.network, tuple(compress(draft.bodies, kept)), weights, risk)
+    weighted = worth_their_price(draft, fires, rows, price)
+    kept = np.logical_or.reduce(weighted, axis=1)
+    return Draft(draft.network, tuple(compress(draft.bodies, kept)), *rows.refit(fires[kept], weighted[kept]))
 
 
 def worth_their_price(draft: Draft, fires: Mask, rows: TrainingRows, price: float) -> Mask:
@@ -313,24 +286,24 @@ def worth_their_price(draft: Draft, fires: Mask, rows: TrainingRows, price: floa
     last of its rule, of the condition. It is worth the rise of the penalised loss without it, to second order, with constants
     and other weights free to follow.
     """
-    spoken: Mask = draft.weights[1:] != 0.0
-    rule, output = np.nonzero(spoken)
-    left, inverse = draft.weights[1:][spoken], _inverse_hessian(draft, fires, rows)
+    weighted: Mask = draft.weights[1:] != 0.0
+    rule, output = np.nonzero(weighted)
+    left, inverse = draft.weights[1:][weighted], _inverse_hessian(draft, fires, rows)
     conditions = np.array(draft.body_complexities, dtype=np.intp)[rule]
     there = np.ones(len(left), dtype=np.bool_)
     while there.any():
-        saved = 1 + conditions * (spoken.sum(axis=1) == 1)[rule]
+        saved = 1 + conditions * (weighted.sum(axis=1) == 1)[rule]
         worth = 0.5 * left * left / np.where(there, inverse.diagonal(), 1.0)
         balance = np.where(there, worth - price * saved, np.inf)
         worst = int(balance.argmin())
         if balance[worst] >= 0.0:
             break
-        there[worst] = spoken[rule[worst], output[worst]] = False
+        there[worst] = weighted[rule[worst], output[worst]] = False
         # The other weights take over what they can of this one, and each is then worth more.
         follow = inverse[:, worst] / inverse[worst, worst]
         left = left - follow * left[worst]
         inverse = inverse - follow[:, None] * inverse[worst]
-    return spoken
+    return weighted
 
 
 def _inverse_hessian(draft: Draft, fires: Mask, rows: TrainingRows) -> NDArray[np.float64]:

@@ -160,10 +160,9 @@ class LTRNet(Method):
 
     def objective(self, rows: TrainingRows, units: ScoreUnits, penalty: float) -> SoftRules:
         """Return what a batch of networks minimises."""
-        output_shape = (rows.loss.n_classes,) if rows.loss.by_class else ()
         sizes = (self.n_restarts, self.max_rules, self.max_propositions)
         sharpness = PLAIN if self.as_in_the_paper else SHARPNESS
-        architecture = Architecture(*sizes, self.steepness, output_shape, sharpness)
+        architecture = Architecture(*sizes, self.steepness, rows.loss.output_shape, sharpness)
         inputs = (rows.standardised if self.as_in_the_paper else rows.inputs).astype(np.float32)
         penalties = Penalties(penalty, self.w_penalty)
         return SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)

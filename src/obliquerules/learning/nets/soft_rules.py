@@ -141,15 +141,13 @@ class ScoreUnits:
         """Measure a target: the size is the root mean square of each row's own Newton step from the best constant."""
         offset, curvature = loss.best_constant(y, weight), loss.curvature(y, weight)
         gradient = loss.gradient(y, np.repeat(np.array([offset]), len(y), axis=0))
-        if loss.by_class:  # no gradient is above one, and no class has a share of zero
-            size = np.sqrt(np.average(gradient**2, axis=0, weights=weight)) / curvature
-            return cls(offset, size, float((curvature * size**2).max()))
-        largest = float(np.abs(gradient).max())
-        spread = float(np.sqrt(np.average((gradient / largest) ** 2, weights=weight))) if largest > 0.0 else 0.0
-        size = largest * spread / curvature
-        if not curvature * size**2 > np.finfo(np.float64).tiny:  # a constant target has no unit of its own
-            return cls(offset, 1.0, curvature)
-        return cls(offset, size, curvature * size**2)
+        # Squares of gradients may be beyond the largest double, those of shares of the largest are not.
+        largest = np.maximum(np.abs(gradient).max(axis=0), np.finfo(np.float64).tiny)
+        size = largest * np.sqrt(np.average((gradient / largest) ** 2, axis=0, weights=weight)) / curvature
+        of_loss = float(np.max(curvature * size**2))
+        if not of_loss > np.finfo(np.float64).tiny:  # a constant target has no unit of its own
+            return cls(offset, np.ones_like(size), float(np.max(curvature)))
+        return cls(offset, size, of_loss)
 
     @classmethod
     def of_scores(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> ScoreUnits:

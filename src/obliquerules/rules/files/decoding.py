@@ -18,13 +18,11 @@ from obliquerules.rules.files.fields import Field, ModelFileError, cut
 from obliquerules.rules.labels import Labels
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.model import OFFSET_KINDS, Model, Offset, Origin
-from obliquerules.rules.numbers import ALL_DIGITS
+from obliquerules.rules.numbers import ALL_DIGITS, WHOLE_LIMIT
 from obliquerules.rules.proposition import Proposition, Summand, Test
 from obliquerules.rules.rule import Rule, Weight
 from obliquerules.rules.text.style import column_names
 
-# Whole numbers up to here are the same in every reader of JSON.
-LARGEST_LEVEL = 2**53
 # A short file must not demand a large table of scores for each row.
 MOST_CLASSES = 10_000
 
@@ -112,7 +110,7 @@ def _decode_levels(field: Field) -> list[Level]:
 def _decode_level(field: Field) -> Level:
     if isinstance(field.value, str):
         return field.text()
-    if not isinstance(field.value, int) or abs(field.value) >= LARGEST_LEVEL:
+    if not isinstance(field.value, int) or abs(field.value) >= WHOLE_LIMIT:
         field.fail("a level: text, a whole number, true or false")
     return field.value
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from obliquerules.rules.columns import Block
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.numbers import ALL_DIGITS, rounded_to, shortest_decimal, significant_digits
+from obliquerules.rules.numbers import ALL_DIGITS, WHOLE_LIMIT, rounded_to, shortest_decimal, significant_digits
 from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.rounding.thresholds import Projections, largest_of, middle_half
 from obliquerules.rules.rounding.votes import in_whole_numbers, is_binary
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # The largest whole number that is tried as a weight.
 LARGEST_INTEGER = 1000
-# Whole numbers up to here are exact as doubles, and so are their neighbours.
-LARGEST_WHOLE = 2**52
 
 Weights = tuple[float, ...]
 
@@ -69,7 +67,7 @@ class Shortening:
         if isinstance(proposition, Membership) or column is None or abs(proposition.weights[0]) != 1.0:
             return proposition
         whole = math.ceil(proposition.threshold)
-        if whole == proposition.threshold or abs(whole) > LARGEST_WHOLE or not self.is_whole(column):
+        if whole == proposition.threshold or abs(whole) >= WHOLE_LIMIT or not self.is_whole(column):
             return proposition
         values = proposition.weights[0] * self.X.matrix[:, column]
         if not (values >= whole).any() or not (values < whole).any():
