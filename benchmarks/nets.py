@@ -20,7 +20,7 @@ from obliquerules.learning.nets.adam import Adam, NetworkParameters, Phase, fall
 from obliquerules.learning.nets.boxes import binarise
 from obliquerules.learning.nets.decision_network import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
 from obliquerules.learning.nets.decision_network import start as start_of_drnet
-from obliquerules.learning.nets.soft_rules import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, SoftRules, ScoreUnits
+from obliquerules.learning.nets.soft_rules import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, ScoreUnits, SoftRules
 from obliquerules.losses import LOSSES
 
 try:
