@@ -16,9 +16,9 @@ from benchmarks.paper.published import COMPLEXITY_AT_ZERO_ONE_LOSS
 from benchmarks.paper.runner import load
 from benchmarks.paper.trials import SEEDS_APART
 from obliquerules.data.sample import Sample
-from obliquerules.learning.nets.boxes import Boxes, binarise, levels_of
+from obliquerules.learning.nets.boxes import Boxes, binarise, levels_of, shortest
 from obliquerules.learning.nets.decision_network import Schedule
-from obliquerules.learning.nets.drnet import learn_rule_sets
+from obliquerules.learning.nets.drnet import complexity_of, learn_rule_sets
 
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 DATASETS = ("breast_cancer", "banknote", "voice", "magic", "liver")
@@ -47,14 +47,14 @@ def outcomes(data: Any, seed: int, n_jobs: int) -> list[Outcome]:
         binarisation(sample.X), sample.y, sample.weight, (0, 1), PENALTIES, Schedule(), seed=seed, n_jobs=n_jobs
     ):
         raw = Boxes.of(rule_set.signs, binarisation, split.X_train.shape[1])
-        simplified = rule_set.boxes(binarisation, levels)
+        simplified = shortest(Boxes.of(rule_set.signs, binarisation, levels.shape[1]), levels)
         found.append(
             Outcome(
                 rule_set.described,
                 error(raw, levels, sample.y == rule_set.described, sample.weight),
                 error(raw, test, split.y_test == rule_set.described),
                 error(simplified, test, split.y_test == rule_set.described),
-                rule_set.raw_complexity,
+                complexity_of(rule_set.signs),
                 sum(1 + condition.complexity for condition in simplified.conjunctions(binarisation) if len(condition)),
             )
         )

@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer
 from obliquerules import DRNetClassifier, load_model
 from obliquerules.learning.method import Task
 from obliquerules.learning.nets.boxes import binarise
+from obliquerules.learning.nets.drnet import complexity_of
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Block
 
@@ -49,7 +50,7 @@ def test_on_training_rows_each_rule_set_predicts_what_its_hard_network_does(canc
         covered = (unmet == 0).any(axis=1)
         if 0 < covered.sum() < len(covered):
             np.testing.assert_array_equal((ensemble(sample.X) > 0.0) == rule_set.described, covered)
-            assert ensemble.complexity <= rule_set.raw_complexity
+            assert ensemble.complexity <= complexity_of(rule_set.signs)
             compared += 1
         else:
             assert len(ensemble) == 0  # nothing but a constant is left, and that is the best one

@@ -27,7 +27,7 @@ from obliquerules.data.sparse import Screened, screened
 from obliquerules.data.stored_tables import ColumnRoles, StoredRows, TableReader, TableSummary, stored_table
 from obliquerules.data.training_columns import check_sizes, described
 from obliquerules.learning.method import GivenRows, Growth, Method, Task
-from obliquerules.learning.subsampled_fit import grown, grown_on, weight_unit
+from obliquerules.learning.subsampled_fit import grown, weight_unit
 from obliquerules.losses import Loss
 from obliquerules.parameters import Parameter, declarations, documentation
 from obliquerules.rules import Block, Labels, Model
@@ -197,12 +197,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             raise ValueError(f"{type(self).__name__} takes no offset; LLTBoostClassifier and TGBClassifier do.")
         method = replace(method, class_weights=training.class_weights)
         method.check_task(task)
-        if rows is None:
-            growth = grown(method, task)
-        elif method.can_learn_from_some(task):
-            growth = grown_on(rows, training.n_rows, method, task)
-        else:
-            raise ValueError("cv must be a number of folds: rows that are not in memory cannot be split as given.")
+        growth = grown(method, task, rows, training.n_rows)
         self.model_ = self._model_of(growth, training, by_hand=feature_names is not None and not self._has_names)
         for name, value in growth.notes.items():
             setattr(self, name, value)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from obliquerules.arrays import Matrix, Positions, Vector
 from obliquerules.kernels.l1_path import PathFollower
-from obliquerules.kernels.losses import FAMILIES
-from obliquerules.kernels.rule_weights import WeightFinder
+from obliquerules.learning.refit import weight_finder
+from obliquerules.losses import LOSSES
 
 Ending = Literal["complete", "floor", "no signal", "one-sided", "stalled"]
 
@@ -35,7 +36,7 @@ class L1Level:
         number of non-zeros may exist (with separable classes the weights then grow without bound).
     """
 
-    weights: NDArray[np.float64]
+    weights: Vector
     intercept: float
     alpha: float
     at_floor: bool = False
@@ -123,9 +124,9 @@ def l1_logistic_path(
 
 
 def follow_path(
-    X: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    X: Matrix,
+    labels: Vector,
+    weight: Vector,
     max_support: int,
     min_alpha_ratio: float,
 ) -> L1Path:
@@ -148,26 +149,31 @@ class CentredProblem:
         What weights were divided by.
     """
 
-    centred: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    labels: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    centred: Matrix
+    mean: Vector
+    labels: Vector
+    weight: Vector
     unit: float
 
     @classmethod
-    def of(cls, X: NDArray[np.float64], labels: NDArray[np.float64], weight: NDArray[np.float64]) -> CentredProblem:
+    def of(cls, X: Matrix, labels: Vector, weight: Vector) -> CentredProblem:
         """Return the problem of arrays known to be sound: labels 0.0 or 1.0, weights above zero."""
         unit = float(weight.max(initial=0.0))
         weight = weight / unit if unit > 0.0 else weight
         total = float(np.add.reduce(weight))
         # einsum, not @: BLAS would wake threads for a sum over rows, and add in an order that depends on their number.
         mean = np.einsum("i,ij->j", weight, X) / total if total > 0.0 else np.zeros(X.shape[1])
-        centred = _centred(X, mean)
+        centred = np.empty(X.shape, order="F")
+        # In strips that fit the cache: rows may be what is contiguous in X.
+        for start in range(0, len(X), ROWS_PER_STRIP):
+            strip = slice(start, start + ROWS_PER_STRIP)
+            np.subtract(X[strip], mean, out=centred[strip])
         if X.size:
-            _silence_constants(centred, X)
+            spread = np.maximum(centred.max(axis=0), -centred.min(axis=0))
+            centred[:, spread <= CONSTANT_COLUMN * np.maximum(np.abs(X[0]), spread)] = 0.0
         return cls(centred, mean, labels, weight, unit)
 
-    def unpenalised(self, columns: NDArray[np.intp], ridge: float) -> tuple[float, NDArray[np.float64]]:
+    def unpenalised(self, columns: Positions, ridge: float) -> tuple[float, Vector]:
         """Return intercept and weights of some columns without the L1 penalty.
 
         A ridge, relative to the weight of all rows, keeps them finite where labels are separable.
@@ -175,12 +181,11 @@ class CentredProblem:
         lines = np.empty((1 + len(columns), len(self.labels)))
         lines[0], lines[1:] = 1.0, self.centred.T[columns]
         size = ridge * float(np.add.reduce(self.weight))
-        finder = WeightFinder(lines, self.labels, self.weight, np.zeros(len(self.labels)), FAMILIES["logistic"], size)
-        intercept, *weights = finder.run(np.zeros(len(lines)))[0].tolist()
-        found = np.array(weights)
-        return intercept - float(self.mean[columns] @ found), found
+        finder = weight_finder(lines, self.labels, self.weight, np.zeros(len(self.labels)), LOSSES["logistic"], size)
+        found: Vector = finder.run(np.zeros(len(lines)))[0]
+        return float(found[0] - self.mean[columns] @ found[1:]), found[1:]
 
-    def path(self, max_support: int, min_alpha_ratio: float, columns: NDArray[np.intp] | None = None) -> L1Path:
+    def path(self, max_support: int, min_alpha_ratio: float, columns: Positions | None = None) -> L1Path:
         """Return the path in some columns, or in all."""
         centred, mean = self.centred, self.mean
         if columns is not None:
@@ -198,24 +203,7 @@ class CentredProblem:
         return L1Path(levels, follower.largest_alpha * self.unit, ending)
 
 
-def _centred(X: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return X - mean with contiguous columns, in strips that fit the cache: rows may be what is contiguous in X."""
-    centred = np.empty(X.shape, order="F")
-    for start in range(0, len(X), ROWS_PER_STRIP):
-        strip = slice(start, start + ROWS_PER_STRIP)
-        np.subtract(X[strip], mean, out=centred[strip])
-    return centred
-
-
-def _silence_constants(centred: NDArray[np.float64], X: NDArray[np.float64]) -> None:
-    spread = np.maximum(centred.max(axis=0), -centred.min(axis=0))
-    size = np.maximum(np.abs(X[0]), spread)
-    centred[:, spread <= CONSTANT_COLUMN * size] = 0.0
-
-
-def _checked(
-    X: ArrayLike, z: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _checked(X: ArrayLike, z: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Vector, Vector, Vector]:
     matrix = _numbers("X", X)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"X must be a matrix with at least one row and one column; got shape {matrix.shape}.")
@@ -235,7 +223,7 @@ def _checked(
     return matrix, (labels > 0).astype(np.float64), weight
 
 
-def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def _numbers(name: str, values: ArrayLike) -> Matrix:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""All rows: the weights of rules whose conditions were learned from some of many rows, fitted to all of them."""
+"""Subsampled fit: conditions learned from some of many rows, with weights fitted to all of them."""
 
 from __future__ import annotations
 
@@ -28,55 +28,54 @@ DIGITS = 9
 NEXT_TO_NOTHING = 1e-4
 
 
-def grown(method: Method, task: Task) -> Growth:
-    """Return what a method learns: from all rows or, if there are many, conditions from some rows and weights from all."""
-    if method.search_rows is None or len(task.y) <= method.search_rows or not method.can_learn_from_some(task):
-        return grown_from_all(method, task)
-    frequency = task.weight if task.frequency is None else task.frequency
-    unit = weight_unit(float(np.add.reduce(frequency)), int(np.count_nonzero(frequency)))
-    rows = RowsInMemory(task.X, task.y, task.weight * unit, task.offset, frequency * unit, method.n_jobs)
+def grown(method: Method, task: Task, rows: RowBlocks | None = None, n_rows: int = 0) -> Growth:
+    """Return what a method learns: from all rows or, if there are many, conditions from some rows and weights from all.
+
+    A task without rows is about ``rows`` elsewhere, such as those of a file.
+    """
+    can_learn_from_some = method.can_learn_from_some(task)
+    if rows is None:
+        if method.search_rows is None or len(task.y) <= method.search_rows or not can_learn_from_some:
+            return _grown_from_all(method, task)
+        frequency = task.weight if task.frequency is None else task.frequency
+        unit = weight_unit(float(np.add.reduce(frequency)), int(np.count_nonzero(frequency)))
+        rows = RowsInMemory(task.X, task.y, task.weight * unit, task.offset, frequency * unit, method.n_jobs)
+        n_rows = len(task.y)
+    elif not can_learn_from_some:
+        raise ValueError("cv must be a number of folds: rows that are not in memory cannot be split as given.")
+    loss, most = task.loss, n_rows if method.search_rows is None else method.search_rows
     with ON_ONE_PROCESSOR:  # once for all that follows: to look for libraries takes longer than some passes
-        return grown_on(rows, len(task.y), method, task)
+        some, every = subsample(rows, loss.strata, 1 if task.labels is None else len(task.labels), most)
+        task = replace(task, X=some.X, y=some.y, weight=some.weight, offset=some.offset, frequency=some.frequency, groups=None)
+        if every:
+            return _grown_from_all(method, task)
+        with _status_line(method, task) as line:
+            growth = method.grow(task)
+            if method.free_weights:
+                line.begin("weights of all rows", 1.0, 1.0)
+                ridges = growth.ridges or [None] * len(growth.path)
+                penalties = [method.penalty(loss, some.y, some.weight, ridge) for ridge in ridges]
+                growth = refitted(growth, some, rows, loss, penalties)
+        used = used_columns(growth.path)
+        ends = rows.fold(lambda block: TypicalRanges.of(block.X, block.weight, used))
+    return replace(growth, ranges=ends.ranges(), from_some=True)
 
 
-def grown_from_all(method: Method, task: Task) -> Growth:
-    """Return what a method learns from all rows."""
+def _grown_from_all(method: Method, task: Task) -> Growth:
     task = replace(task, X=task.X.in_doubles())
-    with _line_of(method, task):
+    with _status_line(method, task):
         growth = method.grow(task)
     return replace(growth, ranges=task.sample.ranges(used_columns(growth.path)))
+
+
+def _status_line(method: Method, task: Task) -> AbstractContextManager[StatusLine]:
+    """Open the status line of a fit, unless it is verbose."""
+    return opened(task.learner, task.stopwatch.clock, shown=not method.verbose)
 
 
 def weight_unit(total: float, counted: int) -> float:
     """Return by what weights are multiplied so that they count rows: smaller ones, such as shares, must be relative."""
     return max(1.0, rounded_to(counted / total, DIGITS))
-
-
-def grown_on(rows: RowBlocks, n_rows: int, method: Method, about: Task) -> Growth:
-    """Return conditions learned from some rows, with weights from all; from all rows if they are few enough.
-
-    The task is about all rows, but it need not have them.
-    """
-    loss, most = about.loss, n_rows if method.search_rows is None else method.search_rows
-    some, every = subsample(rows, loss.strata, 1 if about.labels is None else len(about.labels), most)
-    task = replace(about, X=some.X, y=some.y, weight=some.weight, offset=some.offset, frequency=some.frequency, groups=None)
-    if every:
-        return grown_from_all(method, task)
-    with _line_of(method, task) as line:
-        growth = method.grow(task)
-        if method.free_weights:
-            line.begin("weights of all rows", 1.0, 1.0)
-            ridges = growth.ridges or [None] * len(growth.path)
-            penalties = [method.penalty(loss, some.y, some.weight, ridge) for ridge in ridges]
-            growth = refitted(growth, some, rows, loss, penalties)
-    used = used_columns(growth.path)
-    ends = rows.fold(lambda part: TypicalRanges.of(part.X, part.weight, used))
-    return replace(growth, ranges=ends.ranges(), from_some=True)
-
-
-def _line_of(method: Method, task: Task) -> AbstractContextManager[StatusLine]:
-    """Open the status line of a fit, unless it is verbose."""
-    return opened(task.learner, task.stopwatch.clock, shown=not method.verbose)
 
 
 def refitted(growth: Growth, some: RowBlock, rows: RowBlocks, loss: Loss, penalties: Sequence[Any]) -> Growth:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.rules import Conjunction, Proposition
 from obliquerules.rules.numbers import shortest_decimal
 from obliquerules.rules.rounding.thresholds import Projections, middle_half
@@ -25,18 +25,18 @@ class Binarisation:
         Each the shortest decimal in the middle half of the gap between the nearest rows on either side.
     """
 
-    columns: NDArray[np.intp]
+    columns: Positions
     thresholds: Vector
 
     def __len__(self) -> int:
         return len(self.columns)
 
-    def __call__(self, X: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def __call__(self, X: Matrix) -> Mask:
         """Return the answers, shape (n_samples, n_inputs)."""
         return X[:, self.columns] <= self.thresholds
 
 
-def binarise(X: NDArray[np.float64], weight: Vector, n_thresholds: int) -> Binarisation:
+def binarise(X: Matrix, weight: Vector, n_thresholds: int) -> Binarisation:
     """Choose thresholds at the quantiles of each column, or between all its values if ``n_thresholds`` are enough for that."""
     cuts = [(column, cut) for column, values in enumerate(X.T) for cut in _thresholds(values, weight, n_thresholds)]
     columns = np.array([column for column, _ in cuts], dtype=np.intp)
@@ -45,24 +45,17 @@ def binarise(X: NDArray[np.float64], weight: Vector, n_thresholds: int) -> Binar
 
 def _thresholds(column: Vector, weight: Vector, most: int) -> Iterator[float]:
     values, position = np.unique(column, return_inverse=True)
-    few = len(values) <= most + 1
+    places = np.arange(len(values) - 1)
+    if len(values) > most + 1:  # those of the quantiles; a value of weight 2 counts as two rows
+        cumulated = np.cumsum(np.bincount(position, weight))
+        rank = np.arange(1, most + 1) / (most + 1) * (cumulated[-1] - 1.0)
+        below = np.unique(np.searchsorted(cumulated, rank, side="right"))
+        places = below[below < len(values) - 1]
     projections = Projections.of_column(values)
-    total = np.bincount(position, weight).astype(np.float64)
-    for index in range(len(values) - 1) if few else _quantiles(total, most):
+    for index in places:
         gap = middle_half(projections, np.arange(len(values)) > index)
         if gap is not None:  # values that are the same but for rounding cannot be told apart
             yield shortest_decimal(*gap)
-
-
-def _quantiles(weight: Vector, most: int) -> NDArray[np.intp]:
-    """Return the indices of the values at which the quantiles lie; a value of weight 2 counts as two rows."""
-    cumulated = np.cumsum(weight)
-    rank = np.arange(1, most + 1) / (most + 1) * (cumulated[-1] - 1.0)
-    below = np.unique(np.searchsorted(cumulated, rank, side="right"))
-    return below[below < len(weight) - 1]
-
-
-Levels = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +71,9 @@ class Boxes:
         The highest level of each column.
     """
 
-    lower: Levels
-    upper: Levels
-    highest: Levels
+    lower: Positions
+    upper: Positions
+    highest: Positions
 
     @classmethod
     def of(cls, signs: NDArray[np.int8], binarisation: Binarisation, n_columns: int) -> Boxes:
@@ -100,15 +93,15 @@ class Boxes:
         return len(self.lower)
 
     @property
-    def asked(self) -> NDArray[np.bool_]:
+    def asked(self) -> Mask:
         """Which bounds restrict, first the lower and then the upper ones, shape (n_boxes, 2 n_columns)."""
         return np.hstack([self.lower >= 0, self.upper < self.highest])
 
-    def unmet(self, box: int, levels: Levels) -> NDArray[np.bool_]:
+    def unmet(self, box: int, levels: Positions) -> Mask:
         """Return which bounds of a box each row violates, shape (n_samples, 2 n_columns)."""
         return np.hstack([levels <= self.lower[box], levels > self.upper[box]])
 
-    def fires(self, levels: Levels) -> NDArray[np.bool_]:
+    def fires(self, levels: Positions) -> Mask:
         """Return which boxes contain each row, shape (n_samples, n_boxes)."""
         inside = [~self.unmet(box, levels).any(axis=1) for box in range(len(self))]
         return np.column_stack(inside) if inside else np.zeros((len(levels), 0), dtype=np.bool_)
@@ -140,7 +133,7 @@ class Boxes:
         return Boxes(lower, upper, self.highest)
 
 
-def levels_of(X: NDArray[np.float64], binarisation: Binarisation) -> Levels:
+def levels_of(X: Matrix, binarisation: Binarisation) -> Positions:
     """Return the level of each row in each column."""
     levels = np.zeros(X.shape, dtype=np.intp)
     for column, threshold in zip(binarisation.columns, binarisation.thresholds, strict=True):
@@ -148,32 +141,26 @@ def levels_of(X: NDArray[np.float64], binarisation: Binarisation) -> Levels:
     return levels
 
 
-def shortest(boxes: Boxes, levels: Levels) -> Boxes:
+def shortest(boxes: Boxes, levels: Positions) -> Boxes:
     """Drop redundant boxes and bounds, one at a time: every row stays inside some box or outside all of them.
 
     Boxes go first, those with the most bounds before others. Then bounds go, each time the one whose removal brings the fewest
     rows into its box.
     """
     while True:
-        shorter = _without_a_box(boxes, levels) or _without_a_bound(boxes, levels)
-        if shorter is None:
+        fires = boxes.fires(levels)
+        needed = fires[np.count_nonzero(fires, axis=1) == 1].any(axis=0)
+        if not needed.all():
+            boxes = boxes.without(int(np.where(needed, -1, boxes.asked.sum(axis=1)).argmax()))
+            continue
+        found = _idle_bound(boxes, levels, np.asarray(fires.any(axis=1)))
+        if found is None:
             return boxes
-        boxes = shorter
+        boxes = boxes.without_bound(*found)
 
 
-def _without_a_box(boxes: Boxes, levels: Levels) -> Boxes | None:
-    """Leave out a box whose rows are all in other boxes too; return None if there is no such box."""
-    fires = boxes.fires(levels)
-    needed = fires[np.count_nonzero(fires, axis=1) == 1].any(axis=0)
-    if needed.all():
-        return None
-    size = np.where(needed, -1, boxes.asked.sum(axis=1))
-    return boxes.without(int(size.argmax()))
-
-
-def _without_a_bound(boxes: Boxes, levels: Levels) -> Boxes | None:
-    """Leave out a bound whose removal brings no outside row into a box; return None if there is no such bound."""
-    inside = boxes.fires(levels).any(axis=1)
+def _idle_bound(boxes: Boxes, levels: Positions, inside: Mask) -> tuple[int, int] | None:
+    """Return the box and place of the bound whose removal brings in fewest rows, and none that is outside all boxes."""
     never = len(levels) + 1
     fewest, found = never, None
     for box, asked in enumerate(boxes.asked):
@@ -183,4 +170,4 @@ def _without_a_bound(boxes: Boxes, levels: Levels) -> Boxes | None:
         gained = np.where(asked & ~keeps_out, np.count_nonzero(unmet[by_one_bound], axis=0), never)
         if (least := int(gained.min())) < fewest:
             fewest, found = least, (box, int(gained.argmin()))
-    return None if found is None else boxes.without_bound(*found)
+    return found
