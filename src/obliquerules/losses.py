@@ -160,6 +160,10 @@ class Loss(ABC):
         """Return targets as they are or, with many classes, as the share of each class."""
         return y
 
+    def outputs(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:  # noqa: ARG002
+        """Return the names of the scores, given those of the classes; None for a single score."""
+        return None
+
     def spread(self, y: Vector, mean: Vector) -> Vector | None:  # noqa: ARG002
         """Return what each row costs more than the mean target of its group; None if that is no matter, as of labels."""
         return None
@@ -309,6 +313,10 @@ class MultinomialLoss(ClassLoss):
     def in_shares(self, y: Vector) -> Vector:
         """Return the numbers of classes as the share of each class, 0 or 1; shares stay as they are."""
         return y if y.ndim == 2 else (y[:, None] == np.arange(self.n_classes)).astype(np.float64)
+
+    def outputs(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return the names of the classes, each of which has a score."""
+        return names
 
     def class_shares(self, y: Vector, weight: Vector) -> list[float]:
         """Return the share of each class, by weight; no share is quite zero or one."""

@@ -1,11 +1,9 @@
 """Progress: each rule and a few lines for an improvement, with the share done and the time that the rest takes at this pace."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from obliquerules.learning.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
+from obliquerules.learning.boosting.progress import Progress
 from obliquerules.rules import Conjunction, Proposition, Rule, RuleEnsemble
 from obliquerules.status_line import StatusLine, Stopwatch
 
@@ -28,15 +26,16 @@ def clock():
     return Clock()
 
 
-@pytest.fixture
-def progress(clock):
+def progress_of(clock, *, effort=2, max_rules=4, verbose=1):
     X = np.arange(6.0)[:, None]
-    return Progress.of(task_of("numbers", X, X[:, 0], learner="fit", stopwatch=Stopwatch(clock)))
+    task = task_of("numbers", X, X[:, 0], learner="fit", stopwatch=Stopwatch(clock))
+    return Progress(task, max_rules, effort, verbose)
 
 
-def test_a_rule_has_its_share_and_the_time_for_the_others(progress, clock, capsys):
+def test_a_rule_has_its_share_and_the_time_for_the_others(clock, capsys):
+    progress = progress_of(clock)
     for n_rules in range(5):
-        progress.report_rule(RuleEnsemble(RULES[:n_rules], 0.1), 4)
+        progress.report_rule(RuleEnsemble(RULES[:n_rules], 0.1))
         clock.now += 29.9
     assert capsys.readouterr().err.splitlines() == [
         "[fit] rule 0/4, complexity 0: the best constant",
@@ -47,12 +46,12 @@ def test_a_rule_has_its_share_and_the_time_for_the_others(progress, clock, capsy
     ]
 
 
-def test_an_improvement_is_reported_a_few_times_with_a_time_of_its_own(progress, clock, capsys):
+def test_an_improvement_is_reported_a_few_times_with_a_time_of_its_own(clock, capsys):
     clock.now += 1000.0
-    progress = replace(progress, stopwatch=progress.stopwatch.restarted())
+    progress = progress_of(clock)
     for done in range(1, 41):
         clock.now += 0.1
-        progress.report_improvement("1/2", done, 40)
+        progress.report_improvement(1, done, 40)
     assert capsys.readouterr().err.splitlines() == [
         "[fit] improvement 1/2: 20 %, about 3 s left",
         "[fit] improvement 1/2: 40 %, about 2 s left",
@@ -63,15 +62,16 @@ def test_an_improvement_is_reported_a_few_times_with_a_time_of_its_own(progress,
 
 
 @pytest.mark.parametrize("effort", [0, 1, 4])
-def test_the_status_line_is_told_the_share_of_the_whole_fit(effort, monkeypatch):
+def test_the_status_line_is_told_the_share_of_the_whole_fit(effort, clock, monkeypatch):
     told = []
     monkeypatch.setattr(StatusLine, "tell", lambda _, doing, share: told.append((doing, share)))
+    progress = progress_of(clock, effort=effort, max_rules=3, verbose=0)
     for n_rules in range(4):
-        tell_rule(n_rules, 3, effort)
+        progress.report_rule(RuleEnsemble(RULES[:n_rules], 0.1))
     for number in range(1, effort + 1):
         for done in range(1, 6):
-            tell_improvement(number, effort, done, 5)
-    tell_rest(effort)
+            progress.report_improvement(number, done, 5)
+    progress.report_rest()
     texts, shares = zip(*told, strict=True)
     assert texts[:2] == ("0/3 rules", "1/3 rules")
     assert texts[4:-1] == tuple(f"improving {1 + step // 5}/{effort}" for step in range(5 * effort))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -19,8 +19,8 @@ from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.design_matrix import Inputs
 from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, short_slopes
-from obliquerules.learning.boosting.loop import CriterionSearch, boost, first_stage
-from obliquerules.learning.boosting.progress import Progress, tell_improvement, tell_rest, tell_rule
+from obliquerules.learning.boosting.loop import CriterionSearch, boost, first_stage, stage_class
+from obliquerules.learning.boosting.progress import Progress
 from obliquerules.learning.boosting.record import INTERRUPTED, MAX_SECONDS, Record
 from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.selection import InformationSelection, ObjectiveSelection, Selection, ValidationSelection
@@ -174,104 +174,109 @@ class Boosting(Method):
     def strategy(self) -> Strategy[Any]:
         """The learner and the selection that the parameters name."""
 
-    def held_out(self, task: Task) -> tuple[Sample, Mask]:
+    @property
+    def rule_objective(self) -> str:
+        """The objective that a rule maximises; see `OBJECTIVES`."""
+        return "gradient"
+
+    def held_out(self, task: Task, seed: Any = None) -> tuple[Sample, Mask]:
         """Return the rows, and which of them are held out."""
         fraction = self.validation_fraction if self.strategy.as_in_the_paper else 0.0
         # Always drawn, so that later draws do not depend on the selection.
-        lot = int(check_random_state(self.random_state).randint(2**31 - 1))
+        lot = int(check_random_state(self.random_state if seed is None else seed).randint(2**31 - 1))
         return task.sample.hold_out(task.loss.strata(task.sample.y), fraction, lot)
 
-    def problem(self, task: Task, sample: Sample, held_out: Mask) -> Problem:
-        """Return the problem to grow rules on."""
-        loss, ridge = task.loss, self.task_penalty(task)
-        outputs = task.labels.names if task.labels is not None and loss.by_class else None
+    def problem(self, task: Task, sample: Sample, held_out: Mask, ridge: float | None = None) -> Problem:
+        """Return the problem to grow rules on; the ridge, by default that of growth, is in rows."""
         # On the scale of the loss, which is half that of -2 log likelihood.
         price = 0.5 * self.strategy.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
-        return Problem(
-            sample.X,
-            sample.y,
-            sample.weight,
-            loss,
-            ridge,
-            held_out,
-            outputs=outputs,
-            price=price,
-            offset=sample.offset,
-        )
+        outputs = task.loss.outputs(None if task.labels is None else task.labels.names)
+        rows = (sample.X, sample.y, sample.weight, task.loss, self.task_penalty(task, ridge), held_out)
+        return Problem(*rows, self.rule_objective, outputs, price, sample.offset)
 
-    def grow(self, task: Task) -> Growth:
-        """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path."""
-        return grow_in_class_order(self, task, Boosting._grow)
+    def grow(self, task: Task, seed: Any = None) -> Growth:
+        """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path.
 
-    def _grow(self, task: Task) -> Growth:
-        with workers_for(len(task.sample.y), self.n_jobs) as workers:
-            return self._grow_with(workers, task)
+        The seed of this fit is by default that of the method.
+        """
+        return grow_in_class_order(self, task, partial(Boosting._grow, seed=seed))
 
-    def _grow_with(self, workers: Workers, task: Task) -> Growth:
-        paper, groups = self.strategy.as_in_the_paper, task.sample.groups
+    def _grow(self, task: Task, seed: Any) -> Growth:
+        groups = task.sample.groups
         if self.estimates_ridges and groups is not None and len(groups.key) < 2:
             raise ValueError("ridge='auto' needs at least 2 groups with weight, of which one can be left out; groups has one.")
-        searched = self._searched(task)
-        found, record = self._grown(searched, workers)
-        n_iter = len(record.grown) - 1
-        record.clear()
-        ridges = self._ridges(found, searched, workers)
-        stages = self._with_ridges(found, ridges, task, workers, moved=searched is not task)
-        found = []
-        # By the losses of weights as learned, not of shortened ones.
-        front = range(len(stages)) if paper else _front(stages)
-        ridges = [ridges[place] for place in front]
-        learned = self._ensembles([stages[place] for place in front], task, workers)
-        stages = []
-        if paper:
-            path = shortened_path(learned, task)
-        else:
-            penalties = [self.task_penalty(task, ridge) for ridge in ridges]
-            path, kept = readable_path(list(zip(learned, penalties, strict=True)), task, self.exact, workers.each)
-            ridges = [ridges[place] for place in kept]
-        # The paper's weights are those of some of the rows, of which leaving out says nothing.
-        expected = () if paper else self._expected(path, ridges, task, workers)
+        with workers_for(len(task.sample.y), self.n_jobs) as workers:
+            searched = self._searched(task)
+            found, record = self._grown(searched, workers, seed)
+            n_iter = len(record.grown) - 1
+            record.clear()
+            ridges = self._ridges(found, searched, workers)
+            stages = self._with_ridges(found, ridges, task, workers, moved=searched is not task)
+            found.clear()
+            growth = self._as_path(stages, ridges, task, workers)
         if record.stopped is not None:
             warn_caller(STOPPED[record.stopped], ConvergenceWarning)
         notes = {**self.notes(record), "stopped_": record.stopped}
         unused = {} if record.stopped == MAX_SECONDS else {"max_seconds": None}
-        separated = _separated(path, task) if expected else None
+        return replace(growth, n_iter=n_iter, notes=notes, parameters=unused)
+
+    def _as_path(self, stages: list[Stage], ridges: list[float], task: Task, workers: Workers) -> Growth:
+        """Return ensembles in training as a path of readable ones, with the loss to expect of each."""
+        paper, sample = self.strategy.as_in_the_paper, task.sample
+        # By the losses of weights as learned, not of shortened ones.
+        losses = [float(f"{stage.training_loss:.{LOSS_DIGITS}g}") for stage in stages]
+        front = range(len(stages)) if paper else pareto(range(len(stages)), lambda at: (stages[at].complexity, losses[at]))
+        chosen, ridges = [stages[place] for place in front], [ridges[place] for place in front]
+        # Short numbers depend on units, which must not decide what is on the path.
+        short = short_slopes(chosen, sample)
+        learned = [one.ensemble for one in (workers.each(lambda one: one.with_slopes(short), chosen) if short else chosen)]
+        # Ensembles in training hold an array for each term.
+        stages.clear()
+        chosen.clear()
+        if paper:
+            # The weights are those of some of the rows, of which leaving out says nothing.
+            return Growth(shortened_path(learned, task), len(learned), ridges=tuple(ridges))
+        penalties = [self.task_penalty(task, ridge) for ridge in ridges]
+        path, kept = readable_path(list(zip(learned, penalties, strict=True)), task, self.exact, workers.each)
+        (rows, per_unit), total = self._observations(task), float(np.add.reduce(sample.weight))
+
+        def expected(one: tuple[RuleEnsemble, Any]) -> float:
+            ensemble, penalty = one
+            if not len(ensemble):
+                return task.loss.risk(sample.y, sample.scores(ensemble), sample.weight)
+            return float(expected_losses(FittedEnsemble.of(ensemble, sample), rows, [penalty], per_unit)[0]) / total
+
+        expected_of_each = workers.each(expected, [(one, penalties[place]) for one, place in zip(path, kept, strict=True)])
+        separating = (one.complexity for one in path if task.loss.separates(sample.y, sample.scores(one)))
         return Growth(
-            path, n_iter, notes=notes, parameters=unused, ridges=tuple(ridges), expected=expected, separated=separated
+            path,
+            len(path),
+            ridges=tuple(ridges[place] for place in kept),
+            expected=tuple(expected_of_each),
+            separated=min(separating, default=None),
         )
 
-    def _ensembles(self, stages: list[Stage], task: Task, workers: Workers) -> list[RuleEnsemble]:
-        """Return the path as ensembles, with slopes in short numbers."""
-        # Short numbers depend on units, which must not decide what is on the path.
-        short = short_slopes(stages, task.sample)
-        stages = workers.each(lambda stage: stage.with_slopes(short), stages) if short else stages
-        return [stage.ensemble for stage in stages]
+    def _searched(self, task: Task) -> Task:
+        """Return the task on a random subsample if there are many rows and conditions are refined on all of them."""
+        most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
+        refined = stage_class(task.loss).is_refined and isinstance(self.strategy.selection(self), InformationSelection)
+        if not refined or self.linear_terms == ONLY or task.groups is not None or len(task.sample.y) <= most:
+            return task
+        return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
 
     def _with_ridges(
         self, stages: list[Stage], ridges: list[float], task: Task, workers: Workers, *, moved: bool
     ) -> list[Stage]:
         """Return ensembles with weights fitted with their own ridges; ``moved`` to all rows after a subsampled search."""
-        penalties = [self.task_penalty(task, ridge) for ridge in ridges]
-        if moved:
-            refiner = self._refiner_on_all_rows(task, workers)
-            return workers.each(lambda one: refiner.with_ridge(one[1]).transferred(one[0]), zip(stages, penalties, strict=True))
-        return workers.each(lambda one: one[0].with_ridge(one[1]), zip(stages, penalties, strict=True))
-
-    def _searched(self, task: Task) -> Task:
-        """Return the task on a random subsample if there are many rows."""
-        most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
-        # With many classes, conditions are not refined on all rows.
-        in_parts = self.learns_slopes and self.linear_terms != ONLY and task.groups is None and not task.loss.by_class
-        if not in_parts or len(task.sample.y) <= most:
-            return task
-        return replace(task.merged().on(np.arange(most)), stopwatch=task.stopwatch)
-
-    def _refiner_on_all_rows(self, task: Task, workers: Workers) -> Refiner:
-        """Return what refines ensembles on all rows after a subsampled search."""
+        stages_and_penalties = [(one, self.task_penalty(task, ridge)) for one, ridge in zip(stages, ridges, strict=True)]
+        if not moved:
+            return workers.each(lambda one: one[0].with_ridge(one[1]), stages_and_penalties)
         sample = task.sample
-        problem = replace(self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_)), workers=workers)
         conditions = SoftConditions(Inputs(sample.X, sample.weight), sample.weight)
-        return Refiner(conditions, replace(problem, smoothed_loss=SmoothedLoss(conditions, problem.size)))
+        problem = self.problem(task, sample, np.zeros(len(sample.y), dtype=np.bool_))
+        problem = replace(problem, workers=workers, smoothed_loss=SmoothedLoss(conditions, problem.size))
+        refiner = Refiner(conditions, problem)
+        return workers.each(lambda one: refiner.with_ridge(one[1]).transferred(one[0]), stages_and_penalties)
 
     @property
     def estimates_ridges(self) -> bool:
@@ -284,119 +289,91 @@ class Boosting(Method):
             return [self.growth_ridge] * len(stages)
 
         def each(work: Callable[[Stage], Any], ensembles: list[Stage]) -> list[Any]:
-            return workers.each(partial(_once, work), ensembles)
+            def without_cache(stage: Stage) -> Any:
+                found = work(stage)
+                stage.clear_cache()
+                return found
 
-        per_unit = self._weights_per_unit(task)
-        return estimated_ridges(stages, _rows_of(task), lambda ridge: self.task_penalty(task, ridge), per_unit, each)
+            return workers.each(without_cache, ensembles)
 
-    def _expected(
-        self, path: Sequence[RuleEnsemble], ridges: Sequence[float], task: Task, workers: Workers
-    ) -> tuple[float, ...]:
-        """Return the mean loss of each ensemble to expect on new rows."""
-        rows, sample, per_unit = _rows_of(task), task.sample, self._weights_per_unit(task)
+        rows, per_unit = self._observations(task)
+        return estimated_ridges(stages, rows, lambda ridge: self.task_penalty(task, ridge), per_unit, each)
 
-        def mean(one: tuple[RuleEnsemble, float]) -> float:
-            ensemble, ridge = one
-            if not len(ensemble):
-                return task.loss.risk(sample.y, sample.scores(ensemble), sample.weight)
-            fitted = FittedEnsemble.of(ensemble, sample)
-            return float(expected_losses(fitted, rows, [self.task_penalty(task, ridge)], per_unit)[0]) / total
+    def _observations(self, task: Task) -> tuple[Observations, float]:
+        """Return the rows as the expected loss takes them, and how many weights a unit of complexity counts as there."""
+        sample = task.sample
+        per_unit = WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(sample.X)
+        return Observations(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups), per_unit
 
-        total = float(np.add.reduce(sample.weight))
-        return tuple(workers.each(mean, list(zip(path, ridges, strict=True))))
-
-    def _weights_per_unit(self, task: Task) -> float:
-        """Return how many weights a unit of complexity counts as in the expected loss."""
-        return WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(task.sample.X)
-
-    def _grown(self, task: Task, workers: Workers, ridge: float | None = None) -> tuple[list[Stage], Record]:
+    def _grown(self, task: Task, workers: Workers, seed: Any, ridge: float | None = None) -> tuple[list[Stage], Record]:
         """Return the ensembles of the path and the record of the fit.
 
         Without a given ridge, rules are grown again where the estimate for the largest ensemble is far above that of growth.
         """
         limit = math.inf if self.max_seconds is None else float(self.max_seconds)
-        pair, record = self.strategy, Record(stopwatch=task.stopwatch, max_seconds=limit)
-        sample, held_out = self.held_out(task)
-        problem, selection = replace(self.problem(task, sample, held_out), workers=workers), pair.selection(self)
-        if ridge is not None:
-            problem = replace(problem, ridge=self.task_penalty(task, ridge))
-        if isinstance(selection, InformationSelection) and self.learns_slopes:
-            growth, search = self._longer(problem, selection, task, record)
-        elif self.linear_terms in (False, AUTO):
-            growth, search = boost(problem, pair.learner(self, sample), selection, self.max_rules, record), None
-        else:
-            raise ValueError(
-                f'linear_terms={self.linear_terms!r} needs selection="information"; '
-                'with "auto", there are slopes where they can be learned.'
-            )
+        record, selection = Record(stopwatch=task.stopwatch, max_seconds=limit), self.strategy.selection(self)
+        sample, held_out = self.held_out(task, seed)
+        problem = replace(self.problem(task, sample, held_out, ridge), workers=workers)
+        growth, search = self._growing(problem, sample, selection, record)
+        effort = 0 if search is None else self.effort
+        progress = Progress(task, self.max_rules, effort, self.verbose)
         try:
-            self._follow(growth, task, 0 if search is None else self.effort)
+            for stage in growth:
+                progress.report_rule(stage.ensemble)
             if search is not None and ridge is None and self.estimates_ridges:
                 estimate = self._ridges(selection.path(record), task, workers)[-1]
                 if estimate >= GROWN_AGAIN:
                     if self.verbose:
                         task.report(f"rules are grown again, with the estimated ridge of {estimate:g}")
-                    again = self._grown(task, workers, estimate)
+                    again = self._grown(task, workers, seed, estimate)
                     # A time limit may have left it shorter.
                     if len(again[1].grown) >= len(record.grown):
                         return again
                     record.stopped = again[1].stopped
             if search is not None and record.stopped is None:
-                self._improve(search, task)
-            tell_rest(0 if search is None else self.effort)
+                for number in range(1, effort + 1):
+                    progress = Progress(task, self.max_rules, effort, self.verbose)
+                    for done, steps in search.improve():
+                        progress.report_improvement(number, done, steps)
+            progress.report_rest()
         except KeyboardInterrupt:
             if not (self.keep_path and record.grown):
                 raise
             record.stopped = INTERRUPTED
         return selection.path(record), record
 
-    def _longer(
-        self, problem: Problem, selection: InformationSelection, task: Task, record: Record
+    def _growing(
+        self, problem: Problem, sample: Sample, selection: Selection, record: Record
     ) -> tuple[Iterator[Stage], CriterionSearch | None]:
-        """Return the growth of rules and slopes by a criterion and the search that goes on from there; none for lines alone."""
-        X, weight = task.sample.X, task.sample.weight
+        """Return the growth of rules and slopes, and the search that goes on from there, if there is one."""
+        X, weight = sample.X, sample.weight
+        if not isinstance(selection, InformationSelection):
+            if self.linear_terms not in (False, AUTO):
+                raise ValueError(
+                    f'linear_terms={self.linear_terms!r} needs selection="information"; '
+                    'with "auto", there are slopes where they can be learned.'
+                )
+            return boost(problem, self.strategy.learner(self, sample), selection, self.max_rules, record), None
         if self.linear_terms == ONLY:
             return LinearTerms(X, weight, selection).grow(first_stage(problem), self.max_rules, record), None
-        conditions = SoftConditions(Inputs(X, weight), weight)
-        if not problem.loss.by_class:
+        is_refined, conditions = stage_class(problem.loss).is_refined, SoftConditions(Inputs(X, weight), weight)
+        if is_refined:
             least = LEAST_REFITTED_BESIDE_SLOPES if self.linear_terms else LEAST_REFITTED
             most_refitted = min(max(least, len(weight) // ROWS_PER_REFIT), MOST_REFITTED)
             problem = replace(problem, smoothed_loss=SmoothedLoss(conditions, problem.size), most_refitted=most_refitted)
-        learner = self.strategy.learner(self, task.sample)
+        learner = self.strategy.learner(self, sample)
         if self.linear_terms:
             lines = LinearTerms(X, weight, selection)
             lines.note(first_stage(problem), self.max_rules, record)
             learner = SlopeLearner(learner, lines)
-        if problem.loss.by_class:  # conditions of many classes are not refined
+        if not is_refined:
             return boost(problem, learner, selection, self.max_rules, record), None
         search = CriterionSearch(problem, learner, selection, Refiner(conditions, problem), self.max_rules, record)
         return search.grow(), search
 
-    def _follow(self, growth: Iterator[Stage], task: Task, effort: int) -> None:
-        """Grow to the end, reporting each rule."""
-        progress = Progress.of(task)
-        for n_rules, stage in enumerate(growth):
-            tell_rule(n_rules, self.max_rules, effort)
-            if self.verbose:
-                progress.report_rule(stage.ensemble, self.max_rules)
-
-    def _improve(self, search: CriterionSearch, task: Task) -> None:
-        """Improve what was found as often as ``effort`` says."""
-        for number in range(1, self.effort + 1):
-            progress = Progress.of(task)
-            for done, steps in search.improve():
-                tell_improvement(number, self.effort, done, steps)
-                if self.verbose:
-                    progress.report_improvement(f"{number}/{self.effort}", done, steps)
-
     def reseeded(self, seed: int) -> Self:
         """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""
-        return replace(super().reseeded(seed), keep_path=False, n_jobs=1)
-
-    @property
-    def learns_slopes(self) -> bool:
-        """Whether slopes can be learned with this selection."""
-        return isinstance(self.strategy.selection(self), InformationSelection)
+        return replace(self, random_state=seed, verbose=0, keep_path=False, n_jobs=1)
 
     @property
     def growth_ridge(self) -> float:
@@ -427,29 +404,3 @@ def by_information(method: Boosting) -> Selection:
 def by_validation(method: Boosting) -> Selection:
     """Return the paper's selection."""
     return ValidationSelection(method.validation_tolerance, method.objective_tolerance)
-
-
-def _front(stages: Sequence[Stage]) -> list[int]:
-    """Return the positions of the Pareto front of ensembles, in complexity and loss but for rounding errors."""
-    losses = [float(f"{stage.training_loss:.{LOSS_DIGITS}g}") for stage in stages]
-    return pareto(range(len(stages)), lambda place: (stages[place].complexity, losses[place]))
-
-
-def _rows_of(task: Task) -> Observations:
-    """Return the rows of a task as the expected loss takes them."""
-    sample = task.sample
-    return Observations(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups)
-
-
-def _separated(path: Sequence[RuleEnsemble], task: Task) -> int | None:
-    """Return the least complexity at which the classes of all rows are told."""
-    sample = task.sample
-    separating = (one.complexity for one in path if task.loss.separates(sample.y, sample.scores(one)))
-    return min(separating, default=None)
-
-
-def _once(work: Callable[[Stage], Any], stage: Stage) -> Any:
-    """Return what some work finds out about an ensemble, of which nothing is kept afterwards."""
-    found = work(stage)
-    stage.clear_cache()
-    return found

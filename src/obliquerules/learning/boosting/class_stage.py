@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -108,6 +108,8 @@ class ClassStage(Stage):
     rate : float
         By how much the last rule lowered the loss for each unit of its complexity; infinite before the first.
     """
+
+    is_refined: ClassVar[bool] = False
 
     support: Mask
     focus: tuple[int, ...] = ()

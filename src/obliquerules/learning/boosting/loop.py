@@ -16,6 +16,7 @@ from obliquerules.learning.boosting.refinement import Refiner
 from obliquerules.learning.boosting.selection import InformationSelection, Selection
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.terms import Candidate
+from obliquerules.losses import Loss
 from obliquerules.rules import Conjunction, Proposition, Slope, Test
 
 # Maximum number of refinement steps after a rule is added.
@@ -29,9 +30,14 @@ STEPS_AFTER_SIMPLIFYING = 4
 WITHIN = 1.2
 
 
+def stage_class(loss: Loss) -> type[Stage]:
+    """Return the kind of ensemble in training: with one score, or with one for each class."""
+    return ClassStage if loss.by_class else Stage
+
+
 def first_stage(problem: Problem) -> Stage:
     """Return the stage without rules: the best constant, or one for each class."""
-    return ClassStage.constant(problem) if problem.loss.by_class else Stage.constant(problem)
+    return stage_class(problem.loss).constant(problem)
 
 
 def boost(

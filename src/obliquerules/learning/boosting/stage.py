@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -142,6 +142,9 @@ class Stage:
     weights : array of shape (1 + n_rules,)
         The constant and the rule weights.
     """
+
+    # Whether conditions are refined jointly with weights.
+    is_refined: ClassVar[bool] = True
 
     problem: Problem
     conditions: tuple[Term, ...]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from obliquerules.arrays import Mask
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.sample import Sample
 from obliquerules.data.user_warnings import warn_caller
@@ -19,8 +17,6 @@ from obliquerules.learning.boosting.exact import ExactLearner
 from obliquerules.learning.boosting.learner import ONE_FOR_EACH_SIGN, ONE_FROM_EACH_SIDE, GreedyLearner, Signs
 from obliquerules.learning.boosting.objective import OBJECTIVES
 from obliquerules.learning.boosting.record import Record
-from obliquerules.learning.boosting.stage import Problem
-from obliquerules.learning.method import Task
 from obliquerules.parameters import option, real, whole
 
 
@@ -102,9 +98,10 @@ class TGB(Boosting):
         """The learner and the selection that the parameters name."""
         return STRATEGIES[self.selection, self.search]
 
-    def problem(self, task: Task, sample: Sample, held_out: Mask) -> Problem:
-        """Return the problem to grow rules on, with the objective of the search."""
-        return dataclasses.replace(super().problem(task, sample, held_out), objective=self.objective)
+    @property
+    def rule_objective(self) -> str:
+        """The objective that a rule maximises."""
+        return self.objective
 
     def notes(self, record: Record) -> Mapping[str, Any]:
         """Say whether every search was completed, and warn if one was not."""

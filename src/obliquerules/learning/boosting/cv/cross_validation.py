@@ -111,29 +111,31 @@ class CrossValidated:
         """Say whether folds can be made of some of the rows: splits that are given are of all."""
         return not gives_splits(self.cv) and super().can_learn_from_some(task)  # type: ignore[misc]
 
-    def grow(self, task: Task) -> Growth:
+    def grow(self, task: Task, seed: Any = None) -> Growth:
         """Grow the path of the plain method, and choose a member by folds."""
+        seed, plain = self.random_state if seed is None else seed, self.plain
         # Not the global generator for None: then the content of the rows alone decides.
-        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        rng = check_random_state(0 if seed is None else seed)
         # The plain method draws from a generator as if there were no folds.
-        state = copy.deepcopy(rng) if self.random_state is rng else self.random_state
-        plain = dataclasses.replace(self.plain, random_state=state)
+        state = copy.deepcopy(rng) if seed is rng else seed
         # A row given twice is a row of weight 2 here too.
         judged = task if gives_splits(self.cv) else distinct_rows(task)
-        splits = self._splits(judged, rng)  # bad folds are refused before anything is grown
+        splits = self._splits(
+            judged, rng, leaves_groups_out=plain.estimates_ridges
+        )  # bad folds are refused before anything is grown
         at_once = min(len(splits), int(joblib.effective_n_jobs(self.n_jobs)))
         share = 1.0 / (1.0 + TIME_OF_FOLD * len(splits) / at_once)
         status_line().begin("all rows", 0.0, share)
-        growth = plain.grow(dataclasses.replace(task, stopwatch=task.stopwatch.restarted()))
-        quick, sizes = dataclasses.replace(plain, effort=0), complexities(growth.path)
+        growth = plain.grow(dataclasses.replace(task, stopwatch=task.stopwatch.restarted()), state)
+        quick, sizes = dataclasses.replace(plain, effort=0, verbose=0, keep_path=False, n_jobs=1), complexities(growth.path)
         # Seeds drawn here, not in the workers, are the same for any number of workers.
-        methods = [quick.reseeded(int(rng.randint(2**31 - 1))) for _ in splits]
+        seeds = [int(rng.randint(2**31 - 1)) for _ in splits]
         folds = Counted(self.n_jobs, "folds", len(splits), (share, 1.0), parts=True)(
-            joblib.delayed(fold_losses)(method, sizes, judged, split) for method, split in zip(methods, splits, strict=True)
+            joblib.delayed(fold_losses)(quick, sizes, judged, *one) for one in zip(splits, seeds, strict=True)
         )
-        return self._chosen(growth, list(folds), judged)
+        return self._chosen(plain, growth, list(folds), judged)
 
-    def _splits(self, task: Task, rng: np.random.RandomState) -> list[Split]:
+    def _splits(self, task: Task, rng: np.random.RandomState, *, leaves_groups_out: bool) -> list[Split]:
         """Return the splits of all repetitions, checked."""
         n_folds = DEFAULT_FOLDS if self.cv is None else self.cv
         salts = (int(rng.randint(2**31 - 1)) for _ in range(self.repeats))
@@ -144,10 +146,10 @@ class CrossValidated:
         else:
             splits = splits_by_content(task, int(n_folds), salts)
         for split in splits:
-            check_split(task, split, leaves_groups_out=self.plain.estimates_ridges)
+            check_split(task, split, leaves_groups_out=leaves_groups_out)
         return splits
 
-    def _chosen(self, growth: Growth, folds: list[FoldLosses], task: Task) -> Growth:
+    def _chosen(self, plain: Boosting, growth: Growth, folds: list[FoldLosses], task: Task) -> Growth:
         """Return the growth with the chosen member, and the results by which it was chosen."""
         held_out, sizes = HeldOut.of(folds, task), complexities(growth.path)
         choice, risk, error = choose(held_out, self.tolerance), held_out.risk, held_out.standard_error()
@@ -160,7 +162,7 @@ class CrossValidated:
             "difference_standard_error": held_out.standard_error(less=choice.best),
         } | {f"split{k}_test_risk": fold.risk for k, fold in enumerate(folds)}
         # A path of lines ends where each column has one.
-        ended = growth.n_iter < self.plain.max_rules or (self.plain.linear_terms == ONLY and growth.n_iter >= task.X.n_columns)
+        ended = growth.n_iter < plain.max_rules or (plain.linear_terms == ONLY and growth.n_iter >= task.X.n_columns)
         if choice.still_falls and not ended:
             warn_caller(STILL_FALLS, ConvergenceWarning)
         stopped = next((one for one in (growth.notes["stopped_"], *(fold.stopped for fold in folds)) if one), None)
@@ -197,13 +199,13 @@ class TGBCV(CrossValidated, TGB):
     plain_class = TGB
 
 
-def fold_losses(method: Boosting, sizes: NDArray[np.intp], task: Task, split: Split) -> FoldLosses:
+def fold_losses(method: Boosting, sizes: NDArray[np.intp], task: Task, split: Split, seed: int | None = None) -> FoldLosses:
     """Grow a path on the training rows of a fold, and return the losses of the test rows at some complexities.
 
     Between the complexities of two members of its path, losses are interpolated: a path that takes the same step one unit later
     is hardly worse.
     """
-    growth, tested = method.grow(split.learned(task)), task.on(split.test)
+    growth, tested = method.grow(split.learned(task), seed), task.on(split.test)
     loss = np.array([tested.loss.value(tested.y, tested.scores(ensemble)) for ensemble in growth.path])
     place = np.interp(sizes, complexities(growth.path), np.arange(len(growth.path)))
     lower = place.astype(np.intp)

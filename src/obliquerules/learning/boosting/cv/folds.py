@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from obliquerules.arrays import Positions, Vector
 from obliquerules.data.reading import read_weights
@@ -58,7 +57,12 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterable[int]) -> list[Sp
     """
     units, splits = task.sample.units, list[Split]()
     strata = units.strata(task.loss.strata(task.y))
-    alone = units_alone(task, strata)
+    place, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
+    # Of many classes some may have a single unit: it is learned from in every fold and tested in none.
+    if np.count_nonzero(counts >= 2) < min(len(counts), 2):
+        whose = "in all" if len(counts) == 1 else "in each class" if len(counts) == 2 else "in two classes"
+        raise ValueError(f"cv needs at least 2 rows with weight {whose}; got {int(counts.min())} sample.")
+    alone = counts[place.ravel()] < 2
     n_folds = min(n_folds, len(strata))
     # If each unit is a fold, there is only one way to assign them.
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
@@ -80,20 +84,6 @@ def splits_by_group(task: Task, n_folds: int, salts: Iterable[int]) -> list[Spli
         fold = groups.folds(min(n_folds, len(groups.key)), salt)[task.groups]
         splits += [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(int(fold.max()) + 1)]
     return splits
-
-
-def units_alone(task: Task, strata: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which units are the only ones of their class.
-
-    Raises if there are too few to be dealt into folds.
-
-    Of many classes some may have a single unit: it is learned from in every fold and tested in none.
-    """
-    place, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
-    if not ((counts >= 2).sum() >= 2 if task.loss.by_class else counts.min() >= 2):
-        whose = ("in two classes" if task.loss.by_class else "in each class") if len(counts) > 1 else "in all"
-        raise ValueError(f"cv needs at least 2 rows with weight {whose}; got {int(counts.min())} sample.")
-    return np.asarray(counts[place.ravel()] < 2)
 
 
 def given_splits(cv: Any, task: Task) -> list[Split]:
