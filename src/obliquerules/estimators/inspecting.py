@@ -186,8 +186,8 @@ class Inspecting(Fitting):
         """Return the closest change to one row that gives another class, or a prediction above or below a value.
 
         The distance is the sum of the absolute changes, each in standard deviations of its variable in X; a change to another
-        level counts as one. Branch and bound over the truth values of the conditions, with a linear program at each step,
-        proves that no change is closer. The result is checked on the model: the returned row has the wanted prediction.
+        level counts as one. A mixed-integer program proposes which conditions hold, the model checks the rows, and a bound
+        proves that no change is closer. The returned row has the wanted prediction.
 
         A column with levels, ordered or not, changes only to levels that were seen in `fit` and that it has in X. Of levels
         that no rule tells apart, the most frequent one is proposed or, where they are ordered, the nearest. No value becomes

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Vector
 from obliquerules.data.offsets import model_offset
-from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal
-from obliquerules.inspection.closest.search import Search, same_distance, search_all
+from obliquerules.inspection.closest.feasible import ANOTHER_CLASS, Feasible, Goal, same_distance
+from obliquerules.inspection.closest.search import ChangeSearch, search_all
 from obliquerules.inspection.variables import Facts, Value, days_text, value_text
 from obliquerules.rules import Block, Model, RuleEnsemble
 from obliquerules.rules.columns import DAY, Level
@@ -256,7 +256,7 @@ def _changes(facts: Facts, region: Feasible, known: Feasible) -> list[VariableCh
     return sorted(changes, key=lambda change: -change.distance)
 
 
-def _shortened(search: Search, tolerance: float) -> Vector:
+def _shortened(search: ChangeSearch, tolerance: float) -> Vector:
     """Return the best row in short decimals, as far as the tolerance on the distance allows."""
     region, row = search.region, np.array(search.best)
     moved = np.flatnonzero((row != region.x) & ~region.whole & region.free)

@@ -13,6 +13,13 @@ from obliquerules.arrays import Vector
 
 # The words of a goal that leaves open which of many classes is predicted.
 ANOTHER_CLASS = "another class"
+# Distances that differ by less are the same: an absolute difference up to a distance of one, a relative one beyond.
+SAME_DISTANCE = 1e-6
+
+
+def same_distance(distance: float) -> float:
+    """Return by how much another distance may differ from this one and still count as the same."""
+    return SAME_DISTANCE * max(1.0, distance)
 
 
 @dataclass(frozen=True)
@@ -31,18 +38,15 @@ class Goal:
         The wanted prediction in words.
     of : int, optional
         With many classes, the one whose score is compared with those of the others.
-    each : tuple of Goal
-        If any of some classes is wanted, the goal for each of them.
-    is_class : bool
-        Whether one of many classes is wanted, which leads wherever none of its leads is negative.
+    probability : float, optional
+        With many classes, the probability of this one that is to be exceeded or, downward, not to be reached.
     """
 
     met: Callable[[Vector], NDArray[np.bool_]]
     direction: float
     words: str
     of: int | None = None
-    each: tuple[Goal, ...] = ()
-    is_class: bool = False
+    probability: float | None = None
 
     def by(self, score: float) -> bool:
         """Say whether one score gives the prediction."""

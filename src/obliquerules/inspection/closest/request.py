@@ -65,9 +65,8 @@ def goal_for(
 def _class(model: Model, now: int, wanted: int | None) -> Goal:
     """Return the goal for one of many classes, or for any but the present one."""
     if wanted is None:
-        others = tuple(_class(model, now, other) for other in range(len(model.ensemble.intercepts)) if other != now)
-        return Goal(lambda scores: model.codes(scores) != now, -1.0, ANOTHER_CLASS, now, others)
-    return Goal(lambda scores: model.codes(scores) == wanted, 1.0, model.class_word(wanted), wanted, is_class=True)
+        return Goal(lambda scores: model.codes(scores) != now, -1.0, ANOTHER_CLASS, now)
+    return Goal(lambda scores: model.codes(scores) == wanted, 1.0, model.class_word(wanted), wanted)
 
 
 def _probable(model: Model, above: float | None, below: float | None, wanted: int | None) -> Goal:
@@ -75,7 +74,8 @@ def _probable(model: Model, above: float | None, below: float | None, wanted: in
     if wanted is None:
         raise ValueError("With many classes, above and below are about the probability of one of them: name it with to.")
     goal = _beyond(model, above, below, of=wanted)
-    return Goal(goal.met, goal.direction, f"one with a probability of {model.class_word(wanted)} {goal.words}", wanted)
+    words = f"one with a probability of {model.class_word(wanted)} {goal.words}"
+    return Goal(goal.met, goal.direction, words, wanted, above if below is None else below)
 
 
 def _beyond(model: Model, above: float | None, below: float | None, given: Vector | None = None, of: int | None = None) -> Goal:
