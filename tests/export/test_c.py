@@ -32,13 +32,13 @@ int main(void) { double x[3] = {0, 0, 0}; return first_score(x) != second_score(
 def test_the_options_of_the_compiler_do_not_matter(model, flags):
     target, source = find_format("c"), Source(Model.of(*MODELS[model]), contributions=True)
     rows = telling_rows(source)
-    compare(source, rows, target.run_with(flags, target.write(source), source, rows))
+    compare(source, rows, target.run(target.write(source), source, rows, flags))
 
 
 def test_arithmetic_that_is_not_ieee_is_refused_by_the_header():
     target, source = find_format("c"), Source(Model.of(*MODELS["ordinary"]))
     with pytest.raises(ExportError, match="compile without -ffast-math"):
-        target.run_with(["-ffast-math"], target.write(source), source, telling_rows(source))
+        target.run(target.write(source), source, telling_rows(source), ["-ffast-math"])
 
 
 def test_two_models_go_into_one_program(tmp_path):

@@ -106,7 +106,7 @@ def test_any_model_on_postgres(postgres, model):
 def test_any_model_in_c_without_a_warning(model):
     target, source = find_format("c"), Source(model, contributions=True)
     rows = target.comparable(source, telling_rows(source))
-    compare(source, rows, target.run_with(STRICT, target.write(source), source, rows))
+    compare(source, rows, target.run(target.write(source), source, rows, STRICT))
 
 
 # ---- small models
@@ -213,13 +213,13 @@ def test_labels_that_languages_do_not_have_are_refused():
 
 def test_given_values_have_the_shape_of_the_rows():
     X = np.zeros((4, 2))
-    assert export(rate_model(), "python", X, given=np.ones(4)).verification.rows > 4
+    assert export(rate_model(), "python", X, offset=np.ones(4)).verification.rows > 4
     assert export(rate_model(), "python", X).verification.rows > 4
-    with pytest.raises(ValueError, match=r"given must have shape \(4, 1\), .*; got \(3,\)"):
-        export(rate_model(), "python", X, given=np.ones(3))
+    with pytest.raises(ValueError, match=r"offset must have shape \(4, 1\), .*; got \(3,\)"):
+        export(rate_model(), "python", X, offset=np.ones(3))
     for model, rows in ((rate_model(), None), (small_model(), X)):
-        with pytest.raises(ValueError, match="given goes with the rows of X"):
-            export(model, "python", rows, given=np.ones(4))
+        with pytest.raises(ValueError, match="offset goes with the rows of X"):
+            export(model, "python", rows, offset=np.ones(4))
 
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
@@ -229,7 +229,7 @@ def test_an_order_of_classes_that_differs_is_refused(engine):
     ours = Source(small_model(), contributions=True)
     theirs = Source(replace(ours.model, labels=Labels.of_classes(np.array(["b", "a", "c"]))), contributions=True)
     with pytest.raises(ExportError, match=r"its class is '[ab]' instead of '[ab]'"):
-        target._verified(ours, target.write(theirs), np.empty((0, 2)))
+        target.verified(ours, target.write(theirs), np.empty((0, 2)))
 
 
 @pytest.mark.parametrize("engine", IN_PROCESS)
@@ -239,7 +239,7 @@ def test_an_exposure_that_is_left_out_is_refused(engine):
     ours = Source(rate_model(), contributions=True)
     theirs = Source(rate_model("offset"), contributions=True)
     with pytest.raises(ExportError, match=r"'years': .*its score is .* instead of"):
-        target._verified(ours, target.write(theirs), np.empty((0, 3)))
+        target.verified(ours, target.write(theirs), np.empty((0, 3)))
 
 
 # ---- tables of users
@@ -455,4 +455,4 @@ def test_columns_without_names_take_an_exposure():
     unnamed = with_offset(Model.of(RuleEnsemble([Rule(0.5, AGE)], 0.25), LOSSES["poisson"]), "exposure")
     assert Source(unnamed).names == ("x0", "given")
     assert export(unnamed, "c").verification.rows > 0
-    assert Source(unnamed).column(1) == Column("given")
+    assert Source(unnamed).columns[1] == Column("given")

@@ -144,7 +144,7 @@ def test_a_class_that_does_not_belong_to_the_score_is_refused():
     target = find_format("excel", office=False)
     sources = [Source(Model.of(SMALL, LOSSES["logistic"], Labels.of(pair)), True) for pair in (["a", "b"], ["a", "c"])]
     with pytest.raises(ExportError, match="its score is nan instead of"):
-        target._verified(sources[0], target.write(sources[1]), np.empty((0, 3)))
+        target.verified(sources[0], target.write(sources[1]), np.empty((0, 3)))
 
 
 def test_a_formula_that_is_too_long_is_refused():

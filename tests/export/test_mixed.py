@@ -44,8 +44,8 @@ def options_of(engine, request):
 
 def holdings(source, rows):
     """Return how many values of columns that rules use are missing, and how many are levels that were never seen."""
-    with_levels = [column for column in source.columns if source.column(column).levels is not None]
-    return np.isnan(rows[:, list(source.columns)]).sum(axis=0).min(), (rows[:, with_levels] == -1.0).sum(axis=0).min()
+    with_levels = [column for column in source.used if source.columns[column].levels is not None]
+    return np.isnan(rows[:, list(source.used)]).sum(axis=0).min(), (rows[:, with_levels] == -1.0).sum(axis=0).min()
 
 
 def hold_to_the_model(source, engine, n_rows, request):
@@ -108,7 +108,7 @@ def test_any_mixed_model_in_c(ensemble):
     target, source = find_format("c"), Source(Model.of(ensemble, SQUARED), contributions=True)
     rows = target.comparable(source, telling_rows(source))
     flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
-    compare(source, rows, target.run_with(flags, target.write(source), source, rows))
+    compare(source, rows, target.run(target.write(source), source, rows, flags))
 
 
 CHANGES = {
@@ -131,7 +131,7 @@ def test_a_condition_that_differs_is_refused(engine, change):
     to, options = ENGINES[engine]
     target = find_format(to, **options)
     with pytest.raises(ExportError, match=r"In row \d+, with \{'colour': .*its score is"):
-        target._verified(ours, target.write(theirs), np.empty((0, 2)))
+        target.verified(ours, target.write(theirs), np.empty((0, 2)))
 
 
 def test_rows_are_at_the_limits_and_origins_of_factors_and_beyond():
@@ -166,7 +166,7 @@ def test_a_factor_that_differs_is_refused(engine, change):
     to, options = ENGINES[engine]
     target = find_format(to, **options)
     with pytest.raises(ExportError, match=r"In row \d+, with \{'a': .*its (score|rule_0) is"):
-        target._verified(ours, target.write(theirs), np.empty((0, 2)))
+        target.verified(ours, target.write(theirs), np.empty((0, 2)))
 
 
 # ---- raw tables of users

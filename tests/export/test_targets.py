@@ -116,7 +116,7 @@ def test_a_threshold_of_a_conjunction_that_differs_is_refused():
         for threshold in (0.28, 0.28 + 1e-16)
     )
     with pytest.raises(ExportError, match="its score is"):
-        target._verified(ours, target.write(theirs), np.empty((0, 3)))
+        target.verified(ours, target.write(theirs), np.empty((0, 3)))
 
 
 def test_a_factor_leaves_room_for_its_weight():
@@ -151,4 +151,4 @@ def test_a_product_that_differs_is_refused(kind):
     rules = [Rule(-3.85, Conjunction([moved])), *ORDINARY.rules[1:]]
     other = Source(Model.of(RuleEnsemble(rules, 1.79, ORDINARY.feature_names), LOSSES["logistic"]))
     with pytest.raises(ExportError, match=r"In row \d+, with \{'variance'.*its score is .* instead of"):
-        target._verified(source, target.write(other), np.empty((0, 3)))
+        target.verified(source, target.write(other), np.empty((0, 3)))

@@ -178,7 +178,7 @@ def differ(target):
     """Have a query verified that differs from the model."""
     other = Source(Model.of(RuleEnsemble(ENSEMBLE.rules, 7.0, NAMES), LOSSES["logistic"]))
     with pytest.raises(ExportError, match=r"differs from the model"):
-        target._verified(Source(MODEL), target.write(other), np.empty((0, 5)))
+        target.verified(Source(MODEL), target.write(other), np.empty((0, 5)))
 
 
 def succeed(target):

@@ -68,7 +68,7 @@ def _exported(options: argparse.Namespace) -> Export:
     settings = {name: getattr(options, name) for name in ("dialect", "table", "prefix", "exact")}
     settings = {name: value for name, value in settings.items() if value is not None}
     try:
-        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, given=given, **settings)
+        return export(model, options.to, rows, contributions=options.contributions, kinds=booleans, offset=given, **settings)
     except ExportError as error:
         raise WorkFailedError(str(error)) from error
 

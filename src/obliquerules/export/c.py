@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import shutil
@@ -20,10 +21,8 @@ from obliquerules.export.language import TextLanguage, unscorable
 from obliquerules.export.source import Source
 from obliquerules.export.table_values import level_values, unseen_level
 from obliquerules.export.verification import CannotVerifyError, ExportError
-from obliquerules.rules import Rule
 from obliquerules.rules.columns import Level
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Test
 
 FLAGS = ("-std=c99", "-O2")
 
@@ -42,7 +41,7 @@ HEAD = """\
 #define {guard}
 
 #include <float.h>
-#include <math.h>{string}
+#include <math.h>{includes}
 
 #if defined(__FAST_MATH__)
 #error "This model needs IEEE arithmetic: compile without -ffast-math."
@@ -163,6 +162,25 @@ CODES = """
 {columns}
  *"""
 
+FUNCTIONS = {"score": SCORE_FUNCTIONS, "classes": CLASS_FUNCTIONS}
+INCLUDES = {"score": "", "classes": "\n#include <stddef.h>", "text": "\n#include <string.h>"}
+UNITS = {"date": " (days since 1970-01-01)", "time": " (seconds since 1970-01-01, in universal time)", "duration": " (days)"}
+# The types of labels, and what there is in place of one.
+LABEL_TYPES = {"text": "const char *", "integer": "long long ", "double": "double "}
+NO_LABEL = {"text": "NULL", "integer": "0", "double": "NAN"}
+
+# What fills in the outputs of a row that is compared: in place of a class there is its position.
+CALLS = {
+    "score": "        outputs[0] = {prefix}score(x);\n        outputs[1] = {prefix}predict(x);\n",
+    "classes": """\
+        {prefix}scores(x, outputs);
+        outputs[{place}] = code({prefix}class(x));
+        outputs[{next}] = {prefix}probability(x);
+""",
+}
+ADDED_CALL = "        {prefix}contributions(x, outputs + {last});\n"
+CODED_TEXT = "        x[{column}] = {prefix}level_{column}(isnan(x[{column}]) ? NULL : texts_{column}[(int)x[{column}]]);\n"
+
 # Reads rows of doubles and writes the outputs of each; text comes as its position among all texts that occur.
 PROGRAM = """\
 #include <stdio.h>
@@ -203,6 +221,11 @@ class CLanguage(TextLanguage):
         The prefix of function names.
     """
 
+    conjunction = " && "
+    choice_form = "{0} ? {1} : {2}"
+    # True for NaN.
+    within_form = "!(fabs({}) > {})"
+
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
 
@@ -215,15 +238,9 @@ class CLanguage(TextLanguage):
         """Return an entry of the row."""
         return f"x[{column}]"
 
-    def within(self, column: str, limit: float) -> str:
+    def usable(self, source: Source, column: int) -> str:
         """Return a comparison, which is true for NaN."""
-        return f"!(fabs({column}) > {self.number(limit)})"
-
-    def scorable(self, source: Source) -> str | None:
-        """Return a test with each number on its own line."""
-        tests = [self.within(self.column(source, column), source.largest_input) for column in source.summed]
-        tests += [self.usable_given(source, column) for column in source.given]
-        return "\n        && ".join(tests) or None
+        return self.within(self.column(source, column), source.largest_input)
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
         """Return a call of isnan."""
@@ -238,17 +255,9 @@ class CLanguage(TextLanguage):
         others = [f"{value} != {self.number(codes[level])}" for level in levels]
         return self.both([self.missing(source, column, negated=True), *others])
 
-    def both(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
-        return " && ".join(conditions)
-
     def either(self, conditions: Sequence[str]) -> str:
         """Join conditions, with brackets around those that are joined themselves."""
         return f"({' || '.join(f'({one})' if ' && ' in one else one for one in conditions)})"
-
-    def only(self, condition: str, amount: str) -> str:
-        """Return a conditional expression."""
-        return f"{condition} ? {amount} : 0.0"
 
     def bounded(self, value: str, low: float, high: float) -> str:
         """Return the bounded number; not with fmin and fmax, which replace NAN."""
@@ -258,10 +267,7 @@ class CLanguage(TextLanguage):
 
     def highest(self, numbers: Sequence[str]) -> str:
         """Return calls of fmax, which takes two numbers."""
-        highest = numbers[0]
-        for number in numbers[1:]:
-            highest = f"fmax({highest}, {number})"
-        return highest
+        return functools.reduce("fmax({}, {})".format, numbers)
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
         """Return the position of the label as a conditional expression, which looks at one score after the other."""
@@ -292,24 +298,29 @@ class CFormat(ExportFormat):
     def write(self, source: Source) -> str:
         """Return the text of the header."""
         language, texts = CLanguage(self.prefix), text_columns(source)
+        classes = source.ensemble.outputs or ()
+        parts = [(rule, _safe(classes[output])) for rule, output in source.parts if classes]
         names = {"prefix": self.prefix, "n_parts": len(source.parts), "n_scores": source.n_scores}
-        functions = CLASS_FUNCTIONS if source.has_many_classes else SCORE_FUNCTIONS
+        described = [f" *   contributions[{place}]  rule {rule}, class {name}" for place, (rule, name) in enumerate(parts)]
+        columns = [f" *   x[{column}]  {_safe(source.names[column])}{_unit(source, column)}" for column in source.used]
+        # A test of each number on its own line.
+        tests = language.usable_inputs(source) + [language.usable_offset(source, column) for column in source.offsets]
+        lines = list(_contributions(language, source))
         head = HEAD.format(
-            columns="\n".join(
-                f" *   x[{column}]  {_safe(source.name(column))}{_unit(source, column)}" for column in source.columns
-            ),
-            codes=CODES.format(columns="\n".join(_example(self.prefix, source, column) for column in texts)) if texts else "",
-            string="\n#include <string.h>" if texts else "\n#include <stddef.h>" if source.has_many_classes else "",
+            columns="\n".join(columns),
+            codes=_codes(self.prefix, source, texts) if texts else "",
+            includes=INCLUDES["text" if texts else source.task],
             coders="".join(_coder(self.prefix, source, column) for column in texts),
             guard=f"{self.prefix.upper()}H",
             unscorable=unscorable(source, language.number),
-            functions=functions.format(parts="\n".join(_parts(source)), **names),
-            scorable=language.scorable(source) or "1",
-            declared="    int holds;\n" if any(map(_speaks_for_several, source.ensemble)) else "",
-            contributions="".join(_contributions(language, source)),
+            functions=FUNCTIONS[source.task].format(parts="\n".join(described), **names),
+            scorable="\n        && ".join(tests) or "1",
+            declared="    int holds;\n" if any(line.startswith("    holds =") for line in lines) else "",
+            contributions="".join(lines),
             **names,
         )
-        return head + (_classes(language, source, names) if source.has_many_classes else _score(language, source, names))
+        write_scores = _score if source.task == "score" else _classes
+        return head + write_scores(language, source, names | {"size": max(len(source.parts), 1)})
 
     def engine(self) -> tuple[str, str]:
         """Return the compiler called cc, and its version."""
@@ -319,24 +330,29 @@ class CFormat(ExportFormat):
         asked = subprocess.run([compiler, "-dumpversion"], capture_output=True, text=True, check=False)
         return "cc", asked.stdout.strip() if asked.returncode == 0 else "of unknown version"
 
-    def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
+    def run(self, product: Any, source: Source, X: Matrix, flags: Sequence[str] = FLAGS) -> Matrix:
         """Compile a program around the header and run it on the rows."""
-        return self.run_with(FLAGS, product, source, X)
-
-    def run_with(self, flags: Sequence[str], product: str, source: Source, X: Matrix) -> Matrix:
-        """Do the same with other compiler options."""
         size, width = len(source.output_names()), max(source.n_columns, 1)
-        texts = text_columns(source)
+        texts, rows = text_columns(source), X if source.n_columns else np.zeros((len(X), 1))
+        calls = CALLS[source.task] + (ADDED_CALL if source.contributions else "")
+        places = {"place": source.n_scores, "next": source.n_scores + 1, "last": source.link_position + 1}
         program = PROGRAM.format(
             width=width,
             size=size,
-            outputs="".join(f"        {line}\n" for line in _calls(self.prefix, source)),
+            outputs=calls.format(prefix=self.prefix, **places),
             texts="".join(_texts(source, column) for column in texts),
-            code=_code(self.prefix, source) if source.has_many_classes else "",
-            coded="".join(_coded(self.prefix, column) for column in texts),
+            code=_label_codes(self.prefix, source) if source.labels else "",
+            coded="".join(CODED_TEXT.format(prefix=self.prefix, column=column) for column in texts),
         )
-        X = _with_texts(source, X)
-        rows = X if source.n_columns else np.zeros((len(X), 1))
+        rows = rows.copy()
+        for index in source.used:
+            column = source.columns[index]
+            if index in texts:
+                # Texts come as their positions in an array, which ends with one never seen.
+                rows[:, index] = np.where(X[:, index] < 0.0, len(column.levels or ()), X[:, index])
+            elif column.levels is not None:
+                values = level_values(column, X[:, index])
+                rows[:, index] = [np.nan if level is None else float(level) for level in values]
         with tempfile.TemporaryDirectory() as name:
             place = Path(name)
             (place / "model.h").write_text(product, encoding="utf-8")
@@ -355,30 +371,23 @@ def _called(command: list[str], place: Path, given: bytes | None = None) -> byte
     return done.stdout
 
 
-# ---- levels: booleans and whole numbers stand for themselves, text is numbered in the order of the levels that rules list
+# ---- levels: booleans and whole numbers stand for themselves, text is numbered in the order of the levels that rules list ----
 
 
 def text_columns(source: Source) -> tuple[int, ...]:
     """Return the columns of text that rules use."""
-    return tuple(column for column in source.columns if source.kind(column) == "text")
+    return tuple(column for column in source.used if source.kinds[column] == "text")
 
 
 def level_codes(source: Source, column: int) -> dict[Level, float]:
-    """Return the numbers that stand for levels."""
-    if source.kind(column) != "text":
-        return {level: float(level) for level in source.column(column).levels or ()}
-    return {level: float(code) for code, level in enumerate(_listed(source, column))}
-
-
-def _listed(source: Source, column: int) -> list[Level]:
-    """Return the levels of a column that a rule lists, in the order of the column."""
-    conditions = [term for test in _tests(source) for term in ((test,) if isinstance(test, Membership) else test.columns)]
-    listed = {level for one in conditions if isinstance(one, Membership) and one.column == column for level in one.levels}
-    return [level for level in source.column(column).levels or () if level in listed]
-
-
-def _tests(source: Source) -> Iterator[Test]:
-    return (test for rule in source.ensemble for test in rule.condition)
+    """Return the numbers that stand for levels; for text, those of the levels that a rule lists."""
+    levels = source.columns[column].levels or ()
+    if source.kinds[column] != "text":
+        return {level: float(level) for level in levels}
+    tests = [test for rule in source.ensemble for test in rule.condition]
+    terms = [term for test in tests for term in ((test,) if isinstance(test, Membership) else test.columns)]
+    listed = {level for one in terms if isinstance(one, Membership) and one.column == column for level in one.levels}
+    return {level: float(code) for code, level in enumerate(level for level in levels if level in listed)}
 
 
 def _coder(prefix: str, source: Source, column: int) -> str:
@@ -387,13 +396,14 @@ def _coder(prefix: str, source: Source, column: int) -> str:
         f"    if (level != NULL && strcmp(level, {literal(level)}) == 0)\n        return {code!r};\n"
         for level, code in level_codes(source, column).items()
     )
-    return CODER.format(name=_safe(source.name(column)), prefix=prefix, column=column, tests=tests)
+    return CODER.format(name=_safe(source.names[column]), prefix=prefix, column=column, tests=tests)
 
 
-def _example(prefix: str, source: Source, column: int) -> str:
-    """Return how the function of a column is called, for the comment at the top."""
-    listed = [literal(level) for level in _listed(source, column)][:1] or ["NULL"]
-    return f" *   x[{column}] = {prefix}level_{column}({_safe(listed[0])});"
+def _codes(prefix: str, source: Source, texts: Sequence[int]) -> str:
+    """Return how the functions of columns of text are called, for the comment at the top."""
+    examples = {column: [*map(literal, level_codes(source, column)), "NULL"][0] for column in texts}
+    lines = [f" *   x[{column}] = {prefix}level_{column}({_safe(level)});" for column, level in examples.items()]
+    return CODES.format(columns="\n".join(lines))
 
 
 def literal(level: Level) -> str:
@@ -408,85 +418,55 @@ def literal(level: Level) -> str:
     return '"' + "".join(plain.get(byte, f"\\{byte:03o}") for byte in str(level).encode("utf-8")) + '"'
 
 
-UNITS = {"date": " (days since 1970-01-01)", "time": " (seconds since 1970-01-01, in universal time)", "duration": " (days)"}
-
-
 def _unit(source: Source, column: int) -> str:
     """Return what the numbers of a column mean, where its name does not say it."""
-    if column in source.given:
+    if column in source.offsets:
         what = f" of class {_safe(source.ensemble.outputs[column - source.n_features])}" if source.ensemble.outputs else ""
         return " (multiplies the prediction)" if source.has_exposure else f" (added to the score{what})"
-    if source.column(column).is_truth:
+    if source.columns[column].is_truth:
         return " (0 or 1)"
-    return " (a level, as below)" if source.kind(column) == "text" else UNITS.get(source.column(column).kind, "")
+    return " (a level, as below)" if source.kinds[column] == "text" else UNITS.get(source.columns[column].kind, "")
 
 
-def _comment(source: Source, rule: Rule) -> str:
-    """Return the condition of a rule, or all of one with a factor, as a comment, where the code does not show it."""
-    if source.ensemble.columns is None or all(source.column(column).is_number for column in rule.used_columns):
-        return ""
-    said = rule.condition if rule.factor is None else rule
-    return f"    /* {_safe(said.describe(source.ensemble.columns))} */\n"
-
-
-# ---- what rules add, and scores
-
-
-def _speaks_for_several(rule: Rule) -> bool:
-    """Say whether a condition is looked at for several classes."""
-    return len(rule.classes_with_weight) > 1 and not rule.is_constant
+# ---- what rules add, and scores ----
 
 
 def _contributions(language: CLanguage, source: Source) -> Iterator[str]:
     """Yield what computes the contributions of each rule."""
     place = 0
     for rule in source.ensemble:
-        yield _comment(source, rule)
-        terms = language.contributions(source, rule)
-        if _speaks_for_several(rule):
+        if not all(source.columns[column].is_number for column in rule.used_columns):
+            # A comment says what the code does not show.
+            said = rule.condition if rule.factor is None else rule
+            yield f"    /* {_safe(said.describe(source.ensemble.columns))} */\n"
+        name = None
+        if len(rule.classes_with_weight) > 1 and not rule.is_constant:
+            name = "holds"
             yield f"    holds = {language.condition(source, rule)};\n"
-            terms = language.contributions_where("holds", source, rule)
-        for term in terms:
+        for term in language.contributions(source, rule, name):
             yield f"    contributions[{place}] = {term};\n"
             place += 1
 
 
-def _parts(source: Source) -> Iterator[str]:
-    """Yield what each contribution is, for the comment at the top."""
-    names = source.ensemble.outputs or ()
-    for place, (rule, output) in enumerate(source.parts if names else ()):
-        yield f" *   contributions[{place}]  rule {rule}, class {_safe(names[output])}"
-
-
 def _score(language: CLanguage, source: Source, names: dict[str, Any]) -> str:
     """Return the functions of a model of one score."""
-    return SCORE.format(
-        size=max(len(source.parts), 1),
-        constant=language.starts(source)[0],
-        prediction=language.prediction(source, "f"),
-        **names,
-    )
+    return SCORE.format(constant=language.starts(source)[0], prediction=language.answers(source, ["f"])[0], **names)
 
 
 def _classes(language: CLanguage, source: Source, names: dict[str, Any]) -> str:
     """Return the functions of a model of many classes."""
     scores = language.scores(source, [f"contributions[{place}]" for place in range(len(source.parts))])
     named = [f"f[{output}]" for output in range(source.n_scores)]
+    label, probability = language.answers(source, named, "highest")
     return CLASSES.format(
-        size=max(len(source.parts), 1),
         scores="".join(f"    scores[{output}] = {score};\n" for output, score in enumerate(scores)),
         highest=language.highest(named),
-        label=language.first_label(source.labels, named, "highest"),
+        label=label,
         no_label=NO_LABEL[source.label_kind],
-        probability=language.probability(source, named, "highest"),
+        probability=probability,
         **_labels(source),
         **names,
     )
-
-
-# The types of labels, and what there is in place of one.
-LABEL_TYPES = {"text": "const char *", "integer": "long long ", "double": "double "}
-NO_LABEL = {"text": "NULL", "integer": "0", "double": "NAN"}
 
 
 def _labels(source: Source) -> dict[str, str]:
@@ -497,53 +477,18 @@ def _labels(source: Source) -> dict[str, str]:
     return {"label_type": LABEL_TYPES[kind], "array_type": array_type, "labels": ", ".join(labels)}
 
 
-def _code(prefix: str, source: Source) -> str:
+def _label_codes(prefix: str, source: Source) -> str:
     """Return the function that looks up labels, for the program that compares."""
     label = f"{prefix}label(position)"
     same = f"strcmp({label}, labels[k]) == 0" if source.label_kind == "text" else f"{label} == labels[k]"
     return CODE.format(same=same, n_scores=source.n_scores, **_labels(source))
 
 
-def _calls(prefix: str, source: Source) -> Iterator[str]:
-    """Yield what fills in the outputs of a row that is compared: in place of a class there is its position."""
-    if source.has_many_classes:
-        place = source.n_scores
-        yield f"{prefix}scores(x, outputs);"
-        yield f"outputs[{place}] = code({prefix}class(x));"
-        yield f"outputs[{place + 1}] = {prefix}probability(x);"
-    else:
-        yield f"outputs[0] = {prefix}score(x);"
-        yield f"outputs[1] = {prefix}predict(x);"
-    if source.contributions:
-        yield f"{prefix}contributions(x, outputs + {source.link_position + 1});"
-
-
-# ---- the texts of the rows that are compared
-
-
 def _texts(source: Source, column: int) -> str:
     """Return the array of all texts of a column: its levels, and one that it does not have."""
-    known = source.column(column)
+    known = source.columns[column]
     texts = ", ".join(literal(level) for level in (*(known.levels or ()), str(unseen_level(known))))
     return f"static const char *const texts_{column}[] = {{{texts}}};\n"
-
-
-def _coded(prefix: str, column: int) -> str:
-    value = f"x[{column}]"
-    return f"        {value} = {prefix}level_{column}(isnan({value}) ? NULL : texts_{column}[(int){value}]);\n"
-
-
-def _with_texts(source: Source, X: Matrix) -> Matrix:
-    """Return rows with levels as the program takes them: the positions of texts, or the values of other levels."""
-    columns = X.copy()
-    for index in source.columns:
-        column = source.column(index)
-        if source.kind(index) == "text":
-            columns[:, index] = np.where(X[:, index] < 0.0, len(column.levels or ()), X[:, index])
-        elif column.levels is not None:
-            values = level_values(column, X[:, index])
-            columns[:, index] = [np.nan if level is None else float(level) for level in values]
-    return columns
 
 
 def _safe(name: str) -> str:

@@ -24,7 +24,7 @@ def model_document(source: Source) -> str:
     """Return a JSON document with the rules and the link and, if there are any, the labels of many classes and the offset."""
     model = source.model
     content = ensemble_content(source.ensemble) | {"link": source.link}
-    if model.labels is not None and source.has_many_classes:
+    if model.labels is not None and source.labels:
         content["classes"] = encode_labels(model.labels)
     return document_text(content | encode_offset(model.offset))
 
@@ -64,10 +64,10 @@ class JsonFormat(ExportFormat):
 
 def _notes(source: Source) -> Iterator[str]:
     """Yield the last lines of a table in LaTeX: what a prediction takes besides the rules."""
-    if source.given:
+    if source.offsets:
         yield "    \\hline\n"
-    for output, column in enumerate(source.given):
-        name, word = LATEX.name(source.name(column)), source.ensemble.output_name(output)
+    for output, column in enumerate(source.offsets):
+        name, word = LATEX.name(source.names[column]), source.ensemble.output_name(output)
         score = "the score" if word is None else f"the score of {LATEX.output(word)}"
         said = f"{name} multiplies the prediction" if source.has_exposure else f"{name} is added to {score}"
         yield f"    \\multicolumn{{{source.n_scores + 2}}}{{l}}{{{said}}} \\\\\n"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import math
 import platform
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -70,6 +69,8 @@ ABOUT = (
     "The columns of rules say what each rule adds to the score; the weights and conditions are in the sheet Rules.",
     "Excel compares with 15 digits: a row that is closer to a threshold may fall on its other side.",
 )
+SIDE_NOTES = ["if the score is not above 0", "if the score is above 0"]
+HIGHEST_NOTE = "if its score is the first that is the highest"
 ABOUT_CLASSES = "The class is the one with the highest score, of equal ones the first; the probability is that of this class."
 ABOUT_FACTORS = "Where a value and what it is counted from agree in 15 digits, Excel may take their difference for 0."
 ABOUT_EXPOSURE = "The column '{name}' is the exposure, which multiplies the prediction; the score is that of an exposure of 1."
@@ -81,15 +82,22 @@ class ExcelLanguage(TextLanguage):
 
     Attributes
     ----------
+    inputs : str
+        The cells of all inputs.
     long : list of float
         The numbers with more than 15 digits, which formulas take from the sheet Rules.
     """
 
     exp = "EXP"
     largest = "MAX"
+    smallest = "MIN"
+    comma = ","
+    choice_form = "IF({0},{1},0)"
+    within_form = "ABS({}) <= {}"
 
     def __init__(self, source: Source) -> None:
-        self._letters = {column: letters(position) for position, column in enumerate(source.columns)}
+        self._letters = {column: letters(position) for position, column in enumerate(source.used)}
+        self.inputs = _range(0, len(source.used) - 1) if source.used else ""
         self._first_long, self._first_label = long_row(source), class_row(source)
         self.long: list[float] = []
 
@@ -109,59 +117,44 @@ class ExcelLanguage(TextLanguage):
 
     def column(self, source: Source, column: int) -> str:
         """Return a cell as a number; dates and times, which are days in Excel, since the beginning of 1970."""
-        cell, kind = self.cell(column), source.column(column).kind
+        cell, kind = self.cell(column), source.columns[column].kind
         days = f"({cell} - {self.number(DAY_OF_1970)})"
         return f"ROUND({days} * 86400,3)" if kind == "time" else days if kind == "date" else cell
 
     def count_given(self, source: Source) -> str:
         """Return how many inputs are given, 0 if one cannot be computed with; the criteria have no decimal point or comma."""
-        if not source.columns:
+        if not source.used:
             return "0"
-        limit, runs = f"{source.largest_input:.0E}", self._runs(source)
+        # Numbers stand in runs of cells.
+        places = [place for place, column in enumerate(source.used) if column in source.summed]
+        starts = [place for place in places if place - 1 not in places]
+        ends = [place for place in places if place + 1 not in places]
+        runs = [_range(*run) for run in zip(starts, ends, strict=True)]
+        limit = f"{source.largest_input:.0E}"
         usable = "+".join(f'COUNTIFS({cells},">=-{limit}",{cells},"<={limit}")' for cells in runs)
         filled = "+".join(f"COUNTA({cells})" for cells in runs)
         tests = [f"{usable}={filled}"] if runs else []
-        tests += [self.usable_given(source, column) for column in source.given]
+        tests += [self.usable_offset(source, column) for column in source.offsets]
         return f"IF({self.both(tests)},COUNTA({self.inputs}),0)" if tests else f"COUNTA({self.inputs})"
 
-    def usable_given(self, source: Source, column: int) -> str:
+    def usable_offset(self, source: Source, column: int) -> str:
         """Return whether a cell holds a number that an exposure or an offset can be."""
-        place, limit = source.columns.index(column), f"{source.largest_given:.0E}"
+        place, limit = source.used.index(column), f"{source.largest_offset:.0E}"
         cell, least = _range(place, place), ">0" if source.has_exposure else f">=-{limit}"
         return f'COUNTIFS({cell},"{least}",{cell},"<={limit}")=1'
-
-    def _runs(self, source: Source) -> list[str]:
-        """Return the ranges of cells that must hold numbers."""
-        places = [place for place, column in enumerate(source.columns) if column in source.summed]
-        starts = [place for place in places if place - 1 not in places]
-        ends = [place for place in places if place + 1 not in places]
-        return [_range(*run) for run in zip(starts, ends, strict=True)]
-
-    @property
-    def inputs(self) -> str:
-        """The cells of all inputs."""
-        return _range(0, len(self._letters) - 1)
-
-    def within(self, column: str, limit: float) -> str:
-        """Return a comparison."""
-        return f"ABS({column}) <= {self.number(limit)}"
 
     def comparison(self, source: Source, proposition: Proposition) -> str:
         """Return whether a sum reaches its threshold and no number is missing, which would count as 0."""
         numbers = [self.cell(term) for term in proposition.columns if isinstance(term, int)]
-        holds = self._dated(source, proposition) or super().comparison(source, proposition)
-        return self.both([f"COUNT({','.join(numbers)})={len(numbers)}", holds]) if numbers else holds
-
-    def _dated(self, source: Source, proposition: Proposition) -> str | None:
-        """Return a comparison with a date; None if that is not what a condition says."""
         alone, weight = proposition.only_number, proposition.weights[0]
         day = proposition.threshold * weight
-        if alone is None or source.column(alone).kind != "date" or abs(weight) != 1.0 or not day.is_integer():
-            return None
-        if not FIRST_DAY - DAY_OF_1970 <= day <= LATEST / DAY:
-            return None
-        date = (EPOCH + datetime.timedelta(day)).date()
-        return f"{self.cell(alone)} {'>=' if weight > 0.0 else '<='} DATE({date.year},{date.month},{date.day})"
+        is_date = alone is not None and source.columns[alone].kind == "date" and abs(weight) == 1.0 and day.is_integer()
+        if is_date and FIRST_DAY - DAY_OF_1970 <= day <= LATEST / DAY:
+            date = (EPOCH + datetime.timedelta(day)).date()
+            holds = f"{numbers[0]} {'>=' if weight > 0.0 else '<='} DATE({date.year},{date.month},{date.day})"
+        else:
+            holds = super().comparison(source, proposition)
+        return self.both([f"COUNT({','.join(numbers)})={len(numbers)}", holds]) if numbers else holds
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:  # noqa: ARG002  # one signature
         """Return whether a cell is empty."""
@@ -180,19 +173,6 @@ class ExcelLanguage(TextLanguage):
     def either(self, conditions: Sequence[str]) -> str:
         """Join conditions."""
         return f"OR({','.join(conditions)})"
-
-    def only(self, condition: str, amount: str) -> str:
-        """Return a call of IF."""
-        return f"IF({condition},{amount},0)"
-
-    def bounded(self, value: str, low: float, high: float) -> str:
-        """Return the bounded number, by MIN and MAX."""
-        least = value if low == -math.inf else f"MAX({value},{self.number(low)})"
-        return least if high == math.inf else f"MIN({least},{self.number(high)})"
-
-    def highest(self, numbers: Sequence[str]) -> str:
-        """Return a call of MAX."""
-        return f"MAX({','.join(numbers)})"
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
         """Return the label from the sheet Rules; MATCH finds the first score that is the highest."""
@@ -237,24 +217,12 @@ class ExcelFormat(ExportFormat):
         """Return the workbook."""
         check_texts(source)
         formulas, long = row_formulas(source.with_contributions())
-        filled = self._filled(source)
-        if len(source.columns) + len(formulas) > MOST_COLUMNS or len(filled) + EMPTY_ROWS >= MOST_ROWS:
+        filled = np.empty((0, source.n_columns)) if self.rows is None else _filled(source, self.rows)
+        if len(source.used) + len(formulas) > MOST_COLUMNS or len(filled) + EMPTY_ROWS >= MOST_ROWS:
             raise ValueError(f"A sheet has {MOST_COLUMNS} columns and {MOST_ROWS} rows, which are too few for this export.")
         values = [row_values(source, filled), row_values(source, np.full((EMPTY_ROWS, source.n_columns), np.nan))]
         sheets = [score_sheet(source, formulas, np.vstack(values)), rules_sheet(source, long), about_sheet(source)]
         return write_workbook(sheets)
-
-    def _filled(self, source: Source) -> Matrix:
-        """Return the rows to put into the sheet."""
-        if self.rows is None:
-            return np.empty((0, source.n_columns))
-        inputs, given = self.rows, []
-        for column in source.given:
-            inputs, values = _without(inputs, source.name(column))
-            given.append(values)
-        rows = read_rows(source.model, inputs, "An export to Excel", warned=False).X.matrix
-        unknown = np.full(len(rows), np.nan)
-        return np.column_stack([rows, *[unknown if values is None else values for values in given]])
 
     # ---- verification ----
 
@@ -267,14 +235,20 @@ class ExcelFormat(ExportFormat):
 
     def comparable(self, source: Source, X: Matrix) -> Matrix:
         """Return rows with an empty cell, or 0, in place of numbers that are too large or too small for Excel."""
-        held = replace(source, kinds={}).held(X)
+        held = source.held(X)
         held = np.where(np.abs(held) <= LARGEST_NUMBER, held, np.nan)
-        return np.where(np.abs(held) < SMALLEST_NUMBER, 0.0, held)[_filled_rows(source, held)]
+        held = np.where(np.abs(held) < SMALLEST_NUMBER, 0.0, held)
+        # A row has a value, and no empty text, which is a missing value in Excel.
+        kept = ~np.isnan(held[:, list(source.used)]).all(axis=1) if source.used else np.ones(len(held), dtype=np.bool_)
+        for index in source.used:
+            levels = source.columns[index].levels or ()
+            kept &= ~np.isin(held[:, index], [code for code, level in enumerate(levels) if level == ""])
+        return held[kept]
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Evaluate the formulas of the sheet for each row, and compare what LibreOffice makes of them with the model."""
         scores, rules = read_cells(product, 1), read_cells(product, 2)
-        computed = map(letters, range(len(source.columns), len(headings(source))))
+        computed = map(letters, range(len(source.used), len(headings(source))))
         formulas = {letter: str(scores[f"{letter}{FIRST_ROW}"].formula) for letter in computed}
         program = find_office() if self.office else None
         if program is not None:
@@ -283,22 +257,17 @@ class ExcelFormat(ExportFormat):
         return _by_python(source, X, formulas, rules)
 
 
-def _without(rows: Any, name: str) -> tuple[Any, Matrix | None]:
-    """Return a data frame without a column, and its values; None for them, and anything else as it is, if it has none."""
-    frame = nw.from_native(rows, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or name not in frame.columns:
-        return rows, None
-    return nw.to_native(frame.drop(name)), frame[name].cast(nw.Float64).to_numpy()
-
-
-def _filled_rows(source: Source, X: Matrix) -> NDArray[np.bool_]:
-    """Return which rows a sheet can have: with any value at all, and without empty text, which is a missing value in Excel."""
-    used = X[:, list(source.columns)]
-    kept = ~np.isnan(used).all(axis=1) if source.columns else np.ones(len(X), dtype=np.bool_)
-    for index in source.columns:
-        levels = source.column(index).levels or ()
-        kept &= ~np.isin(X[:, index], [code for code, level in enumerate(levels) if level == ""])
-    return np.asarray(kept)
+def _filled(source: Source, rows: Any) -> Matrix:
+    """Return the rows to put into the sheet; the exposure or offset is missing unless it is a column of a data frame."""
+    offsets = []
+    for column in source.offsets:
+        frame, name = nw.from_native(rows, eager_only=True, pass_through=True), source.names[column]
+        has_column = isinstance(frame, nw.DataFrame) and name in frame.columns
+        offsets.append(frame[name].cast(nw.Float64).to_numpy() if has_column else None)
+        rows = nw.to_native(frame.drop(name)) if has_column else rows
+    inputs = read_rows(source.model, rows, "An export to Excel", warned=False).X.matrix
+    unknown = np.full(len(inputs), np.nan)
+    return np.column_stack([inputs, *[unknown if values is None else values for values in offsets]])
 
 
 def _range(first: int, last: int) -> str:
@@ -319,28 +288,21 @@ def level_text(level: Level) -> str:
     if not level or len(level) > LONGEST_TEXT:
         raise ValueError(f"A formula of Excel cannot have the level {level!r}: text has 1 to {LONGEST_TEXT} characters.")
     parts = re.split(rf"([\x01-\x1f]|{CODE_START})", level)
-    return "&".join(f"CHAR({ord(part)})" if part < " " else _quoted(part) for part in parts if part)
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
+    texts = [part.replace('"', '""') for part in parts if part]
+    return "&".join(f"CHAR({ord(text)})" if text < " " else f'"{text}"' for text in texts)
 
 
 def check_texts(source: Source) -> None:
     """Raise if a cell cannot hold a level or class unchanged."""
-    found = [(level, f"level {level!r} of column {source.name(index)!r}") for index, level in _levels(source)]
-    for text, what in [*found, *((label, f"class {label!r}") for label in source.labels)]:
+    found = [(label, f"class {label!r}") for label in source.labels or two_classes(source)]
+    for index in source.used:
+        found += [(level, f"level {level!r} of column {source.names[index]!r}") for level in source.columns[index].levels or ()]
+    for text, what in found:
         if isinstance(text, str) and NO_TEXT.search(text):
             raise ValueError(
                 f"A workbook cannot hold the {what}: a carriage return must not stand beside a newline, and characters must "
                 "be such as XML has."
             )
-
-
-def _levels(source: Source) -> Iterator[tuple[int, Level]]:
-    """Yield the levels of the columns that rules use."""
-    for index in source.columns:
-        yield from ((index, level) for level in source.column(index).levels or ())
 
 
 def check_number(value: float) -> None:
@@ -362,52 +324,45 @@ def class_row(source: Source) -> int:
     return FIRST_ROW + 2 + len(source.ensemble)
 
 
+def two_classes(source: Source) -> list[Any]:
+    """Return the labels of the classes on both sides of a single score, none where it has no classes."""
+    return [] if source.labels or source.model.labels is None else source.model.labels.decode([0, 1]).tolist()
+
+
 def long_row(source: Source) -> int:
     """Return the row of the first number with more than 15 digits."""
-    if source.has_many_classes:
-        return class_row(source) + 1 + source.n_scores
-    return class_row(source) + (3 if source.model.labels is not None else 0)
+    shown = source.labels or two_classes(source)
+    return class_row(source) + (1 + len(shown) if shown else 0)
 
 
 def rules_sheet(source: Source, long: Sequence[float]) -> Sheet:
     """Return the sheet with the weights, in a column for each score, the factors, if there are any, and the conditions."""
     names = (*(source.ensemble.outputs or ("weight",)), *(("times",) if source.factors else ()))
-    width, columns = len(names), source.ensemble.columns or source.names[: source.n_features]
-    lines: list[tuple[Value, ...]] = [(*_filled_up(["constant", *source.ensemble.intercepts], 1 + width), "always")]
+    columns = source.ensemble.columns or source.names[: source.n_features]
+    # The name of a line, its numbers, and what stands below the conditions.
+    lines: list[tuple[str, list[Value], str]] = [("constant", [*source.ensemble.intercepts], "always")]
     for index, rule in enumerate(source.ensemble):
-        weights = [rule.weights[output] if output in rule.classes_with_weight else None for output in range(source.n_scores)]
-        factors: list[Value] = [] if rule.factor is None else [rule.factor.describe(columns)]
-        amounts = _filled_up([*weights, *factors], width)
-        lines.append((f"rule_{index}", *amounts, rule.condition.describe(columns)))
-    lines += [_padded(line, width) for line in _class_lines(source)]
+        amounts: list[Value] = [None] * source.n_scores
+        for output in rule.classes_with_weight:
+            amounts[output] = rule.weights[output]
+        amounts += [] if rule.factor is None else [rule.factor.describe(columns)]
+        lines.append((f"rule_{index}", amounts, rule.condition.describe(columns)))
+    empty: tuple[str, list[Value], str] = ("", [], "")
+    shown = source.labels or two_classes(source)
+    if shown:
+        said = [HIGHEST_NOTE] * len(shown) if source.labels else SIDE_NOTES
+        lines += [empty, *[("class", [_as_value(label)], note) for label, note in zip(shown, said, strict=True)]]
     if long:
-        lines += [()] + [_padded(("number", value, "with more digits than a formula can hold"), width) for value in long]
-    for line in lines:
-        for value in line:
+        lines.append(empty)
+        lines += [("number", [value], "with more digits than a formula can hold") for value in long]
+    rows = [tuple(Cell(text, style="heading") for text in ("rule", *names, "condition"))]
+    for name, numbers, text in lines:
+        for value in numbers:
             if isinstance(value, float):
                 check_number(value)
-    headings = tuple(Cell(text, style="heading") for text in ("rule", *names, "condition"))
-    return Sheet("Rules", (headings, *[tuple(map(Cell, line)) for line in lines]), (12.0, *[22.0] * width, 80.0))
-
-
-def _class_lines(source: Source) -> list[tuple[Value, ...]]:
-    """Return an empty line and the labels of classes, if there are any."""
-    if source.has_many_classes:
-        return [(), *[("class", _as_value(label), "if its score is the first that is the highest") for label in source.labels]]
-    if source.model.labels is None:
-        return []
-    first, second = map(_as_value, source.model.labels.decode([0, 1]).tolist())
-    return [(), ("class", first, "if the score is not above 0"), ("class", second, "if the score is above 0")]
-
-
-def _padded(line: tuple[Value, ...], width: int) -> tuple[Value, ...]:
-    """Return a line whose text stands below the conditions."""
-    return (*_filled_up(line[:2], 1 + width), *line[2:]) if line else ()
-
-
-def _filled_up(values: Sequence[Value], width: int) -> tuple[Value, ...]:
-    """Return the values, padded with empty ones."""
-    return (*values, *[None] * (width - len(values)))
+        cells = (name, *numbers, *[None] * (len(names) - len(numbers)), text) if name else ()
+        rows.append(tuple(map(Cell, cells)))
+    return Sheet("Rules", tuple(rows), (12.0, *[22.0] * len(names), 80.0))
 
 
 def _as_value(label: Any) -> Value:
@@ -417,10 +372,10 @@ def _as_value(label: Any) -> Value:
 def about_sheet(source: Source) -> Sheet:
     """Return the sheet that says how to use the workbook."""
     texts = [line.format(unscorable=unscorable(source, "{:.0E}".format)) for line in ABOUT]
-    texts += [ABOUT_CLASSES] if source.has_many_classes else []
+    texts += [ABOUT_CLASSES] if source.labels else []
     texts += [ABOUT_FACTORS] if source.factors else []
     about = ABOUT_EXPOSURE if source.has_exposure else ABOUT_OFFSET
-    lines = [(Cell(line),) for line in (*texts, *[about.format(name=source.name(column)) for column in source.given])]
+    lines = [(Cell(line),) for line in (*texts, *[about.format(name=source.names[column]) for column in source.offsets])]
     return Sheet("About", ((Cell("How to use this workbook", style="heading"),), *lines), (120.0,))
 
 
@@ -430,25 +385,34 @@ def about_sheet(source: Source) -> Sheet:
 def headings(source: Source) -> list[str]:
     """Return the headings of the sheet Score."""
     names = source.with_contributions().output_names()
-    outputs, rules = names[: source.link_position + 1], names[source.link_position + 1 :]
-    if not source.has_many_classes:
-        outputs = ("score", source.model.mean_name, *(["class"] if source.model.labels is not None else []))
-    return [*source.used_names, f"given of {len(source.columns)}", *rules, *outputs]
+    outputs = [source.model.mean_name if name == "prediction" else name for name in names[: source.link_position + 1]]
+    outputs += ["class"] if two_classes(source) else []
+    return [*source.used_names, f"given of {len(source.used)}", *names[source.link_position + 1 :], *outputs]
 
 
 def row_formulas(source: Source) -> tuple[list[str], list[float]]:
     """Return the formulas of the first row, and the numbers that they take from the sheet Rules."""
-    language, n_inputs, n_parts = ExcelLanguage(source), len(source.columns), len(source.parts)
+    language, n_inputs, n_parts = ExcelLanguage(source), len(source.used), len(source.parts)
     places = [f"{letters(n_inputs + index)}{FIRST_ROW}" for index in range(1 + n_parts + source.n_scores)]
     given, rules, scores = places[0], places[1 : 1 + n_parts], places[1 + n_parts :]
     missing = f'IF(COUNTA({language.inputs})=0,"","{CANNOT_SCORE}")' if n_inputs else '""'
     can_score = f"${given}>0" if n_inputs else f"${given}=0"
     scored = [(formula, '""') for formula in _rule_formulas(language, source, rules)]
-    otherwise = [missing, *[scores[0]] * (source.n_scores - 1)]
-    scored += zip(_score_formulas(language, source, rules), otherwise, strict=True)
-    scored += [(formula, scores[0]) for formula in _said_formulas(language, source, scores)]
+    for output in range(source.n_scores):
+        # The constant of the score, the offset if there is one, and what rules add to it.
+        added = [cell for (_, one), cell in zip(source.parts, rules, strict=True) if one == output]
+        offset = [] if source.has_exposure else [language.cell(column) for column in source.offsets[output : output + 1]]
+        scored.append(("+".join([weight_cell(-1, output), *offset, *added]), scores[0] if output else missing))
+    answers = language.answers(source, scores, f"MAX(${scores[0]}:${scores[-1]})")
+    row = class_row(source)
+    answers += [f"IF({scores[0]}>0,Rules!$B${row + 1},Rules!$B${row})"] if two_classes(source) else []
+    scored += [(formula, scores[0]) for formula in answers]
     formulas = [f"IF({can_score},{formula},{otherwise})" for formula, otherwise in scored]
-    _check_length(formulas)
+    longest = max(map(len, formulas)) + 1
+    if longest > MOST_CHARACTERS:
+        raise ValueError(
+            f"A formula of {longest} characters is needed, where Excel takes {MOST_CHARACTERS}: export a smaller model."
+        )
     return [language.count_given(source), *formulas], language.long
 
 
@@ -459,7 +423,7 @@ def _rule_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]
         rule, amount = source.ensemble[index], weight_cell(index, output)
         holds = language.condition(source, rule)
         if rule.factor is not None:
-            amount = language.times(amount, language.factor(source, rule.factor))
+            amount = language.operation("*", amount, language.factor(source, rule.factor))
         # No weight of a class is zero, so what the rule adds to the first of them tells whether it fires.
         holds = f"{fired[index]}<>0" if index in fired and holds is not None else holds
         if rule.factor is None:
@@ -467,54 +431,24 @@ def _rule_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]
         yield amount if holds is None else language.only(holds, amount)
 
 
-def _score_formulas(language: ExcelLanguage, source: Source, cells: Sequence[str]) -> Iterator[str]:
-    """Yield each score: its constant, the offset if there is one, and what rules add to it."""
-    for output in range(source.n_scores):
-        added = [cell for (_, one), cell in zip(source.parts, cells, strict=True) if one == output]
-        offset = [] if source.has_exposure else [language.cell(column) for column in source.given[output : output + 1]]
-        yield "+".join([weight_cell(-1, output), *offset, *added])
-
-
-def _said_formulas(language: ExcelLanguage, source: Source, scores: Sequence[str]) -> Iterator[str]:
-    """Yield what the scores say: the prediction and, if there are classes, the class; of many, its probability."""
-    if source.has_many_classes:
-        highest = f"MAX(${scores[0]}:${scores[-1]})"
-        yield language.first_label(source.labels, scores, highest)
-        yield language.probability(source, scores, highest)
-        return
-    yield language.prediction(source, scores[0])
-    if source.model.labels is not None:
-        row = class_row(source)
-        yield f"IF({scores[0]}>0,Rules!$B${row + 1},Rules!$B${row})"
-
-
-def _check_length(formulas: Sequence[str]) -> None:
-    longest = max(map(len, formulas)) + 1
-    if longest > MOST_CHARACTERS:
-        raise ValueError(
-            f"A formula of {longest} characters is needed, where Excel takes {MOST_CHARACTERS}: export a smaller model."
-        )
-
-
 def cell_values(source: Source, X: Matrix) -> list[list[Value]]:
     """Return the values of rows as cells have them: None for an empty one."""
-    columns = [_column_values(replace(source, kinds={}), index, X) for index in source.columns]
+    columns: list[list[Value]] = []
+    for index in source.used:
+        column, values = source.columns[index], X[:, index]
+        if column.levels is not None:
+            levels = source.values(index, X)
+            columns.append([None if level is None else _as_value(level) for level in levels])
+            continue
+        if column.kind in ("date", "time"):
+            values = values / (DAY if column.kind == "time" else 1.0) + DAY_OF_1970
+        columns.append([value if np.isfinite(value) else None for value in values.tolist()])
     return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in X]
-
-
-def _column_values(source: Source, index: int, X: Matrix) -> list[Value]:
-    column = source.column(index)
-    if column.levels is not None:
-        return [level if level is None or isinstance(level, (str, bool)) else float(level) for level in source.values(index, X)]
-    values = X[:, index]
-    if column.kind in ("date", "time"):
-        values = values / (DAY if column.kind == "time" else 1.0) + DAY_OF_1970
-    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
 def row_values(source: Source, X: Matrix) -> NDArray[np.object_]:
     """Return what the cells of some rows hold: None for an empty one."""
-    n_inputs, n_parts, n_said = len(source.columns), len(source.parts), source.link_position + 1
+    n_inputs, n_parts, n_said = len(source.used), len(source.parts), source.link_position + 1
     values = np.full((len(X), len(headings(source))), "", dtype=object)
     values[:, :n_inputs] = np.array(cell_values(source, X), dtype=object).reshape(len(X), n_inputs)
     given = np.array([sum(value is not None for value in row) for row in values[:, :n_inputs]], dtype=np.int64)
@@ -525,29 +459,25 @@ def row_values(source: Source, X: Matrix) -> NDArray[np.object_]:
     outputs = source.with_contributions().outputs(X[scorable])
     values[scorable, n_inputs + 1 : n_inputs + 1 + n_parts] = outputs[:, n_said:]
     last[scorable, :n_said] = outputs[:, :n_said]
-    if source.has_many_classes:
+    if source.labels:
         last[scorable, source.n_scores] = [source.labels[int(code)] for code in outputs[:, source.n_scores]]
-    elif source.model.labels is not None:
-        last[scorable, 2] = source.model.decisions(outputs[:, 0]).tolist()
+    elif two_classes(source):
+        last[scorable, n_said] = source.model.decisions(outputs[:, 0]).tolist()
     return values
 
 
 def score_sheet(source: Source, formulas: Sequence[str], values: NDArray[np.object_]) -> Sheet:
     """Return the sheet that scores rows."""
-    n_inputs = len(source.columns)
+    n_inputs = len(source.used)
     rows = [tuple(Cell(name, style="heading") for name in headings(source))]
-    kinds = [source.column(column).kind for column in source.columns]
+    kinds = [source.columns[column].kind for column in source.used]
     styles = [kind if kind in ("date", "time") else "input" for kind in kinds]
     for number, row in enumerate(values.tolist(), start=FIRST_ROW):
         inputs = [Cell(value, style=style) for value, style in zip(row[:n_inputs], styles, strict=True)]
-        computed = zip(map(_as_cached, row[n_inputs:]), formulas, strict=True)
+        computed = zip(map(_as_value, row[n_inputs:]), formulas, strict=True)
         given, *outputs = [(value, moved(formula, number)) for value, formula in computed]
         rows.append((*inputs, Cell(*given, "count"), *[Cell(*output, "output") for output in outputs]))
     return Sheet("Score", tuple(rows), tuple(max(10.0, min(24.0, 2.0 + len(name))) for name in headings(source)))
-
-
-def _as_cached(value: Any) -> Value:
-    return value if isinstance(value, (str, bool)) else float(value)
 
 
 # ---- running the formulas ----
@@ -566,23 +496,19 @@ def _by_python(source: Source, X: Matrix, formulas: dict[str, str], rules: dict[
 
 def _by_office(program: str, source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]) -> Matrix:
     """Return the outputs that LibreOffice computes; those that equal the model's to 13 digits become equal."""
-    rows = [tuple(Cell() for _ in range(len(source.columns) + len(formulas)))]
+    rows = [tuple(Cell() for _ in range(len(source.used) + len(formulas)))]
     for number, row in enumerate(cell_values(source, X), start=FIRST_ROW):
         rows.append((*map(Cell, row), *[Cell(None, moved(formula, number)) for formula in formulas.values()]))
-    copied = Sheet("Rules", tuple(_copied(rules)), (10.0,))
+    # The sheet Rules again.
+    places = [re.fullmatch(r"([A-Z]+)(\d+)", place) for place in rules]
+    names = sorted({place[1] for place in places if place}, key=position)
+    lines = range(1, 1 + max(int(place[2]) for place in places if place))
+    copied = Sheet("Rules", tuple(tuple(rules.get(f"{name}{line}", Cell()) for name in names) for line in lines), (10.0,))
     done = read_cells(recalculated(program, write_workbook([Sheet("Score", tuple(rows), (10.0,)), copied])), 1)
     numbers = range(FIRST_ROW, FIRST_ROW + len(X))
     computed = _outputs(source, [[done[f"{letter}{number}"].value for letter in formulas] for number in numbers])
     expected = source.outputs(X)
     return np.where(np.abs(computed - expected) <= OFFICE_TOLERANCE * np.maximum(1.0, np.abs(expected)), expected, computed)
-
-
-def _copied(rules: dict[str, Cell]) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of the sheet Rules again."""
-    places = [re.fullmatch(r"([A-Z]+)(\d+)", place) for place in rules]
-    names = sorted({place[1] for place in places if place}, key=position)
-    for number in range(1, 1 + max(int(place[2]) for place in places if place)):
-        yield tuple(rules.get(f"{letter}{number}", Cell()) for letter in names)
 
 
 def _outputs(source: Source, computed: list[list[Any]]) -> Matrix:
@@ -591,17 +517,15 @@ def _outputs(source: Source, computed: list[list[Any]]) -> Matrix:
     A row with a class that does not belong to its score is not scored.
     """
     size, n_said = len(source.parts), source.link_position + 1
-    if (place := source.class_position) is not None:
-        labels = [None if isinstance(row[1 + size], str) else row[1 + size + place] for row in computed]
-        codes = source.codes(labels).tolist()
-        computed = [
-            [*row[: 1 + size + place], code, *row[2 + size + place :]] for row, code in zip(computed, codes, strict=True)
-        ]
-    numbers = [[np.nan if isinstance(value, str) else value for value in row[1 : 1 + size + n_said]] for row in computed]
-    table = np.array(numbers, dtype=np.float64).reshape(len(computed), size + n_said)
-    if source.model.labels is not None and not source.has_many_classes:
-        table[[row[-1] != given for row, given in zip(computed, _classes(source, table[:, size]), strict=True)]] = np.nan
-    return np.hstack([table[:, size:], table[:, : size if source.contributions else 0]])
+    said = [[None] * n_said if isinstance(row[1 + size], str) else row[1 + size : 1 + size + n_said] for row in computed]
+    rows = [[*one, *row[1 : 1 + size]] for one, row in zip(source.with_codes(said), computed, strict=True)]
+    numbers = [[np.nan if isinstance(value, str) else value for value in row] for row in rows]
+    table = np.array(numbers, dtype=np.float64).reshape(len(computed), n_said + size)
+    if two_classes(source):
+        found = source.model.decisions(np.nan_to_num(table[:, 0])).tolist()
+        classes = [CANNOT_SCORE if np.isnan(one) else _as_value(label) for one, label in zip(table[:, 0], found, strict=True)]
+        table[[row[-1] != given for row, given in zip(computed, classes, strict=True)]] = np.nan
+    return table if source.contributions else table[:, :n_said]
 
 
 def _nearly_cancelling(source: Source, X: Matrix) -> NDArray[np.bool_]:
@@ -611,18 +535,12 @@ def _nearly_cancelling(source: Source, X: Matrix) -> NDArray[np.bool_]:
         for _, factor in source.factors:
             difference = np.abs(factor(block))
             found |= (difference > 0.0) & (difference <= 2.0 * OFFICE_TOLERANCE * abs(factor.origin))
-        offset = [] if source.has_exposure or not source.given else [X[:, list(source.given)]]
+        offset = [] if source.has_exposure or not source.offsets else [X[:, list(source.offsets)]]
         total = np.tile(source.ensemble.intercepts, (len(X), 1))
         for added in [*offset, *[rule.contribution(block).reshape(total.shape) for rule in source.ensemble]]:
             size, total = np.abs(total) + np.abs(added), total + added
             found |= ((total != 0.0) & (np.abs(total) <= OFFICE_TOLERANCE * size)).any(axis=1)
     return found
-
-
-def _classes(source: Source, score: Matrix) -> list[Value]:
-    """Return the class that belongs to each score."""
-    found = source.model.decisions(np.nan_to_num(score)).tolist()
-    return [CANNOT_SCORE if np.isnan(value) else _as_value(label) for value, label in zip(score, found, strict=True)]
 
 
 def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
@@ -640,9 +558,9 @@ def _far_from_thresholds(source: Source, X: Matrix) -> NDArray[np.bool_]:
             close |= np.abs(proposition.project(block) - proposition.threshold) <= OFFICE_TOLERANCE * sizes
     if source.factors:
         close |= _nearly_cancelling(source, X)
-    if source.has_many_classes:
-        leading = np.sort(source.model.scores(block, source.given_values(X)), axis=1)[:, -2:]
+    if source.labels:
+        leading = np.sort(source.model.scores(block, source.offset_values(X)), axis=1)[:, -2:]
         close |= np.ptp(leading, axis=1) <= OFFICE_TOLERANCE * np.abs(leading).max(axis=1)
-    sizes = np.abs(X[:, [*source.columns]])
+    sizes = np.abs(X[:, [*source.used]])
     at_limit = (np.abs(sizes - source.largest_input) <= OFFICE_TOLERANCE * source.largest_input).any(axis=1)
     return ~(scorable & close) & ~at_limit

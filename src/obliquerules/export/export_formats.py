@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from obliquerules.arrays import Matrix
 from obliquerules.export.source import Source
-from obliquerules.export.verification import CannotVerifyError, Verification, drawn_given, telling_rows, verify
+from obliquerules.export.verification import CannotVerifyError, Verification, drawn_offsets, telling_rows, verify
 from obliquerules.rules import Block, Model
 from obliquerules.rules.files.whole_files import write_bytes
 
@@ -39,7 +39,7 @@ class Export:
     Attributes
     ----------
     to : str
-        The target.
+        The format.
     content : str, bytes or FrameScorer
         The product.
     verification : Verification
@@ -66,10 +66,13 @@ class ExportFormat(ABC):
     Attributes
     ----------
     name : str
-        The name of the target, as `export` takes it.
+        The name of the format, as `export` takes it.
+    has_typed_columns : bool
+        Whether the product depends on what the columns of the user's tables hold.
     """
 
     name: ClassVar[str]
+    has_typed_columns: ClassVar[bool] = False
 
     @abstractmethod
     def write(self, source: Source) -> Any:
@@ -83,12 +86,12 @@ class ExportFormat(ABC):
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Return the outputs of a product for each row of X, in the order of `Source.output_names`."""
 
-    def apart(self, source: Source) -> ExportFormat:  # noqa: ARG002  # for targets that put outputs beside columns
-        """Return a target that can write all outputs of a source, whatever the names of its columns."""
+    def with_free_names(self, source: Source) -> ExportFormat:  # noqa: ARG002  # for outputs beside columns
+        """Return a format that can write all outputs of a source, whatever the names of its columns."""
         return self
 
     def comparable(self, source: Source, X: Matrix) -> Matrix:
-        """Return rows as what the product runs on can hold them, without those on which it need not agree with the model."""
+        """Return rows as the engine can hold them, without those on which the product need not agree with the model."""
         return source.possible(X)
 
     def expected(self, source: Source, X: Matrix) -> Matrix:
@@ -98,15 +101,17 @@ class ExportFormat(ABC):
     def export(self, source: Source, X: Matrix) -> Export:
         """Write the product and verify that it computes the same as the model."""
         product = self.write(source)
-        return Export(self.name, product, self._verified(source, product, X))
+        return Export(self.name, product, self.verified(source, product, X))
 
-    def _verified(self, source: Source, product: Any, X: Matrix) -> Verification:
+    def verified(self, source: Source, product: Any, X: Matrix) -> Verification:
+        """Run a product on rows and generated ones, and compare it with the model."""
+
         def run(asked: Source, rows: Matrix) -> Matrix:
-            if asked == source:
+            if asked is source:
                 return self.run(product, asked, rows)
             # An output that was not requested may have the name of a column; it is then verified under another name.
-            target = self.apart(asked)
-            return target.run(target.write(asked), asked, rows)
+            written = self.with_free_names(asked)
+            return written.run(written.write(asked), asked, rows)
 
         try:
             engine, version = self.engine()
@@ -117,7 +122,7 @@ class ExportFormat(ABC):
 
 
 def find_format(to: str, **options: Any) -> ExportFormat:
-    """Return a target with its options."""
+    """Return a format with its options."""
     if to not in EXPORT_FORMATS:
         raise ValueError(f"to must be one of {', '.join(map(repr, EXPORT_FORMATS))}; got {to!r}.")
     module, name = EXPORT_FORMATS[to].split(".")
@@ -127,8 +132,8 @@ def find_format(to: str, **options: Any) -> ExportFormat:
         if option not in known:
             offered = f"may have {', '.join(known)}" if known else "has no options"
             raise ValueError(f"An export to {to!r} has no option {option!r}; it {offered}.")
-    target: ExportFormat = kind(**options)
-    return target
+    found: ExportFormat = kind(**options)
+    return found
 
 
 def export(
@@ -138,7 +143,7 @@ def export(
     *,
     contributions: bool = False,
     kinds: Mapping[str, str] | None = None,
-    given: ArrayLike | None = None,
+    offset: ArrayLike | None = None,
     **options: Any,
 ) -> Export:
     r"""Return a model in another language, after verifying that it computes the same.
@@ -156,10 +161,10 @@ def export(
     kinds : mapping from str to str, optional
         What columns hold in the data that X was read from: ``"boolean"``, ``"integer"``, ``"decimal"``, ``"double"``,
         ``"text"``, ``"date"``, ``"time"`` or ``"duration"``.
-    given : array of shape (n_samples,) or (n_samples, n_classes), optional
-        The exposure or the offset of each row of X, if the model has one. Without it, there are generated ones.
+    offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+        The exposure or offset of each row of X, if the model has one. Without it, there are generated ones.
     **options
-        The options of the target.
+        The options of the format.
 
     Raises
     ------
@@ -175,22 +180,16 @@ def export(
     >>> print(exported.verification)  # doctest: +ELLIPSIS
     verified with Python 3... on ... rows, no mismatch
     """
-    target = find_format(to, **options)
-    source = Source(model, contributions, kinds or {})
-    return target.export(source, _rows(source, X, given))
-
-
-def _rows(source: Source, X: ArrayLike | Block | None, given: ArrayLike | None) -> NDArray[np.float64]:
-    """Return the rows of X, followed by what they are given besides."""
-    if given is not None and (X is None or not source.given):
-        raise ValueError("given goes with the rows of X, and with a model that has an exposure or an offset; leave it out.")
-    if X is None:
-        return np.empty((0, source.n_columns))
-    inputs = source.ensemble.block(X).matrix[:, : source.n_features]
-    if given is None:
-        return np.hstack([inputs, drawn_given(source, len(inputs), np.random.default_rng(0))]) if source.given else inputs
-    wanted = len(inputs), len(source.given)
-    values = np.asarray(given, dtype=np.float64)
-    if values.size != wanted[0] * wanted[1] or len(values) != wanted[0]:
-        raise ValueError(f"given must have shape {wanted}, as the rows of X and the model have it; got {values.shape}.")
-    return np.hstack([inputs, values.reshape(wanted)])
+    found = find_format(to, **options)
+    source = Source(model, contributions, kinds if found.has_typed_columns else None)
+    if offset is not None and (X is None or not source.offsets):
+        raise ValueError("offset goes with the rows of X, and with a model that has an exposure or an offset; leave it out.")
+    rows = np.empty((0, source.n_columns))
+    if X is not None:
+        inputs = source.ensemble.block(X).matrix[:, : source.n_features]
+        shape = len(inputs), len(source.offsets)
+        values = drawn_offsets(source, len(inputs), np.random.default_rng(0)) if offset is None else np.asarray(offset, float)
+        if values.size != shape[0] * shape[1] or len(values) != shape[0]:
+            raise ValueError(f"offset must have shape {shape}, as the rows of X and the model have it; got {values.shape}.")
+        rows = np.hstack([inputs, values.reshape(shape)])
+    return found.export(source, rows)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import importlib
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -33,6 +33,19 @@ NO_KINDS: Kinds = {}
 LARGEST_MOMENT = 1e20
 
 
+OPERATORS: dict[str, Callable[[Any, Any], nw.Expr]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<=": operator.le,
+    "and": operator.and_,
+    "or": operator.or_,
+}
+
+
 class FrameLanguage(Language[nw.Expr]):
     """Narwhals expressions."""
 
@@ -42,7 +55,7 @@ class FrameLanguage(Language[nw.Expr]):
 
     def column(self, source: Source, column: int) -> nw.Expr:
         """Return a column as doubles, null where they are NaN; dates, times and durations in days or seconds."""
-        values, kind = nw.col(source.name(column)), source.column(column).kind
+        values, kind = nw.col(source.names[column]), source.columns[column].kind
         if kind not in TEMPORAL:
             return values.cast(nw.Float64).fill_nan(None)
         moment = (values if kind == "duration" else values - EPOCH) + EPOCH
@@ -54,31 +67,27 @@ class FrameLanguage(Language[nw.Expr]):
         seconds = counted / (zeros + 1e6)
         return seconds if kind == "time" else seconds / (zeros + DAY)
 
-    def doubtful(self, source: Source) -> Sequence[int]:
-        """Return the columns of numbers; dates, times and durations, which take long to count, only if weights are extreme."""
+    def usable_inputs(self, source: Source) -> list[nw.Expr]:
+        """Return tests of numbers; dates, times and durations, which take long to count, only if weights are extreme."""
         moments = TEMPORAL if source.largest_input > LARGEST_MOMENT else ()
-        return [column for column in source.summed if source.column(column).kind not in moments]
+        return [self.usable(source, column) for column in source.summed if source.columns[column].kind not in moments]
+
+    def operation(self, sign: str, left: nw.Expr, right: nw.Expr) -> nw.Expr:
+        """Return the expression."""
+        return OPERATORS[sign](left, right)
 
     def product(self, weight: float, column: nw.Expr) -> nw.Expr:
         """Return the product."""
         return column * weight
 
-    def total(self, left: nw.Expr, right: nw.Expr) -> nw.Expr:
-        """Return the sum."""
-        return left + right
-
-    def reaches(self, total: nw.Expr, threshold: float) -> nw.Expr:
-        """Return a comparison."""
-        return total >= threshold
-
     def comparison(self, source: Source, proposition: Proposition) -> nw.Expr:
         """Return whether a sum reaches its threshold; a date, time or duration alone is compared with one."""
         alone, weight = proposition.only_number, proposition.weights[0]
-        kind = "number" if alone is None else source.column(alone).kind
+        kind = "number" if alone is None else source.columns[alone].kind
         bound = threshold_moment(kind, weight, proposition.threshold) if kind in TEMPORAL else None
         if alone is None or bound is None:
             return super().comparison(source, proposition)
-        column, since = nw.col(source.name(alone)), datetime.timedelta(microseconds=bound)
+        column, since = nw.col(source.names[alone]), datetime.timedelta(microseconds=bound)
         limit = since if kind == "duration" else EPOCH + since
         return column >= limit if weight > 0.0 else column <= limit
 
@@ -88,26 +97,18 @@ class FrameLanguage(Language[nw.Expr]):
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> nw.Expr:
         """Return whether a value is null, which NaN counts as."""
-        special = source.column(column).levels is not None or source.column(column).kind in TEMPORAL
-        absent = (nw.col(source.name(column)) if special else self.column(source, column)).is_null()
+        special = source.columns[column].levels is not None or source.columns[column].kind in TEMPORAL
+        absent = (nw.col(source.names[column]) if special else self.column(source, column)).is_null()
         return ~absent if negated else absent
 
     def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> nw.Expr:
         """Return whether a value is listed; whole numbers are compared one by one, because a column may have doubles."""
-        values = nw.col(source.name(column))
+        values = nw.col(source.names[column])
         if isinstance(levels[0], int) and not isinstance(levels[0], bool):
-            listed = functools.reduce(lambda left, right: left | right, [values == level for level in levels])
+            listed = self.either([values == level for level in levels])
         else:
             listed = values.is_in(list(levels))
         return ~listed & ~values.is_null() if negated else listed
-
-    def both(self, conditions: Sequence[nw.Expr]) -> nw.Expr:
-        """Join conditions."""
-        return functools.reduce(lambda left, right: left & right, conditions)
-
-    def either(self, conditions: Sequence[nw.Expr]) -> nw.Expr:
-        """Join conditions."""
-        return functools.reduce(lambda left, right: left | right, conditions)
 
     def only(self, condition: nw.Expr, amount: nw.Expr) -> nw.Expr:
         """Return a conditional expression; null counts as false."""
@@ -118,29 +119,9 @@ class FrameLanguage(Language[nw.Expr]):
         below = value if high == math.inf else nw.when(value > high).then(self.number(high)).otherwise(value)
         return below if low == -math.inf else nw.when(value < low).then(self.number(low)).otherwise(below)
 
-    def logistic(self, score: nw.Expr) -> nw.Expr:
-        """Return the link."""
-        return self.number(1.0) / ((score * -1.0).exp() + 1.0)
-
     def exponential(self, score: nw.Expr) -> nw.Expr:
         """Return the link."""
         return score.exp()
-
-    def positive(self, column: nw.Expr, limit: float) -> nw.Expr:
-        """Return two comparisons."""
-        return (column > 0.0) & (column <= limit)
-
-    def times(self, left: nw.Expr, right: nw.Expr) -> nw.Expr:
-        """Return the product."""
-        return left * right
-
-    def reciprocal(self, total: nw.Expr) -> nw.Expr:
-        """Return the quotient."""
-        return self.number(1.0) / total
-
-    def difference(self, left: nw.Expr, right: nw.Expr) -> nw.Expr:
-        """Return the difference."""
-        return left - right
 
     def highest(self, numbers: Sequence[nw.Expr]) -> nw.Expr:
         """Return the largest number of each row."""
@@ -148,9 +129,8 @@ class FrameLanguage(Language[nw.Expr]):
 
     def below(self, source: Source, score: nw.Expr, highest: nw.Expr) -> nw.Expr:
         """Return a difference, bounded by conditional expressions, which keep nulls."""
-        difference = self.difference(score, highest)
         far = 2.0 * source.largest_score > LARGEST_EXPONENT
-        return self.bounded(difference, -LARGEST_EXPONENT, LARGEST_EXPONENT) if far else difference
+        return self.bounded(score - highest, -LARGEST_EXPONENT, LARGEST_EXPONENT) if far else score - highest
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[nw.Expr], highest: nw.Expr) -> nw.Expr:
         """Return conditional expressions, which look at one score after the other; null if they are."""
@@ -160,10 +140,6 @@ class FrameLanguage(Language[nw.Expr]):
         for label, score in zip(written[-2::-1], scores[-2::-1], strict=True):
             found = nw.when(score >= highest).then(label).otherwise(found)
         return found
-
-    def only_where(self, condition: nw.Expr | None, term: nw.Expr) -> nw.Expr:
-        """Return a term where the condition holds, else null."""
-        return term if condition is None else nw.when(condition).then(term)
 
 
 # The libraries whose arithmetic is verified to be that of the model.
@@ -269,20 +245,23 @@ class FrameFormat(ExportFormat):
         source.check_distinct(source.names)
         source.check_distinct(source.used_names, ignore_case=True)
         language, names = FrameLanguage(), source.output_names(self.prefix)
+        scores, answers = names[: source.n_scores], names[source.n_scores : source.link_position + 1]
         contributions = [term for rule in source.ensemble for term in language.contributions(source, rule)]
-        scores, scorable = language.scores(source, contributions), language.scorable(source)
-        outputs = [*scores] if source.has_many_classes else [*scores, language.prediction(source, scores[0])]
-        rules = contributions if source.contributions else []
-        computed = zip([*names[: len(outputs)], *names[source.link_position + 1 :]], [*outputs, *rules], strict=True)
-        stages: list[dict[str, nw.Expr]] = [{name: language.only_where(scorable, term) for name, term in computed}]
-        if source.has_many_classes:
-            stages += _class_stages(language, source, names)
-        moments = tuple(source.name(column) for column in source.columns if source.column(column).kind in TEMPORAL)
-        whole = source.has_many_classes and source.label_kind == "integer"
-        return FrameScorer(tuple(stages), names, source.used_names, moments, names[source.n_scores :][:whole])
+        computed = [*language.scores(source, contributions), *(contributions if source.contributions else [])]
+        if (scorable := language.scorable(source)) is not None:
+            # Null elsewhere.
+            computed = [nw.when(scorable).then(term) for term in computed]
+        stages = [dict(zip([*scores, *names[source.link_position + 1 :]], computed, strict=True))]
+        terms = [nw.col(name) for name in scores]
+        # In place of the last answer, there is the highest score at first.
+        stages += [{answers[-1]: language.highest(terms)}] if len(terms) > 1 else []
+        stages += [dict(zip(answers, language.answers(source, terms, nw.col(answers[-1])), strict=True))]
+        moments = tuple(source.names[column] for column in source.used if source.columns[column].kind in TEMPORAL)
+        whole = (names[source.n_scores],) if source.label_kind == "integer" else ()
+        return FrameScorer(tuple(stages), names, source.used_names, moments, whole)
 
-    def apart(self, source: Source) -> FrameFormat:
-        """Return the target with a prefix that makes output names differ from column names."""
+    def with_free_names(self, source: Source) -> FrameFormat:
+        """Return the format with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 
     def engine(self) -> tuple[str, str]:
@@ -293,7 +272,7 @@ class FrameFormat(ExportFormat):
 
     def comparable(self, source: Source, X: Matrix) -> Matrix:
         """Return rows with each value as a data frame has it."""
-        return replace(source, kinds={}).held(X)
+        return source.held(X)
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Add the outputs to a frame of each library, and compare each with the model."""
@@ -304,40 +283,27 @@ class FrameFormat(ExportFormat):
         return computed
 
 
-def _class_stages(language: FrameLanguage, source: Source, names: Sequence[str]) -> list[dict[str, nw.Expr]]:
-    """Return the class and its probability, in whose place there is the highest score at first."""
-    scores, label, probability = names[: source.n_scores], names[source.n_scores], names[source.link_position]
-    terms, highest = [nw.col(name) for name in scores], nw.col(probability)
-    return [
-        {probability: language.highest(terms)},
-        {
-            label: language.first_label(source.labels, terms, highest),
-            probability: language.probability(source, terms, highest),
-        },
-    ]
-
-
 def outputs_of(scorer: FrameScorer, source: Source, X: Matrix, library: str) -> Matrix:
     """Return the outputs that a scorer adds to a frame of one library."""
-    position, plain = source.position_name(scorer.names), replace(source, kinds={})
-    layout = LIBRARIES[library].layout(source)
-    columns: dict[str, Any] = {source.name(column): _values(plain, column, X) for column in layout}
+    position, known = source.position_name(scorer.names), LIBRARIES[library]
+    layout = source.layout(ignore_case=not known.case_sensitive)
+    # A frame with all columns of a wide model would take too long.
+    layout = layout if len(layout) < known.most_columns else source.used
+    columns: dict[str, Any] = {}
+    for index in layout:
+        column, values = source.columns[index], X[:, index]
+        if column.levels is not None:
+            columns[column.name] = source.values(index, X)
+        else:
+            columns[column.name] = moment_arrays(column.kind, values) if column.kind in TEMPORAL else values
     columns[position] = np.arange(len(X))  # a frame without columns would have no rows, and a lazy one may reorder them
-    kinds = {source.name(column): str(plain.kind(column)) for column in layout if source.column(column).levels is not None}
-    scored = nw.from_native(scorer(LIBRARIES[library].make(columns, kinds)))
+    kinds = {source.names[index]: str(source.kinds[index]) for index in layout if index in source.with_levels}
+    scored = nw.from_native(scorer(known.make(columns, kinds)))
     frame = (scored.collect() if isinstance(scored, nw.LazyFrame) else scored).sort(position)
     outputs = [frame[name].to_numpy() for name in scorer.names]
     if (place := source.class_position) is not None:
         outputs[place] = source.codes(frame[scorer.names[place]].to_list())
     return np.column_stack(outputs)
-
-
-def _values(source: Source, index: int, X: Matrix) -> Any:
-    """Return the values of a column: an array or, for levels, a list."""
-    column = source.column(index)
-    if column.levels is not None:
-        return source.values(index, X)
-    return moment_arrays(column.kind, X[:, index], column.kind) if column.kind in TEMPORAL else X[:, index]
 
 
 def _pandas(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
@@ -362,29 +328,21 @@ def _pyarrow(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
 
 
 def _duckdb(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
-    import duckdb
-
-    return duckdb.from_arrow(_pyarrow(columns, kinds))
+    return importlib.import_module("duckdb").from_arrow(_pyarrow(columns, kinds))
 
 
 def _dask(columns: Columns, kinds: Kinds = NO_KINDS) -> Any:
-    frames: Any = importlib.import_module("dask.dataframe")
-    return frames.from_pandas(_pandas(columns, kinds), npartitions=2)
+    return importlib.import_module("dask.dataframe").from_pandas(_pandas(columns, kinds), npartitions=2)
 
 
 @dataclass(frozen=True)
 class Library:
-    """A data frame library: how to make a frame, the packages that this needs, and the limits of a frame."""
+    """A data frame library: how to make a frame, the packages that this needs, and the known of a frame."""
 
     make: Callable[..., Any]
     packages: tuple[str, ...]
     case_sensitive: bool = True
     most_columns: int = 1000
-
-    def layout(self, source: Source) -> tuple[int, ...]:
-        """Return the columns of a frame: all of the model or, if that would take too long, those that rules use."""
-        columns = source.layout(ignore_case=not self.case_sensitive)
-        return columns if len(columns) < self.most_columns else source.columns
 
 
 LIBRARIES = {

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,26 @@ BOOLEAN = 9  # TensorProto.BOOL
 LEAST = -(2**63)
 
 
+OPERATORS = {
+    "+": "Add",
+    "-": "Sub",
+    "*": "Mul",
+    "/": "Div",
+    ">": "Greater",
+    ">=": "GreaterOrEqual",
+    "<=": "LessOrEqual",
+    "and": "And",
+    "or": "Or",
+}
+
+
 class GraphLanguage(Language[str]):
     """A graph under construction; its terms are the names of tensors with one number for each row."""
 
     def __init__(self, source: Source) -> None:
         # The columns of the input X: all but those of text.
-        self.numbers = [column for column in range(source.n_columns) if source.kind(column) != "text"]
-        used = set(source.columns)
+        self.numbers = [column for column in range(source.n_columns) if source.kinds[column] != "text"]
+        used = set(source.used)
         self.texts = {column: name for column, name in text_inputs(source).items() if column in used}
         self._taken = set(self.texts.values())
         self.nodes: list[Any] = []
@@ -77,17 +89,9 @@ class GraphLanguage(Language[str]):
             self._columns[column] = self.node("Gather", INPUT, self.array(np.int64(self.numbers.index(column))), axis=1)
         return self._columns[column]
 
-    def product(self, weight: float, column: str) -> str:
-        """Return the product."""
-        return self.node("Mul", self.number(weight), column)
-
-    def total(self, left: str, right: str) -> str:
-        """Return the sum."""
-        return self.node("Add", left, right)
-
-    def reaches(self, total: str, threshold: float) -> str:
-        """Return a comparison."""
-        return self.node("GreaterOrEqual", total, self.number(threshold))
+    def operation(self, sign: str, left: str, right: str) -> str:
+        """Return a node with two inputs."""
+        return self.node(OPERATORS[sign], left, right)
 
     def within(self, column: str, limit: float) -> str:
         """Return a comparison, which is true for NaN."""
@@ -134,20 +138,6 @@ class GraphLanguage(Language[str]):
             return found
         return self.both([self.node("Not", found), self.missing(source, column, negated=True)])
 
-    def both(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
-        joined = conditions[0]
-        for condition in conditions[1:]:
-            joined = self.node("And", joined, condition)
-        return joined
-
-    def either(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
-        joined = conditions[0]
-        for condition in conditions[1:]:
-            joined = self.node("Or", joined, condition)
-        return joined
-
     def only(self, condition: str, amount: str) -> str:
         """Return a Where node."""
         return self.node("Where", condition, amount, self.number(0.0))
@@ -166,23 +156,6 @@ class GraphLanguage(Language[str]):
         """Return the link."""
         return self.node("Exp", score)
 
-    def positive(self, column: str, limit: float) -> str:
-        """Return two comparisons."""
-        least = self.node("Greater", column, self.number(0.0))
-        return self.both([least, self.node("LessOrEqual", column, self.number(limit))])
-
-    def times(self, left: str, right: str) -> str:
-        """Return the product."""
-        return self.node("Mul", left, right)
-
-    def reciprocal(self, total: str) -> str:
-        """Return the quotient."""
-        return self.node("Div", self.number(1.0), total)
-
-    def difference(self, left: str, right: str) -> str:
-        """Return the difference."""
-        return self.node("Sub", left, right)
-
     def highest(self, numbers: Sequence[str]) -> str:
         """Return a Max node."""
         return self.node("Max", *numbers)
@@ -195,18 +168,19 @@ class GraphLanguage(Language[str]):
             found = self.node("Where", attains, self.array(np.int64(position)), found)
         return found
 
-    def looked_up_label(self, source: Source, condition: str | None, position: str, output: str) -> str:
-        """Return the label of a position under the name of an output, or what stands for none."""
-        labels = np.array([*source.labels, missing_label(source)], dtype=object if source.label_kind == "text" else None)
-        if condition is not None:
-            position = self.node("Where", condition, position, self.array(np.int64(len(source.labels))))
-        return self.node("Gather", self.array(labels), position, output=output)
-
-    def only_where(self, condition: str | None, term: str, output: str) -> str:
-        """Return a term under the name of an output, with NaN where the condition does not hold."""
-        if condition is None:
-            return self.node("Identity", term, output=output)
-        return self.node("Where", condition, term, self.number(math.nan), output=output)
+    def write_output(self, source: Source, place: int, tensor: str, condition: str | None) -> None:
+        """Put a tensor under the name of an output, with what stands for none where the condition does not hold."""
+        output = source.output_names()[place]
+        if place == source.class_position:
+            # The tensor has the position of a label; behind the labels, there is what stands for none.
+            labels = np.array([*source.labels, missing_label(source)], dtype=object if source.label_kind == "text" else None)
+            if condition is not None:
+                tensor = self.node("Where", condition, tensor, self.array(np.int64(len(source.labels))))
+            self.node("Gather", self.array(labels), tensor, output=output)
+        elif condition is None:
+            self.node("Identity", tensor, output=output)
+        else:
+            self.node("Where", condition, tensor, self.number(math.nan), output=output)
 
 
 @dataclass(frozen=True)
@@ -231,30 +205,28 @@ class OnnxFormat(ExportFormat):
 
     def write(self, source: Source) -> bytes:
         """Return the serialised model."""
-        onnx = _imported("onnx")
-        language = GraphLanguage(source)
+        try:
+            import onnx
+        except ImportError as error:
+            raise ImportError("An export to ONNX needs onnx: pip install 'obliquerules[export]'") from error
+        language, names = GraphLanguage(source), source.output_names()
         tensors, scorable = language.outputs(source), language.scorable(source)
-        for place, (tensor, name) in enumerate(zip(tensors, source.output_names(), strict=True)):
-            if place == source.class_position:
-                language.looked_up_label(source, scorable, tensor, name)
-            else:
-                language.only_where(scorable, tensor, name)
-        double = onnx.TensorProto.DOUBLE
-        width, make = len(language.numbers), onnx.helper.make_tensor_value_info
-        inputs = [make(INPUT, double, ["n", width], _columns_text(source, language))] if width or not language.texts else []
+        for place, tensor in enumerate(tensors):
+            language.write_output(source, place, tensor, scorable)
+        kinds, make = onnx.TensorProto, onnx.helper.make_tensor_value_info
+        inputs = []
+        if language.numbers or not language.texts:
+            # The columns of X, if they are not those of the model.
+            said = ", ".join(source.names[column] for column in language.numbers) if text_inputs(source) else ""
+            inputs = [make(INPUT, kinds.DOUBLE, ["n", len(language.numbers)], said)]
         for column, name in language.texts.items():
-            missing = f"{missing_text(source, column)!r} is a missing value"
-            inputs.append(make(name, onnx.TensorProto.STRING, ["n"], missing))
-        graph = onnx.helper.make_graph(
-            language.nodes,
-            "obliquerules",
-            inputs,
-            [
-                make(name, double, ["n"]) if place != source.class_position else _class_output(onnx, source, name)
-                for place, name in enumerate(source.output_names())
-            ],
-            language.initializers,
-        )
+            inputs.append(make(name, kinds.STRING, ["n"], f"{missing_text(source, column)!r} is a missing value"))
+        outputs = [make(name, kinds.DOUBLE, ["n"]) for name in names]
+        if source.labels:
+            place = source.n_scores
+            kind = {"text": kinds.STRING, "integer": kinds.INT64, "double": kinds.DOUBLE}[source.label_kind]
+            outputs[place] = make(names[place], kind, ["n"], f"{missing_label(source)!r} for a row that cannot be scored")
+        graph = onnx.helper.make_graph(language.nodes, "obliquerules", inputs, outputs, language.initializers)
         opsets = [onnx.helper.make_opsetid("", OPSET)]
         opsets += [onnx.helper.make_opsetid(ML, ML_OPSET)] if language.texts else []
         model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="obliquerules")
@@ -278,11 +250,19 @@ class OnnxFormat(ExportFormat):
         options.intra_op_num_threads = 1
         session = onnxruntime.InferenceSession(product, options, providers=["CPUExecutionProvider"])
         given = {value.name for value in session.get_inputs()}
-        feeds = {name: values for name, values in _feeds(source, X).items() if name in given}
-        outputs = session.run(list(source.output_names()), feeds)
+        texts, numbers, feeds = text_inputs(source), X.copy(), {}
+        for column in source.with_levels:
+            values = source.values(column, X)
+            if column in texts:
+                missing = missing_text(source, column)
+                feeds[texts[column]] = np.array([missing if text is None else text for text in values], dtype=object)
+            else:
+                numbers[:, column] = [np.nan if level is None else level for level in values]
+        feeds[INPUT] = np.ascontiguousarray(numbers[:, [column for column in range(source.n_columns) if column not in texts]])
+        outputs = session.run(list(source.output_names()), {name: some for name, some in feeds.items() if name in given})
         if (place := source.class_position) is not None:
-            missing = missing_label(source)
-            outputs[place] = source.codes(None if label == missing else label for label in outputs[place].tolist())
+            absent = missing_label(source)
+            outputs[place] = source.codes(None if label == absent else label for label in outputs[place].tolist())
         return np.column_stack(outputs)
 
 
@@ -296,15 +276,15 @@ def text_inputs(source: Source) -> dict[int, str]:
     """
     taken, inputs = {INPUT, *source.with_contributions().output_names()}, {}
     for column in source.with_levels:
-        if source.kind(column) == "text":
-            inputs[column] = _name_beside(source.name(column) or "_", taken)
+        if source.kinds[column] == "text":
+            inputs[column] = _name_beside(source.names[column] or "_", taken)
             taken.add(inputs[column])
     return inputs
 
 
 def missing_text(source: Source, column: int) -> str:
     """Return the text that stands for a missing value: the empty one, if it is not a level."""
-    return _name_beside("", source.column(column).levels or ())
+    return _name_beside("", source.columns[column].levels or ())
 
 
 def _name_beside(name: str, others: Container[Any]) -> str:
@@ -317,38 +297,3 @@ def _name_beside(name: str, others: Container[Any]) -> str:
 def missing_label(source: Source) -> Any:
     """Return what stands for the class of a row that cannot be scored: an empty text, the least whole number, or NaN."""
     return {"text": _name_beside("", source.labels), "integer": LEAST}.get(source.label_kind, math.nan)
-
-
-def _class_output(onnx: Any, source: Source, name: str) -> Any:
-    """Return the output of labels, which says what stands for none."""
-    types = {"text": onnx.TensorProto.STRING, "integer": onnx.TensorProto.INT64, "double": onnx.TensorProto.DOUBLE}
-    said = f"{missing_label(source)!r} for a row that cannot be scored"
-    return onnx.helper.make_tensor_value_info(name, types[source.label_kind], ["n"], said)
-
-
-def _columns_text(source: Source, language: GraphLanguage) -> str:
-    """Return what the columns of X are, if they are not those of the model."""
-    return ", ".join(source.name(column) for column in language.numbers) if text_inputs(source) else ""
-
-
-def _feeds(source: Source, X: Matrix) -> dict[str, Any]:
-    """Return rows as the inputs of the graph."""
-    plain, texts = replace(source, kinds={}), text_inputs(source)
-    feeds: dict[str, Any] = {}
-    for column, name in texts.items():
-        missing = missing_text(source, column)
-        feeds[name] = np.array([missing if text is None else text for text in plain.values(column, X)], dtype=object)
-    numbers = X.copy()
-    for column in source.with_levels:
-        if column not in texts:
-            numbers[:, column] = [np.nan if level is None else level for level in plain.values(column, X)]
-    return feeds | {
-        INPUT: np.ascontiguousarray(numbers[:, [column for column in range(source.n_columns) if column not in texts]])
-    }
-
-
-def _imported(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(f"An export to ONNX needs {name}: pip install 'obliquerules[export]'") from error

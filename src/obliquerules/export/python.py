@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from obliquerules.export.source import Source
 from obliquerules.rules import Rule
 from obliquerules.rules.columns import Level
 
-TEMPLATE = '''\
+SCORE_TEMPLATE = '''\
 """A rule model: score(row), predict(row) and contributions(row) take a mapping from column names to {values}.
 
 A value that is missing is None or NaN. Each returns None for a row that cannot be scored, because {unscorable}.
@@ -39,7 +38,7 @@ def score(row):
     added = contributions(row)
     if added is None:
         return None
-{added_before}    total = {constant}
+{offset_before}    total = {constant}
     for contribution in added:
         total += contribution
     return total
@@ -74,7 +73,7 @@ def scores(row):
     added = contributions(row)
     if added is None:
         return None
-{added_before}    totals = {{
+{offset_before}    totals = {{
 {constants}    }}
     for contribution in added:
         for label, weight in contribution.items():
@@ -102,6 +101,9 @@ def probability(row):
     return {probability}
 '''
 
+TEMPLATES = {"score": SCORE_TEMPLATE, "classes": CLASSES_TEMPLATE}
+# The functions that give scores and what follows from them, in the order of outputs.
+CALLS = {"score": ("score", "predict"), "classes": ("scores", "predict", "probability")}
 
 NUMBER_READER = '''
 def _value(row, name):
@@ -132,67 +134,45 @@ def _days(row, name):
 '''
 
 
-def literal(level: Level) -> str:
-    """Return a level in plain ASCII."""
-    return ascii(level)
+# The functions that read values, by their names, and those for columns without levels by their kind.
+FUNCTIONS = {("_value",): NUMBER_READER, ("_level",): LEVEL_READER, ("_days", "_seconds"): DATE_READERS}
+READER_OF_KIND = {"date": "_days", "duration": "_days", "time": "_seconds"}
 
 
 class PythonLanguage(TextLanguage):
     """Python expressions."""
 
     exp = "math.exp"
+    choice_form = "{1} if {0} else {2}"
+    within_form = "not abs({}) > {}"
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
         """Return the variable that holds the value."""
         return f"x{column}"
 
-    def within(self, column: str, limit: float) -> str:
-        """Return a comparison, which is true for NaN."""
-        return f"not abs({column}) > {self.number(limit)}"
-
-    def scorable(self, source: Source) -> str | None:
+    def usable_inputs(self, source: Source) -> list[str]:
         """Return a test of all numbers at once."""
-        inputs = "".join(f"{self.column(source, column)}, " for column in source.summed)
-        tests = [f"all({self.within('value', source.largest_input)} for value in ({inputs.rstrip()}))"] if inputs else []
-        tests += [self.usable_given(source, column) for column in source.given]
-        return self.both(tests) if tests else None
+        inputs = "".join(f"x{column}, " for column in source.summed)
+        return [f"all({self.within('value', source.largest_input)} for value in ({inputs.rstrip()}))"] if inputs else []
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
         """Return a comparison: NaN differs from itself, and a level that is missing is None."""
         value = self.column(source, column)
-        if source.column(column).levels is not None:
+        if source.columns[column].levels is not None:
             return f"{value} is not None" if negated else f"{value} is None"
         return f"{value} == {value}" if negated else f"{value} != {value}"
 
     def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
         """Return a comparison; None is among the levels that the value must not be."""
-        value = self.column(source, column)
+        value, listed = self.column(source, column), ", ".join(map(ascii, levels))
         if len(levels) == 1 and not negated:
-            return f"{value} == {literal(levels[0])}"
-        listed = ", ".join(map(literal, levels))
+            return f"{value} == {listed}"
         return f"{value} not in (None, {listed})" if negated else f"{value} in ({listed})"
-
-    def both(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
-        return " and ".join(conditions)
-
-    def either(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
-        return f"({' or '.join(conditions)})"
-
-    def only(self, condition: str, amount: str) -> str:
-        """Return a conditional expression."""
-        return f"{amount} if {condition} else 0.0"
-
-    def bounded(self, value: str, low: float, high: float) -> str:
-        """Return the bounded number, by min and max."""
-        least = value if low == -math.inf else f"max({value}, {low})"
-        return least if high == math.inf else f"min({least}, {high})"
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
         """Return a conditional expression, which looks at one score after the other."""
-        tests = [f"{literal(label)} if {score} >= {highest} else" for label, score in zip(labels, scores, strict=True)]
-        return " ".join([*tests[:-1], literal(labels[-1])])
+        tests = [f"{label!a} if {score} >= {highest} else" for label, score in zip(labels, scores, strict=True)]
+        return " ".join([*tests[:-1], ascii(labels[-1])])
 
 
 @dataclass(frozen=True)
@@ -204,26 +184,32 @@ class PythonFormat(ExportFormat):
     def write(self, source: Source) -> str:
         """Return the text of the module."""
         source.check_distinct(source.names)
-        language, given = PythonLanguage(), _readers(source)
+        language = PythonLanguage()
+        readers = {column: READER_OF_KIND.get(source.columns[column].kind, "_value") for column in source.used}
+        readers |= {column: "_level" for column in source.with_levels if column in readers}
+        read = {column: f"    x{column} = {reader}(row, {source.names[column]!r})\n" for column, reader in readers.items()}
+        functions = [text for names, text in FUNCTIONS.items() if set(names) & set(readers.values())]
         scorable = language.scorable(source)
-        refusal = "" if scorable is None else f"    if not {_in_brackets(scorable)}:\n        return None\n"
-        read = {column: f"    x{column} = {reader}(row, {source.name(column)!r})\n" for column, reader in given.items()}
-        besides = "".join(read[column] for column in source.given)
-        lines = [f"        {_contribution(language, source, rule)},\n" for rule in source.ensemble]
-        temporal = bool({"_days", "_seconds"} & set(given.values()))
-        adds = bool(source.given) and not source.has_exposure
-        template = CLASSES_TEMPLATE if source.has_many_classes else TEMPLATE
-        return template.format(
-            values="levels, dates and numbers" if set(given.values()) - {"_value"} else "numbers",
-            imports="import datetime\nimport math" if temporal else "import math",
-            rules="\n# ".join(comment_lines(source)),
-            readers="\n".join(_functions(set(given.values()))),
+        brackets = "({})" if " and " in str(scorable) else "{}"
+        refusal = "" if scorable is None else f"    if not {brackets.format(scorable)}:\n        return None\n"
+        write_rule = _contribution if source.task == "score" else _mapping
+        lines = [f"        {write_rule(language, source, rule)},\n" for rule in source.ensemble]
+        offset = "".join(read[column] for column in source.offsets)
+        write_scores = _score_parts if source.task == "score" else _class_parts
+        return TEMPLATES[source.task].format(
+            values="levels, dates and numbers" if set(readers.values()) - {"_value"} else "numbers",
+            imports="import datetime\nimport math" if DATE_READERS in functions else "import math",
+            # In plain ASCII, which is safe inside comments.
+            rules="\n# ".join(ascii(line)[1:-1] for line in source.ensemble.to_text().split("\n")),
+            readers="\n".join(functions or [NUMBER_READER]),
             unscorable=unscorable(source, language.number),
             columns="".join(read.values()) + refusal,
             contributions="\n" + "".join(lines) + "    " if lines else "",
-            offset=", the offset" if adds else "",
-            added_before=besides if adds else "",
-            **(_of_classes(language, source) if source.has_many_classes else _of_score(language, source, besides)),
+            offset="" if source.has_exposure or not offset else ", the offset",
+            offset_before="" if source.has_exposure else offset,
+            exposure=offset if source.has_exposure else "",
+            times=" and the exposure" if source.has_exposure else "",
+            **write_scores(language, source),
         )
 
     def engine(self) -> tuple[str, str]:
@@ -232,98 +218,53 @@ class PythonFormat(ExportFormat):
 
     def comparable(self, source: Source, X: Matrix) -> Matrix:
         """Return rows with each value as Python has it."""
-        return replace(source, kinds={}).held(X)
+        return source.held(X)
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Execute the module in a namespace of its own and call its functions."""
         functions: dict[str, Any] = {}
         exec(compile(product, "<exported model>", "exec"), functions)
-        computed, names = [], source.names
-        columns = [replace(source, kinds={}).values(column, X) for column in range(source.n_columns)]
+        columns = [source.values(column, X) for column in range(source.n_columns)]
+        computed: list[list[Any]] = []
         for values in zip(*columns, strict=True) if columns else [()] * len(X):
-            row = dict(zip(names, values, strict=True))
-            computed.append(
-                _class_outputs(functions, source, row) if source.has_many_classes else _outputs(functions, source, row)
-            )
-        return np.array(computed, dtype=np.float64).reshape(len(X), len(source.output_names()))
-
-
-def _in_brackets(condition: str) -> str:
-    """Return a condition that can be negated."""
-    return f"({condition})" if " and " in condition else condition
+            row = dict(zip(source.names, values, strict=True))
+            found = {name: functions[name](row) for name in (*CALLS[source.task], "contributions")}
+            if all(one is None for one in found.values()):
+                computed.append([None] * len(source.output_names()))
+                continue
+            # With many classes, scores and what a rule adds are mappings from labels.
+            added = found.pop("contributions") or []
+            each = [*found.values(), *(added if source.contributions else [])]
+            computed.append([number for one in each for number in (one.values() if isinstance(one, dict) else [one])])
+        return np.array(source.with_codes(computed), dtype=np.float64).reshape(len(X), len(source.output_names()))
 
 
 def _contribution(language: PythonLanguage, source: Source, rule: Rule) -> str:
-    """Return what a rule adds to the score or, with many classes, a mapping from those that it speaks for."""
-    if not source.has_many_classes:
-        return language.contributions(source, rule)[0]
+    """Return what a rule adds to the score."""
+    return language.contributions(source, rule)[0]
+
+
+def _mapping(language: PythonLanguage, source: Source, rule: Rule) -> str:
+    """Return a mapping from the classes for which a rule has a weight to what it adds to their scores."""
     holds = language.condition(source, rule)
-    numbers = {source.labels[output]: rule.weights[output] for output in rule.classes_with_weight}
-    if rule.factor is None:
-        amounts = {label: language.number(weight) for label, weight in numbers.items()}
-    else:
-        factor = language.factor(source, rule.factor)
-        amounts = {label: language.product(weight, factor) for label, weight in numbers.items()}
+    factor = None if rule.factor is None else language.factor(source, rule.factor)
+    weights = {source.labels[output]: rule.weights[output] for output in rule.classes_with_weight}
+    amounts = [language.number(weight) if factor is None else language.product(weight, factor) for weight in weights.values()]
     mapping, zeros = (
-        "{" + ", ".join(f"{literal(label)}: {text}" for label, text in one.items()) + "}"
-        for one in (amounts, dict.fromkeys(amounts, language.number(0.0)))
+        "{" + ", ".join(f"{label!a}: {text}" for label, text in zip(weights, texts, strict=True)) + "}"
+        for texts in (amounts, ["0.0"] * len(weights))
     )
     return mapping if holds is None else f"{mapping} if {holds} else {zeros}"
 
 
-def _of_score(language: PythonLanguage, source: Source, besides: str) -> dict[str, str]:
+def _score_parts(language: PythonLanguage, source: Source) -> dict[str, str]:
     """Return what a module of one score has."""
-    return {
-        "constant": language.starts(source)[0],
-        "exposure": besides if source.has_exposure else "",
-        "times": " and the exposure" if source.has_exposure else "",
-        "prediction": language.prediction(source, "f"),
-    }
+    return {"constant": language.starts(source)[0], "prediction": language.answers(source, ["f"])[0]}
 
 
-def _of_classes(language: PythonLanguage, source: Source) -> dict[str, str]:
+def _class_parts(language: PythonLanguage, source: Source) -> dict[str, str]:
     """Return what a module of many classes has."""
-    scores = [f"f[{output}]" for output in range(source.n_scores)]
-    pairs = zip(map(literal, source.labels), language.starts(source), strict=True)
-    return {
-        "constants": "".join(f"        {label}: {constant},\n" for label, constant in pairs),
-        "label": language.first_label(source.labels, scores, "highest"),
-        "probability": language.probability(source, scores, "highest"),
-    }
-
-
-def _outputs(functions: dict[str, Any], source: Source, row: dict[str, Any]) -> list[Any]:
-    outputs = [functions["score"](row), functions["predict"](row)]
-    return outputs + (functions["contributions"](row) or [None] * len(source.ensemble)) if source.contributions else outputs
-
-
-def _class_outputs(functions: dict[str, Any], source: Source, row: dict[str, Any]) -> list[Any]:
-    scores, added = functions["scores"](row), functions["contributions"](row)
-    if scores is None:
-        return [None] * len(source.output_names())
-    outputs = [*scores.values(), *source.codes([functions["predict"](row)]).tolist(), functions["probability"](row)]
-    return outputs + [amount for rule in added if source.contributions for amount in rule.values()]
-
-
-def _readers(source: Source) -> dict[int, str]:
-    """Return the function that reads each column that rules use."""
-    by_kind = {"date": "_days", "duration": "_days", "time": "_seconds"}
-    return {
-        index: by_kind.get(column.kind, "_value") if (column := source.column(index)).levels is None else "_level"
-        for index in source.columns
-    }
-
-
-def _functions(used: set[str]) -> Iterator[str]:
-    """Yield the texts of the functions that read values, as far as they are used."""
-    if "_value" in used or not used:
-        yield NUMBER_READER
-    if "_level" in used:
-        yield LEVEL_READER
-    if used & {"_days", "_seconds"}:
-        yield DATE_READERS
-
-
-def comment_lines(source: Source) -> list[str]:
-    """Return the printed rules in plain ASCII, safe inside comments."""
-    return [ascii(line)[1:-1] for line in source.ensemble.to_text().split("\n")]
+    label, probability = language.answers(source, [f"f[{output}]" for output in range(source.n_scores)], "highest")
+    starts = zip(source.labels, language.starts(source), strict=True)
+    constants = "".join(f"        {name!a}: {constant},\n" for name, constant in starts)
+    return {"constants": constants, "label": label, "probability": probability}

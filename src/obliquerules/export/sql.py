@@ -19,37 +19,25 @@ from obliquerules.export.verification import ExportError
 # An output must not have the name of a column of the table, whose columns are not known here. So the innermost query refers to
 # each output without saying where it comes from: if the table has a column of that name, too, the reference is ambiguous, and
 # the database refuses the query.
+SCORED = """\
+{pad}SELECT data.*,
+{pad}  {score} AS {score_name}
+{pad}FROM (
+{pad}  SELECT data.*
+{pad}  {table}
+{pad}  JOIN (SELECT {zeros}) AS outputs ON 0 IN ({names})
+{pad}) AS data"""
+# The first score says whether a row can be scored, so that this stands in the query once.
+OTHERS = """\
+  SELECT data.*{columns}
+  FROM (
+{inner}
+  ) AS data"""
 QUERY = """\
-SELECT data.*,
-  {prediction} AS {prediction_name}{rules}
+SELECT data.*{columns}
 FROM (
-  SELECT data.*,
-    {score} AS {score_name}
-  FROM (
-    SELECT data.*
-    {table}
-    JOIN (SELECT {zeros}) AS outputs ON 0 IN ({names})
-  ) AS data
-) AS data
-"""
-# With many classes, the first score says whether a row can be scored, so that this stands in the query once.
-CLASSES_QUERY = """\
-SELECT data.*,
-  {label} AS {label_name},
-  {where} {probability} END AS {probability_name}{rules}
-FROM (
-  SELECT data.*{others}
-  FROM (
-    SELECT data.*,
-      {score} AS {score_name}
-    FROM (
-      SELECT data.*
-      {table}
-      JOIN (SELECT {zeros}) AS outputs ON 0 IN ({names})
-    ) AS data{fence}
-  ) AS data{fence}
-) AS data{last_fence}
-"""
+{inner}
+) AS data"""
 # A row that cannot be scored has no score.
 SCORE = """\
 CASE
@@ -93,6 +81,7 @@ class SqlFormat(ExportFormat):
     """
 
     name = "sql"
+    has_typed_columns = True
     dialect: str = "duckdb"
     table: str | Sequence[str] = "data"
     prefix: str = ""
@@ -113,20 +102,20 @@ class SqlFormat(ExportFormat):
     @property
     def _parts(self) -> tuple[Any, ...]:
         """The names of catalogue, schema and table; none if they cannot be told."""
-        if isinstance(self.table, str):
-            whole = re.fullmatch(rf"({NAME})(\.({NAME}))*", self.table)
-            return tuple(map(_unquoted, re.findall(NAME, self.table))) if whole else ()
-        return tuple(self.table) if isinstance(self.table, Sequence) and not isinstance(self.table, bytes) else ()
+        if not isinstance(self.table, str):
+            return tuple(self.table) if isinstance(self.table, Sequence) and not isinstance(self.table, bytes) else ()
+        names = re.findall(NAME, self.table) if re.fullmatch(rf"({NAME})(\.({NAME}))*", self.table) else []
+        return tuple(name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names)
 
     @property
     def _language(self) -> Dialect:
         return DIALECTS[self.dialect]
 
-    def _source_table(self) -> str:
+    def _from_table(self) -> str:
         return f"FROM {'.'.join(map(self._language.quote, self._parts))} AS data"
 
-    def apart(self, source: Source) -> SqlFormat:
-        """Return the target with a prefix that makes output names differ from column names."""
+    def with_free_names(self, source: Source) -> SqlFormat:
+        """Return the format with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 
     def write(self, source: Source) -> str:
@@ -137,38 +126,41 @@ class SqlFormat(ExportFormat):
         names = [language.quote(name) for name in source.output_names(self.prefix)]
         contributions = [term for rule in source.ensemble for term in language.contributions(source, rule)]
         scores, scorable = language.scores(source, contributions), language.scorable(source)
-        wanted = zip(contributions if source.contributions else [], names[source.link_position + 1 :], strict=True)
         where = f"CASE WHEN data.{names[0]} IS NOT NULL THEN"
-        parts = {
-            "score": scores[0] if scorable is None else SCORE.format(scorable=scorable, score=scores[0]),
-            "score_name": names[0],
-            "rules": "".join(f",\n  {where} {text} END AS {name}" for text, name in wanted),
-            "table": self._source_table(),
-            "zeros": ", ".join(f"0 AS {name}" for name in names),
-            "names": ", ".join(names),
-        }
-        if not source.has_many_classes:
-            prediction = language.prediction(source, f"data.{names[0]}")
-            return QUERY.format(prediction=prediction, prediction_name=names[1], **parts)
-        named = [f"data.{name}" for name in names[: source.n_scores]]
-        highest, others = language.highest(named), zip(scores[1:], names[1:], strict=False)
-        return CLASSES_QUERY.format(
-            label=language.first_label(source.labels, named, highest),
-            label_name=names[source.n_scores],
-            probability=language.probability(source, named, highest),
-            probability_name=names[source.link_position],
-            where=where,
-            others="".join(f",\n    {where} {text}\n    END AS {name}" for text, name in others),
-            fence=language.fence and f"\n  {language.fence}",
-            last_fence=language.last_fence and f"\n{language.last_fence}",
-            **parts,
+        query = SCORED.format(
+            pad="    " if len(scores) > 1 else "  ",
+            score=scores[0] if scorable is None else SCORE.format(scorable=scorable, score=scores[0]),
+            score_name=names[0],
+            table=self._from_table(),
+            zeros=", ".join(f"0 AS {name}" for name in names),
+            names=", ".join(names),
         )
+        fence, last_fence = "", ""
+        if len(scores) > 1:
+            fence, last_fence = language.fence and f"\n  {language.fence}", language.last_fence and f"\n{language.last_fence}"
+            others = zip(scores[1:], names[1 : source.n_scores], strict=True)
+            columns = "".join(f",\n    {where} {text}\n    END AS {name}" for text, name in others)
+            query = OTHERS.format(columns=columns, inner=query + fence) + fence
+        answers = language.answers(source, [f"data.{name}" for name in names[: source.n_scores]])
+        # The class is null where scores are; a probability might not be.
+        said = [*answers[:-1], answers[-1] if len(scores) == 1 else f"{where} {answers[-1]} END"]
+        said += [f"{where} {text} END" for text in contributions if source.contributions]
+        columns = "".join(f",\n  {text} AS {name}" for text, name in zip(said, names[source.n_scores :], strict=True))
+        return QUERY.format(columns=columns, inner=query) + f"{last_fence}\n"
 
     # ---- verification ----
 
     def export(self, source: Source, X: Matrix) -> Export:
         """Write the query for the columns that the table has, and verify that it computes the same as the model."""
-        return super().export(replace(source, kinds=dict(source.kinds) | self._found_kinds(source) | dict(self.types or {})), X)
+        return super().export(self._typed(source, self._found_kinds(source) | dict(self.types or {})), X)
+
+    def _typed(self, source: Source, types: dict[str, str]) -> Source:
+        """Return the source with what is known about columns of the table; durations are numbers where there are none."""
+        typed = Source(source.model, source.contributions, source.types | types)
+        if self._language.has_durations or "duration" not in typed.kinds:
+            return typed
+        numbers = {name: "double" for name, kind in zip(typed.names, typed.kinds, strict=True) if kind == "duration"}
+        return Source(source.model, source.contributions, typed.types | numbers)
 
     def _found_kinds(self, source: Source) -> dict[str, str]:
         """Return the kinds of the columns of the table, if it is found on the connection."""
@@ -178,11 +170,17 @@ class SqlFormat(ExportFormat):
             types = self._language.column_types(cursor, self._parts)
         if not self._language.case_sensitive:
             types = {name: types[held] for name in source.names for held in types if held.casefold() == name.casefold()}
-        for name in source.used_names if types else ():
+        for column in source.used if types else ():
+            name, known = source.names[column], source.columns[column]
             if name not in types:
                 raise ValueError(f"The table {'.'.join(self._parts)} has no column {name!r}, which rules use.")
-        for column in source.columns:
-            _check_type(source, column, types.get(source.name(column), ""))
+            if source.kinds[column] == "text" and kind_of_type(types[name]) not in (None, "text"):
+                raise ValueError(f"The column {name!r} of the table is of type {types[name]}, but held text in fit.")
+            if known.kind in ("date", "time") and re.search(r"with time zone|timestamp_?tz", types[name].lower()):
+                raise ValueError(
+                    f"The times of column {name!r} of the table have a zone: export for a view that has them in universal time "
+                    "without one."
+                )
         return {name: kind for name, held in types.items() if (kind := kind_of_type(held)) is not None}
 
     def engine(self) -> tuple[str, str]:
@@ -203,16 +201,7 @@ class SqlFormat(ExportFormat):
 
     def comparable(self, source: Source, X: Matrix) -> Matrix:
         """Return rows with each value as its column can hold it."""
-        return self._stored(source).held(X)
-
-    def _stored(self, source: Source) -> Source:
-        """Return the source with durations as numbers where the database has no durations."""
-        numbers = {
-            source.name(column): "double"
-            for column in range(source.n_columns)
-            if source.kind(column) == "duration" and not self._language.has_durations
-        }
-        return replace(source, kinds=dict(source.kinds) | numbers)
+        return self._typed(source, {}).held(X)
 
     def expected(self, source: Source, X: Matrix) -> Matrix:
         """Return what the query must give for each row."""
@@ -220,42 +209,20 @@ class SqlFormat(ExportFormat):
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Insert the rows into a temporary table and run the query on it."""
-        query = product.replace(self._source_table(), f"FROM {TEMPORARY} AS data")
+        language, held = self._language, self._typed(source, {})
+        query = product.replace(self._from_table(), f"FROM {TEMPORARY} AS data")
+        outputs = source.output_names(self.prefix)
+        position, wanted = source.position_name(outputs), ", ".join(f"product.{language.quote(name)}" for name in outputs)
+        layout = language.layout(source)
+        types = ["INTEGER", *[language.type_of(held.kinds[column]) for column in layout]]
+        names = [position, *[language.quote(source.names[column]) for column in layout]]
+        columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
         try:
             with self._borrowed() as cursor:
-                rows = self._fetched(cursor, query, source, X)
+                cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({columns})")
+                language.fill(cursor, types, [list(range(len(X))), *[held.values(column, X) for column in layout]])
+                cursor.execute(f"SELECT {wanted} FROM (\n{query}) AS product ORDER BY product.{position}")
+                rows = list(map(fields, cursor.fetchall()))
         except Exception as error:  # each driver has its own exceptions
             raise ExportError(f"{self._language.title} refused the export: {error}") from error
-        if (place := source.class_position) is not None:
-            codes = source.codes(row[place] for row in rows)
-            rows = [(*row[:place], code, *row[place + 1 :]) for row, code in zip(rows, codes, strict=True)]
-        return np.array(rows, dtype=np.float64)
-
-    def _fetched(self, cursor: Any, query: str, source: Source, X: Matrix) -> list[Any]:
-        language, position = self._language, source.position_name(source.output_names(self.prefix))
-        layout, held = language.layout(source), self._stored(source)
-        kinds = [held.kind(column) for column in layout]
-        names = [position, *[language.quote(source.name(column)) for column in layout]]
-        types = ["INTEGER", *map(language.type_of, kinds)]
-        columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
-        cursor.execute(f"CREATE TEMPORARY TABLE {TEMPORARY} ({columns})")
-        language.fill(cursor, types, [list(range(len(X))), *[held.values(column, X) for column in layout]])
-        outputs = ", ".join(f"product.{language.quote(name)}" for name in source.output_names(self.prefix))
-        cursor.execute(f"SELECT {outputs} FROM (\n{query}) AS product ORDER BY product.{position}")
-        return list(map(fields, cursor.fetchall()))
-
-
-def _check_type(source: Source, column: int, held: str) -> None:
-    """Raise if the column of a table cannot be compared with what the model says of it."""
-    kind = kind_of_type(held)
-    if source.kind(column) == "text" and kind not in (None, "text"):
-        raise ValueError(f"The column {source.name(column)!r} of the table is of type {held}, but held text in fit.")
-    if source.column(column).kind in ("date", "time") and re.search(r"with time zone|timestamp_?tz", held.lower()):
-        raise ValueError(
-            f"The times of column {source.name(column)!r} of the table have a zone: export for a view that has them in "
-            "universal time without one."
-        )
-
-
-def _unquoted(name: str) -> str:
-    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+        return np.array(source.with_codes(rows), dtype=np.float64)

@@ -87,6 +87,9 @@ class Dialect(TextLanguage):
     title: ClassVar[str]
     exp = "EXP"
     largest = "GREATEST"
+    conjunction = " AND "
+    disjunction = " OR "
+    choice_form = "CASE WHEN {0} THEN {1} ELSE {2} END"
     double: ClassVar[str] = "DOUBLE PRECISION"
     case_sensitive: ClassVar[bool] = False
     most_columns: ClassVar[int] = 1500
@@ -116,9 +119,9 @@ class Dialect(TextLanguage):
     def layout(self, source: Source) -> tuple[int, ...]:
         """Return the columns of the temporary table: all of the model or, if they are too many, those that rules use."""
         columns = source.layout(ignore_case=not self.case_sensitive)
-        used = set(source.columns)
-        held = tuple(column for column in columns if column in used or self.holds(source.name(column)))
-        return held if len(held) < self.most_columns else source.columns
+        used = set(source.used)
+        held = tuple(column for column in columns if column in used or self.holds(source.names[column]))
+        return held if len(held) < self.most_columns else source.used
 
     def quoted(self, name: str) -> str:
         """Return a valid name in quotes."""
@@ -131,11 +134,11 @@ class Dialect(TextLanguage):
 
     def plain(self, source: Source, column: int) -> str:
         """Return a column of the table as it is."""
-        return f"data.{self.quote(source.name(column))}"
+        return f"data.{self.quote(source.names[column])}"
 
     def stored(self, source: Source, column: int) -> str | None:
         """Return what a column of the table holds; None if it is some kind of number."""
-        kind = source.kind(column)
+        kind = source.kinds[column]
         return None if kind == "duration" and not self.has_durations else kind
 
     def column(self, source: Source, column: int) -> str:
@@ -144,7 +147,7 @@ class Dialect(TextLanguage):
         if stored not in TEMPORAL:
             return self.as_number(self.plain(source, column), stored)
         seconds = self.seconds.format(self.plain(source, column))
-        return seconds if source.column(column).kind == "time" else f"({seconds} / {self.number(DAY)})"
+        return seconds if source.columns[column].kind == "time" else f"({seconds} / {self.number(DAY)})"
 
     def as_number(self, column: str, kind: str | None) -> str:
         """Return a column of a certain kind, or of a kind that is not known, as a number."""
@@ -161,21 +164,20 @@ class Dialect(TextLanguage):
     def scorable(self, source: Source) -> str | None:
         """Return whether a row can be scored, with each number on its own line; None if every row can."""
         whole = ("boolean", "integer", *TEMPORAL) if source.largest_input > LARGEST_WHOLE else TEMPORAL
-        numbers = [column for column in source.summed if self.stored(source, column) not in whole]
-        tests = [self.usable(source, column) for column in numbers]
-        tests += [self.usable_given(source, column) for column in source.given]
+        tests = [self.usable(source, column) for column in source.summed if self.stored(source, column) not in whole]
+        tests += [self.usable_offset(source, column) for column in source.offsets]
         return "\n        AND ".join(tests) or None
 
-    def usable_given(self, source: Source, column: int) -> str:
+    def usable_offset(self, source: Source, column: int) -> str:
         """Return whether an exposure or an offset can be computed with; null if it is."""
-        value, limit = self.column(source, column), source.largest_given
+        value, limit = self.column(source, column), source.largest_offset
         return self.positive(value, limit) if source.has_exposure else self.within(value, limit)
 
     # ---- missing values, levels and dates
 
     def may_be_nan(self, source: Source, column: int) -> bool:
         """Say whether a column may hold NaN."""
-        numbers = source.column(column).levels is None and self.stored(source, column) in (None, "double")
+        numbers = source.columns[column].levels is None and self.stored(source, column) in (None, "double")
         return numbers and self.nan_as_null is not None
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
@@ -223,7 +225,7 @@ class Dialect(TextLanguage):
     def _dated(self, source: Source, column: int, proposition: Proposition) -> str | None:
         """Return a comparison of a column with a date, time or duration; None if that is not what the condition says."""
         stored, weight = self.stored(source, column), proposition.weights[0]
-        kind = source.column(column).kind
+        kind = source.columns[column].kind
         bound = threshold_moment(kind, weight, proposition.threshold) if stored in TEMPORAL else None
         if bound is None:
             return None
@@ -252,22 +254,6 @@ class Dialect(TextLanguage):
     def time_literal(self, text: str) -> str:
         """Return a time."""
         return f"TIMESTAMP '{text}'"
-
-    def both(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
-        return " AND ".join(conditions)
-
-    def either(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
-        return f"({' OR '.join(conditions)})"
-
-    def choice(self, condition: str, weight: float) -> str:
-        """Return the weight, of the type of a double, where the condition holds."""
-        return self.only(condition, self.constant(weight))
-
-    def only(self, condition: str, amount: str) -> str:
-        """Return a CASE expression."""
-        return f"CASE WHEN {condition} THEN {amount} ELSE {self.number(0.0)} END"
 
     def score(self, start: str, contributions: Sequence[str]) -> str:
         """Return the sum, with each rule on its own line."""
@@ -455,7 +441,7 @@ class SQLite(Dialect):
         if self.stored(source, column) != "time":
             return super().column(source, column)
         seconds = f"({self.microseconds.format(self.plain(source, column))} / 1000000.0)"
-        return seconds if source.column(column).kind == "time" else f"({seconds} / {self.number(DAY)})"
+        return seconds if source.columns[column].kind == "time" else f"({seconds} / {self.number(DAY)})"
 
     def number(self, value: float) -> str:
         """Return a number in a form that all versions read exactly: older ones may misread the last digit of a decimal.
@@ -567,6 +553,10 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         """Return a number cast to a double; without the cast it would be NUMERIC."""
         return f"{self.number(value)}::float8"
 
+    def choice(self, condition: str, weight: float) -> str:
+        """Return the weight, cast to a double, where the condition holds."""
+        return self.only(condition, self.constant(weight))
+
     def as_number(self, column: str, kind: str | None) -> str:
         """Return the column, cast to a double; a boolean becomes an integer first."""
         return f"{column}::int::float8" if kind == "boolean" else f"{column}::float8"
@@ -583,30 +573,30 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         usable = f"abs({value}) BETWEEN {self.number(least)} AND {self.number(source.largest_input)}"
         return self.either([self.missing(source, column), f"{value} = 0", usable])
 
-    def usable_given(self, source: Source, column: int) -> str:
+    def usable_offset(self, source: Source, column: int) -> str:
         """Return the same of an exposure or an offset, which no weight multiplies, but an exposure the prediction."""
         least, value = self._least_exposure(source), self.column(source, column)
         if least == 0.0:
-            return super().usable_given(source, column)
-        return f"{value} BETWEEN {self.number(least)} AND {self.number(source.largest_given)}"
+            return super().usable_offset(source, column)
+        return f"{value} BETWEEN {self.number(least)} AND {self.number(source.largest_offset)}"
 
     def _least_exposure(self, source: Source) -> float:
         """Return the size that an exposure must have, so that no prediction can vanish."""
-        if not source.has_exposure or source.kind(source.given[0]) in ("boolean", "integer"):
+        if not source.has_exposure or source.kinds[source.offsets[0]] in ("boolean", "integer"):
             return 0.0
         return max(SMALLEST_INPUT, 2.0 * smallest_factor(math.exp(-min(source.largest_score, LARGEST_EXPONENT))))
 
-    def contributions(self, source: Source, rule: Rule) -> list[str]:
+    def contributions(self, source: Source, rule: Rule, name: str | None = None) -> list[str]:
         """Return what a rule adds; raise if its product with a factor may vanish whatever the input is."""
         for output in rule.classes_with_weight:
             if rule.factor is not None and _may_vanish(rule.weights[output], rule.factor):
-                name, weight = source.name(rule.factor.column), rule.weights[output]
+                name, weight = source.names[rule.factor.column], rule.weights[output]
                 raise ValueError(f"The weight {weight!r} of {name!r} makes products that are too small for PostgreSQL.")
-        return super().contributions(source, rule)
+        return super().contributions(source, rule, name)
 
     def _least(self, source: Source, column: int) -> float:
         """Return the size that an input must have, unless it is 0: zero if no product with it can vanish."""
-        if source.kind(column) in ("boolean", "integer", *TEMPORAL):
+        if source.kinds[column] in ("boolean", "integer", *TEMPORAL):
             return 0.0
         weights = [
             abs(weight)
@@ -625,7 +615,7 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         for column in source.summed:
             scored &= (X[:, column] == 0.0) | ~(np.abs(X[:, column]) < self._least(source, column))
         if source.has_exposure:
-            scored &= ~(X[:, source.given[0]] < self._least_exposure(source))
+            scored &= ~(X[:, source.offsets[0]] < self._least_exposure(source))
         return scored
 
     def array(self, values: list[Any]) -> str:
@@ -732,7 +722,7 @@ class TSQL(RemoteDialect):
     def level_column(self, source: Source, column: int) -> str:
         """Return a column, for text in an order that tells upper from lower case, which the usual one does not."""
         plain = super().level_column(source, column)
-        return f"{plain} COLLATE Latin1_General_BIN2" if source.kind(column) == "text" else plain
+        return f"{plain} COLLATE Latin1_General_BIN2" if source.kinds[column] == "text" else plain
 
     def text_literal(self, text: str) -> str:
         """Return a text in quotes, of any characters."""

@@ -12,7 +12,7 @@ import numpy as np
 from obliquerules.arrays import Matrix
 from obliquerules.export.source import LARGEST, Source
 from obliquerules.export.table_values import shown
-from obliquerules.rules import Factor, Rule
+from obliquerules.rules import Rule
 from obliquerules.rules.columns import UNSEEN
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
@@ -88,37 +88,39 @@ def telling_rows(source: Source) -> Matrix:
     missing ones.
     """
     generator = np.random.default_rng(0)
-    rows = [np.zeros(source.n_columns)]
-    for column in source.with_levels:
-        rows[0][column] = _first_value(source, column)
+    # A column without any level has the code of one that was never seen.
+    start = np.array([UNSEEN if column.levels == () else 0.0 for column in source.columns])
+    unusual = {
+        index: list(EXTREMES) if levels is None else [math.nan, UNSEEN, *map(float, range(len(levels)))]
+        for index, levels in ((index, source.columns[index].levels) for index in (*source.used, *source.with_levels))
+    }
+    rows = [start]
     for rule in source.ensemble:
-        rows += _rows_about(rule, rows[0], source, generator)
+        rows += _rows_about(rule, start, source, generator)
     for column in source.ensemble.used_columns:
-        for value in _unusual(source, column)[:MOST_LEVELS]:
+        for value in unusual[column][:MOST_LEVELS]:
             row = rows[generator.integers(len(rows))].copy()
             row[column] = value
             rows.append(row)
-    for _ in range(N_MIXED if source.columns else 0):
+    for _ in range(N_MIXED if source.used else 0):
         row = rows[generator.integers(len(rows))].copy()
-        rows.append(_mixed(row, source, generator))
+        rows.append(_mixed(row, source, unusual, generator))
     made = np.array(rows).reshape(len(rows), source.n_columns)
-    return _with_given(made, source, generator) if source.given else made
-
-
-def _with_given(rows: Matrix, source: Source, generator: np.random.Generator) -> Matrix:
-    """Return rows with exposures or offsets, and a few more with each extreme one."""
-    rows[:, source.n_features :] = drawn_given(source, len(rows), generator)
-    values = [*EXTREMES, *_neighbours(source.largest_given)]
-    more = rows[generator.integers(len(rows), size=len(values) * len(source.given))]
-    more[:, source.n_features :] = drawn_given(source, len(more), generator, share=0.0)
-    for place, (column, value) in enumerate((column, value) for column in source.given for value in values):
+    if not source.offsets:
+        return made
+    # Exposures or offsets, and a few more rows with each extreme one.
+    made[:, source.n_features :] = drawn_offsets(source, len(made), generator)
+    values = [*EXTREMES, *_neighbours(source.largest_offset)]
+    more = made[generator.integers(len(made), size=len(values) * len(source.offsets))]
+    more[:, source.n_features :] = drawn_offsets(source, len(more), generator, share=0.0)
+    for place, (column, value) in enumerate((column, value) for column in source.offsets for value in values):
         more[place, column] = value
-    return np.vstack([rows, more])
+    return np.vstack([made, more])
 
 
-def drawn_given(source: Source, n_rows: int, generator: np.random.Generator, share: float = 0.2) -> Matrix:
+def drawn_offsets(source: Source, n_rows: int, generator: np.random.Generator, share: float = 0.2) -> Matrix:
     """Return exposures or offsets for rows: ordinary ones but for a share, of which three in four can be computed with."""
-    size, limit = (n_rows, len(source.given)), source.largest_given
+    size, limit = (n_rows, len(source.offsets)), source.largest_offset
     numbers = generator.normal(size=size)
     numbers = np.exp(numbers) if source.has_exposure else numbers
     extremes = np.array([*EXTREMES, limit])
@@ -127,23 +129,12 @@ def drawn_given(source: Source, n_rows: int, generator: np.random.Generator, sha
     return np.where(generator.random(size) < share, unusual, numbers)
 
 
-def _first_value(source: Source, column: int) -> float:
-    """Return zero or, for a column without any level, the code of one that was never seen."""
-    return UNSEEN if source.column(column).levels == () else 0.0
-
-
-def _unusual(source: Source, column: int) -> list[float]:
-    """Return extreme numbers, or the codes of all levels, and a missing value."""
-    levels = source.column(column).levels
-    return list(EXTREMES) if levels is None else [math.nan, UNSEEN, *map(float, range(len(levels)))]
-
-
-def _mixed(row: Matrix, source: Source, generator: np.random.Generator) -> Matrix:
+def _mixed(row: Matrix, source: Source, unusual: dict[int, list[float]], generator: np.random.Generator) -> Matrix:
     """Return a row with unusual values in half of its columns, all of which can be computed with where rules use them."""
     changed, extremes = generator.random(source.n_columns) < 0.5, np.array(EXTREMES)
     mixed = np.where(changed, generator.choice(extremes, size=source.n_columns), row)
     for column in source.with_levels:
-        mixed[column] = generator.choice(_unusual(source, column)) if changed[column] else row[column]
+        mixed[column] = generator.choice(unusual[column]) if changed[column] else row[column]
     used = list(source.ensemble.used_columns)
     possible = extremes[~(np.abs(extremes) > source.largest_input)]
     drawn = generator.choice(possible, size=len(used))
@@ -157,36 +148,41 @@ def _rows_about(rule: Rule, start: Matrix, source: Source, generator: np.random.
         others = [other for other in rule.condition if other is not test]
         for row in _rows_at(test, start, source, generator):
             yield from [row, _meeting(others, row, test.used_columns, source)] if others else [row]
-    if rule.factor is not None:
-        for row in _rows_along(rule.factor, start, generator):
+    if (factor := rule.factor) is not None:
+        # At, near and about the limits and the origin, and one without a value.
+        values: list[float] = []
+        for number in sorted({factor.origin, *factor.numbers}):
+            about = [number + float(step) * (1.0 + abs(number)) for step in generator.normal(size=N_ABOUT)]
+            values += [*_neighbours(number), *about]
+        for value in (*values, math.nan):
+            row = _with_value(start, factor.column, value)
             yield row
-            yield _meeting(rule.condition, row, [rule.factor.column], source)
+            yield _meeting(rule.condition, row, [factor.column], source)
+
+
+def _with_value(row: Matrix, column: int, value: float) -> Matrix:
+    """Return a row with another value in one column."""
+    row = row.copy()
+    row[column] = value
+    return row
 
 
 def _rows_at(test: Test, start: Matrix, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
     """Yield rows on both sides of a condition, with and without what it needs."""
     if isinstance(test, Membership):
-        yield from _rows_of(test, start, source)
+        # Each listed level, the first and last of the others, one never seen, and a missing value.
+        levels = source.columns[test.column].levels or ()
+        listed = [code for code, level in enumerate(levels) if test.has(level) != test.negated]
+        others = [code for code in range(len(levels)) if code not in listed]
+        for value in (*listed, *others[:1], *others[-1:], UNSEEN, math.nan):
+            yield _with_value(start, test.column, value)
         return
     yield from _rows_near(test, start, source, generator)
     for term in test.columns:
-        row = start.copy()
         if isinstance(term, Membership):
-            yield from _rows_of(term, row, source)
+            yield from _rows_at(term, start, source, generator)
         else:
-            row[term] = math.nan
-            yield row
-
-
-def _rows_of(membership: Membership, start: Matrix, source: Source) -> Iterator[Matrix]:
-    """Yield rows with each listed level, the first and last that are not listed, one never seen, and a missing value."""
-    levels = source.column(membership.column).levels or ()
-    listed = [code for code, level in enumerate(levels) if membership.has(level) != membership.negated]
-    others = [code for code in range(len(levels)) if code not in listed]
-    for value in (*listed, *others[:1], *others[-1:], UNSEEN, math.nan):
-        row = start.copy()
-        row[membership.column] = value
-        yield row
+            yield _with_value(start, term, math.nan)
 
 
 def _rows_near(proposition: Proposition, start: Matrix, source: Source, generator: np.random.Generator) -> Iterator[Matrix]:
@@ -198,11 +194,9 @@ def _rows_near(proposition: Proposition, start: Matrix, source: Source, generato
         for column, other in numbers:
             scale = share * proposition.threshold / other
             row[column] = scale * generator.uniform(0.5, 1.5) if math.isfinite(scale) and scale else generator.normal()
-        row[moved] = 0.0
-        hit = _needed(proposition, row, weight, source)
+        hit = _needed(proposition, _with_value(row, moved, 0.0), weight, source)
         for value in _neighbours(hit):
-            row[moved] = value
-            yield row.copy()
+            yield _with_value(row, moved, value)
 
 
 def _numbers(proposition: Proposition) -> list[tuple[int, float]]:
@@ -217,25 +211,16 @@ def _needed(proposition: Proposition, row: Matrix, weight: float, source: Source
         return float((proposition.threshold - proposition.project(source.block(row[None, :]))[0]) / weight)
 
 
-def _rows_along(factor: Factor, start: Matrix, generator: np.random.Generator) -> Iterator[Matrix]:
-    """Yield rows at, near and about the limits and the origin of a factor, and one without a value."""
-    for number in sorted({factor.origin, *factor.numbers}):
-        about = [number + float(step) * (1.0 + abs(number)) for step in generator.normal(size=N_ABOUT)]
-        for value in (*_neighbours(number), *about):
-            row = start.copy()
-            row[factor.column] = value
-            yield row
-    row = start.copy()
-    row[factor.column] = math.nan
-    yield row
-
-
 def _meeting(tests: Iterable[Test], row: Matrix, kept: Sequence[int], source: Source) -> Matrix:
     """Return a row in which conditions hold, so that a rule fires or not by what else it needs, as far as columns differ."""
     row = row.copy()
     for other in tests:
         if isinstance(other, Membership):
-            _meet(row, other, kept, source)
+            if other.column not in kept:
+                levels = source.columns[other.column].levels
+                codes = [float(code) for code, level in enumerate(levels or ()) if other.has(level)]
+                absent = math.nan if other.missing else UNSEEN if levels == () else 0.0
+                row[other.column] = codes[0] if codes else absent
             continue
         free = [pair for pair in _numbers(other) if pair[0] not in kept]
         if free:
@@ -246,24 +231,10 @@ def _meeting(tests: Iterable[Test], row: Matrix, kept: Sequence[int], source: So
     return row
 
 
-def _meet(row: Matrix, membership: Membership, kept: Sequence[int], source: Source) -> None:
-    """Change a row so that a membership holds, unless it is on a column that is kept."""
-    levels = source.column(membership.column).levels or ()
-    codes = [float(code) for code, level in enumerate(levels) if membership.has(level)]
-    if membership.column not in kept:
-        row[membership.column] = (
-            codes[0] if codes else math.nan if membership.missing else _first_value(source, membership.column)
-        )
-
-
-def _neighbours(value: float) -> Iterator[float]:
-    """Yield a number and the two doubles on either side of it."""
-    yield value
-    for direction in (-math.inf, math.inf):
-        near = value
-        for _ in range(2):
-            near = math.nextafter(near, direction)
-            yield near
+def _neighbours(value: float) -> list[float]:
+    """Return a number and the two doubles on either side of it."""
+    below, above = math.nextafter(value, -math.inf), math.nextafter(value, math.inf)
+    return [value, below, math.nextafter(below, -math.inf), above, math.nextafter(above, math.inf)]
 
 
 def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0, expected: Matrix | None = None) -> None:
@@ -280,20 +251,16 @@ def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0, expecte
     equal[:, source.link_position] |= np.abs(ours - theirs) <= LINK_TOLERANCE * np.maximum(SMALLEST_PREDICTION, np.abs(theirs))
     if not equal.all():
         row, output = np.argwhere(~equal)[0]
-        values = {source.name(column): shown(source.column(column), float(X[row, column])) for column in source.columns}
-        got, wanted = (_output(source, int(output), float(table[row, output])) for table in (computed, expected))
+        values = {source.names[column]: shown(source.columns[column], float(X[row, column])) for column in source.used}
+        got, wanted = (float(table[row, output]) for table in (computed, expected))
+        if output == source.class_position:
+            names: dict[float, Any] = dict(enumerate(source.labels))
+            got, wanted = (names.get(code, code if math.isnan(code) else "no class of the model") for code in (got, wanted))
         n_different = int((~equal.all(axis=1)).sum())
         raise ExportError(
             f"The export differs from the model in {n_different} of {len(X)} rows. In row {first + row}, with {values}, "
             f"its {source.output_names()[output]} is {got!r} instead of {wanted!r}."
         )
-
-
-def _output(source: Source, output: int, value: float) -> Any:
-    """Return an output for a message: a class by its label."""
-    if output != source.class_position or math.isnan(value):
-        return value
-    return source.labels[int(value)] if value >= 0.0 else "no class of the model"
 
 
 def verify(source: Source, X: Matrix, run: Run, expected: Run = Source.outputs) -> int:

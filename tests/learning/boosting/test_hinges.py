@@ -7,7 +7,7 @@ import pytest
 
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBRegressor
 from obliquerules.learning.boosting import linear_terms
-from obliquerules.learning.boosting.linear_terms import SHARES, Hinges, quantiles, slopes_in
+from obliquerules.learning.boosting.linear_terms import SHARES, Hinges, slopes_in
 from obliquerules.learning.boosting.loop import first_stage
 from obliquerules.learning.boosting.stage import Problem
 from obliquerules.learning.boosting.terms import Candidate
@@ -103,13 +103,6 @@ def test_the_unit_of_a_column_does_not_matter(unit):
         stage = stage_of("squared", scaled, y, np.ones(len(y)))
         knots.append(hinges_of(stage.problem).best(stage)[0].condition.factor.origin)
     assert knots[1] == pytest.approx(unit * knots[0], rel=1e-12)
-
-
-def test_quantiles_count_rows_by_weight():
-    values, weight = np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 2.0, 1.0, 4.0])
-    doubled = np.repeat(values, weight.astype(int))
-    shares = (0.0, 0.25, 0.5, 0.6, 1.0)
-    assert quantiles(values, weight, shares) == quantiles(doubled, np.ones(8), shares) == [1.0, 1.0, 3.0, 9.0, 9.0]
 
 
 @pytest.mark.parametrize("kind", [LLTBoostRegressor, TGBRegressor])

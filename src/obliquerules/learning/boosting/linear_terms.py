@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from obliquerules.arrays import Matrix, Vector
+from obliquerules.arrays import Matrix, Vector, weighted_quantiles
 from obliquerules.data.level_sums import LevelSums
 from obliquerules.data.sample import Sample
 from obliquerules.kernels.sums import sums_by_place
@@ -216,7 +216,9 @@ class Hinges:
         clipped = [slope.factor.clipped(X) for slope in slopes]
         present = [~np.isnan(values) for values in clipped]
         # The knots of each column, ascending; some may be equal.
-        knots = [quantiles(values[known], row_weight[known], SHARES) for values, known in zip(clipped, present, strict=True)]
+        knots = [
+            weighted_quantiles(values[known], row_weight[known], SHARES) for values, known in zip(clipped, present, strict=True)
+        ]
         self.knots = np.array(knots)
         origin, scale = np.array([[one.factor.origin, one.scale] for one in slopes]).T
         # In the units of the slopes, for both sides; shape (n_slopes, 1, n_knots).
@@ -303,7 +305,7 @@ def slopes_in(column: int, X: Block, row_weight: Vector) -> list[Slope]:
     if len(np.unique(numbers[present])) < FEWEST_VALUES:
         return []
     values = numbers[present]
-    low, middle, high = quantiles(values, row_weight[present], (BEYOND, 0.5, 1.0 - BEYOND))
+    low, middle, high = weighted_quantiles(values, row_weight[present], (BEYOND, 0.5, 1.0 - BEYOND)).tolist()
     width = high - low
     if not 0.0 < width < math.inf:
         return [Slope.of(Factor(column), X, row_weight)]
@@ -323,13 +325,6 @@ def _limits(usual: float, last: float, width: float) -> tuple[float, ...]:
     if beyond <= FAR:
         return (none,)
     return (none, usual) if beyond <= VERY_FAR else (usual,)
-
-
-def quantiles(values: Vector, weight: Vector, shares: Sequence[float]) -> list[float]:
-    """Return the least values that, with all below, have at least these shares of the weight."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weight[order]) / float(np.add.reduce(weight))
-    return [float(values[order[place]]) for place in np.searchsorted(reached, shares)]
 
 
 def short_slopes(stages: Iterable[Stage], sample: Sample) -> dict[Slope, Candidate]:
