@@ -54,7 +54,7 @@ def distinct(rng, size, taken=()):
 def fetched(dialect, query, frame):
     """Return what a query gives on a table called t, as a frame with the names that the database gives."""
     with contextlib.closing(DIALECTS[dialect].connect()) as connection:
-        columns = ", ".join(f"{DIALECTS[dialect].quoted(name)} {DIALECTS[dialect].double}" for name in frame)
+        columns = ", ".join(f"{DIALECTS[dialect].quote(name)} {DIALECTS[dialect].double}" for name in frame)
         cursor = connection.cursor()
         cursor.execute(f"CREATE TABLE t ({columns})")
         cursor.executemany(f"INSERT INTO t VALUES ({', '.join('?' * frame.shape[1])})", frame.to_numpy().tolist())
