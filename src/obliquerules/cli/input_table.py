@@ -90,21 +90,17 @@ def conventions_of(options: argparse.Namespace, suffix: str, model: Model | None
         if len(separator) != 1 or separator in '"\r\n':
             raise ValueError(f"--separator must be one character, 'tab' or 'space'; got {separator!r}.")
     if "encoding" in given:
-        _check_encoding(given["encoding"])
+        try:
+            known = codecs.lookup(options.encoding)._is_text_encoding
+        except (LookupError, ValueError):
+            known = False
+        if not known:
+            raise ValueError(f"--encoding must name an encoding of text, such as latin-1 or utf-16; got {options.encoding!r}.")
     levels: dict[str, type[str] | None] = dict.fromkeys(getattr(options, "categorical", ()))
     if model is not None:
         columns = [column for _, column in model.columns.special if column.levels and not column.is_truth]
         levels = {column.name: str if isinstance((column.levels or ("",))[0], str) else None for column in columns}
     return Conventions(**given, missing=frozenset(options.missing_values), levels=levels)
-
-
-def _check_encoding(name: str) -> None:
-    try:
-        known = codecs.lookup(name)._is_text_encoding
-    except (LookupError, ValueError):
-        known = False
-    if not known:
-        raise ValueError(f"--encoding must name an encoding of text, such as latin-1 or utf-16; got {name!r}.")
 
 
 @contextlib.contextmanager

@@ -24,13 +24,8 @@ from obliquerules.rules.text.style import plain_name
 ROLES = {"weight": "weight", "exposure": "exposure", "offset": "offset", "groups": "group"}
 
 
-def add_weight(parser: argparse.ArgumentParser) -> None:
-    """Let a command take the weights of rows from a table."""
-    parser.add_argument("--weight", metavar="NAME", help="a column of weights: a row of weight 2 counts like two rows")
-
-
 def add_roles(parser: argparse.ArgumentParser) -> None:
-    """Let a command take the other roles: a fitted model knows its own."""
+    """Let a command take columns for the roles that a fitted model knows by itself."""
     parser.add_argument("--exposure", metavar="NAME", help="a column that says how long, or in how many units, a row counted")
     parser.add_argument(
         "--offset",

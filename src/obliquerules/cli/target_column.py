@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Vector
+from obliquerules.arrays import Mask, Vector, weighted_quantiles
 from obliquerules.cli.input_table import Listed
 from obliquerules.cli.io.data_file import DataFile
 from obliquerules.cli.roles import numbers, weights
@@ -218,11 +218,8 @@ def against_counts(values: Vector, weight: Vector | None = None) -> str | None:
     weight = np.ones(len(values)) if weight is None else weight
     if not (values == np.rint(values)).all() or values.min() < 0.0:
         return ""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    middle = [np.searchsorted(below, 0.5 * below[-1], side=side) for side in ("left", "right")]
-    median = float(values[order[np.minimum(middle, len(values) - 1)]].mean())
-    if values.min() > max(1.0, NEAR_ZERO * median):
+    low, high = weighted_quantiles(values, weight, [0.5]).item(), weighted_quantiles(values, weight, [0.5], "right").item()
+    if values.min() > max(1.0, NEAR_ZERO * 0.5 * (low + high)):
         return ""
     if values.max() >= LARGEST_COUNT:
         return "are whole, but larger than most counts"

@@ -37,19 +37,10 @@ IN_MEMORY = ("groups", "categorical", "missing_values")
 
 @dataclass(frozen=True, eq=False)
 class LargeFile:
-    """A Parquet file, or a folder of them, that is read in blocks.
+    """A Parquet file, or a folder of them, as a dataset of pyarrow; its name in messages, and why it is read in blocks."""
 
-    Attributes
-    ----------
-    source : str
-        What messages call it.
-    dataset : pyarrow.dataset.Dataset
-    why : str
-        Why it is read in blocks.
-    """
-
-    source: str
     dataset: Any
+    source: str
     why: str
 
 
@@ -67,7 +58,7 @@ def large_file(options: argparse.Namespace) -> LargeFile | None:
     """Return the file or folder that the options name if it is read in blocks, None if it is read into memory."""
     path, source = Path(options.data), f"'{options.data}'"
     if path.is_dir():
-        return LargeFile(source, parquet_dataset(path), "it is a folder")
+        return LargeFile(parquet_dataset(path), source, "it is a folder")
     if path.suffix.lower() != ".parquet":
         if options.memory is not None:
             raise ValueError(f"--memory is for .parquet; it cannot be used with {source}.")
@@ -81,7 +72,7 @@ def large_file(options: argparse.Namespace) -> LargeFile | None:
     n_values = len(dataset.schema) * sum(group.num_rows for group in groups)
     taken = max(sum(group.total_byte_size for group in groups), 8 * n_values)
     why = f"its rows take {_readable(taken)}, and --memory is {_readable(limit)}"
-    return LargeFile(source, dataset, why) if taken > limit else None
+    return LargeFile(dataset, source, why) if taken > limit else None
 
 
 def memory_size(text: str) -> int:

@@ -21,7 +21,6 @@ from obliquerules.cli.io.data_file import DataFile
 from obliquerules.cli.io.text_columns import has_numbers
 from obliquerules.cli.roles import (
     RoleColumns,
-    add_weight,
     all_names,
     check_roles,
     given_values,
@@ -99,7 +98,7 @@ class TrainingData:
 def add_training(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Let a command take a target from a table."""
     parser.add_argument("--target", required=required, metavar="NAME", help="the column to predict")
-    add_weight(parser)
+    parser.add_argument("--weight", metavar="NAME", help="a column of weights: a row of weight 2 counts like two rows")
     parser.add_argument(
         "--drop-rows", action="store_true", help="leave out rows with missing values (default: learn from them)"
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Vector, weighted_quantiles
 from obliquerules.rules import Proposition
 
 # A standard deviation below this, relative to the size of the column, is rounding error around a constant.
@@ -112,23 +112,16 @@ def _size(deviation: Vector, share: Vector) -> float:
 
 def _fences(column: Vector, scale: float, share: Vector) -> tuple[float, float]:
     """Return the fences of a column, infinite if it needs none."""
-    centre = _quantile(column, share, 0.5)
+    centre = float(weighted_quantiles(column, share, [0.5])[0])
     distance = np.abs(column - centre)
     # Off the median, because most values may be the same, as zeros are.
-    off = distance > 0.0
+    off = (distance > 0.0) & (share > 0.0)
     if not off.any():
         return -np.inf, np.inf
-    spread = _quantile(distance[off], share[off], KEEPING_CLOSE)
+    spread = float(weighted_quantiles(distance[off], share[off], [KEEPING_CLOSE])[0])
     if scale <= STRETCHED * spread or spread <= max(NARROW * abs(centre), SMALLEST_SPREAD):
         return -np.inf, np.inf
     return centre - FENCE * spread, centre + FENCE * spread
-
-
-def _quantile(values: Vector, share: Vector, level: float) -> float:
-    """Return the least value that at least this share of the rows do not exceed."""
-    order = np.argsort(values, kind="stable")
-    cumulated = np.cumsum(share[order])
-    return float(values[order[np.searchsorted(cumulated, level * cumulated[-1])]])
 
 
 def filled_with_means(X: NDArray[np.float64], weight: Vector) -> NDArray[np.float64]:

@@ -12,56 +12,31 @@ from obliquerules.data.frames import column_of_series, kind_of_series
 from obliquerules.data.levels import Filled, merged_order, missing_numbers, with_levels
 from obliquerules.rules.columns import Column
 
-# How many of them a day has.
+# The length of a day in each unit.
 OF_A_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 
+# Columns that can be read, what the others hold, such as lists, and the names of all in the order of the file.
+TypedColumns = tuple[list[Filled], dict[str, str], list[str]]
 
-def read_arrow(
-    file: IO[bytes], suffix: str, source: str, conventions: Conventions
-) -> tuple[list[Filled], dict[str, str], list[str]]:
-    """Read a Parquet file, or an Arrow file (also known as Feather) or stream.
 
-    Returns
-    -------
-    columns : list of (Column, array)
-    unread : dict of str to str
-        What the columns hold that nothing can be learned from, such as lists.
-    names : list of str
-        The names of all columns, in the order of the file.
-    """
-    table = _table(file, suffix, source)
+def read_arrow(file: IO[bytes], suffix: str, source: str, conventions: Conventions) -> TypedColumns:
+    """Read a Parquet file, or an Arrow file (also known as Feather) or stream."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError(f"Reading {suffix} files needs pyarrow: pip install 'obliquerules[arrow]'.") from error
+    try:
+        table = pq.read_table(file) if suffix == ".parquet" else _arrow_table(file)
+    except (pa.ArrowException, pa.ArrowInvalid) as error:
+        kind = "a Parquet" if suffix == ".parquet" else "an Arrow"
+        raise ValueError(f"{source} is not {kind} file: {str(error).splitlines()[0]}") from error
     if not table.column_names:
         raise ValueError(f"{source} is empty: it has no columns.")
     return columns_of_table(table, conventions)
 
 
-def columns_of_table(table: Any, conventions: Conventions) -> tuple[list[Filled], dict[str, str], list[str]]:
-    """Return the same of a table of pyarrow."""
-    pairs = zip(table.column_names, table.columns, strict=True)
-    found = [(name, _column(name, values, conventions)) for name, values in pairs]
-    columns = [column for _, column in found if not isinstance(column, str)]
-    return columns, {name: kind for name, kind in found if isinstance(kind, str)}, table.column_names
-
-
-def _table(file: IO[bytes], suffix: str, source: str) -> Any:
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError(f"Reading {suffix} files needs pyarrow: pip install 'obliquerules[arrow]'.") from error
-    try:
-        return _parquet(file) if suffix == ".parquet" else _arrow(file)
-    except (pa.ArrowException, pa.ArrowInvalid) as error:
-        kind = "a Parquet" if suffix == ".parquet" else "an Arrow"
-        raise ValueError(f"{source} is not {kind} file: {str(error).splitlines()[0]}") from error
-
-
-def _parquet(file: IO[bytes]) -> Any:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(file)
-
-
-def _arrow(file: IO[bytes]) -> Any:
+def _arrow_table(file: IO[bytes]) -> Any:
     import pyarrow as pa
 
     try:
@@ -69,6 +44,14 @@ def _arrow(file: IO[bytes]) -> Any:
     except pa.ArrowInvalid:
         file.seek(0)
         return pa.ipc.open_stream(file).read_all()
+
+
+def columns_of_table(table: Any, conventions: Conventions) -> TypedColumns:
+    """Return the columns of a table of pyarrow."""
+    pairs = zip(table.column_names, table.columns, strict=True)
+    found = [(name, _column(name, values, conventions)) for name, values in pairs]
+    columns = [column for _, column in found if not isinstance(column, str)]
+    return columns, {name: kind for name, kind in found if isinstance(kind, str)}, table.column_names
 
 
 def _column(name: str, values: Any, conventions: Conventions) -> Filled | str:
@@ -83,7 +66,7 @@ def _column(name: str, values: Any, conventions: Conventions) -> Filled | str:
     plain = values.cast(values.type.value_type) if categories else values
     if name in conventions.levels:
         return column_of_levels(name, [_cell(value, conventions) for value in plain.to_pylist()], conventions.levels[name])
-    if _is_text(plain.type):
+    if kinds.is_string(plain.type) or kinds.is_large_string(plain.type) or kinds.is_string_view(plain.type):
         return _texts(name, plain, order if ordered else None, conventions)
     if categories and kinds.is_integer(plain.type):
         codes = [None if value in conventions.missing_numbers else value for value in plain.to_pylist()]
@@ -92,7 +75,7 @@ def _column(name: str, values: Any, conventions: Conventions) -> Filled | str:
 
 
 def _texts(name: str, values: Any, order: list[Any] | None, conventions: Conventions) -> Filled:
-    """Return text as levels; of many rows, only the different texts become objects of Python."""
+    """Return text as levels; only different texts become objects of Python."""
     import pyarrow as pa
 
     encoded = values.cast(pa.large_string()).dictionary_encode().unify_dictionaries()
@@ -119,7 +102,7 @@ def _numbers(name: str, values: Any, conventions: Conventions) -> Filled | str:
 
 
 def kind_of_type(kind: Any) -> str:
-    """Return what a column of a type holds that nothing can be learned from, in words."""
+    """Return in words what a column of a useless type holds."""
     import pyarrow as pa
 
     return kind_of_series(nw.from_native(pa.chunked_array([], type=kind), series_only=True))
@@ -129,12 +112,6 @@ def _doubles(values: Any) -> Any:
     import pyarrow as pa
 
     return values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False).astype(np.float64)
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as kinds
-
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def _ordered(name: str, values: list[Any], order: list[Any]) -> Filled:

@@ -1,4 +1,4 @@
-"""Files of rows and named columns, read by their suffix into blocks."""
+"""A file of rows and named columns, read by its suffix into a block."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ TYPED = (".parquet", ".arrow")
 
 @dataclass(frozen=True, eq=False)
 class DataFile:
-    """What a file of rows holds.
+    """The content of a file of rows.
 
     Attributes
     ----------
     source : str
-        What messages call the file.
+        The file in messages.
     block : Block
         The columns of numbers, dates, durations, booleans and text.
     unread : mapping of str to str
@@ -42,7 +42,7 @@ class DataFile:
     conventions : Conventions
         How the file is written.
     typed : bool
-        Whether the file says of each column what it holds, so that text is text even if it looks like numbers.
+        Whether the file records types, so that text is text even if it looks like numbers.
     """
 
     source: str
@@ -61,6 +61,13 @@ class DataFile:
     def _known(self) -> frozenset[str]:
         return frozenset(self.names)
 
+    def check_name(self, name: str, most: int = 20) -> None:
+        """Raise if there is no column of that name."""
+        if name not in self._known:
+            shown = ", ".join(f"'{one}'" for one in self.names[:most])
+            others = f" and {len(self.names) - most} more" if len(self.names) > most else ""
+            raise ValueError(f"{self.source} has no column '{name}'; it has {shown}{others}.")
+
     def column(self, name: str) -> Filled:
         """Return a column and its values; raise if there is none of that name, or if it was not read."""
         self.check_name(name)
@@ -68,11 +75,6 @@ class DataFile:
             raise ValueError(f"Column '{name}' of {self.source} holds {self.unread[name]}, which cannot be used.")
         position = self._positions[name]
         return self.block.column(position), self.block.matrix[:, position]
-
-    def check_name(self, name: str) -> None:
-        """Raise if there is no column of that name."""
-        if name not in self._known:
-            raise ValueError(f"{self.source} has no column '{name}'; it has {_listed(self.names)}.")
 
     def doubt(self, column: Column, values: Vector) -> str | None:
         """Say what a column of text holds if most of it is numbers or dates; None if it is text, or its type is known."""
@@ -91,11 +93,6 @@ class DataFile:
         return block_of([self.input(name) for name in names])
 
 
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
 def read_file(path: str | os.PathLike[str]) -> DataFile:
     """Read a file by its suffix."""
     with open(path, "rb") as file:
@@ -105,43 +102,32 @@ def read_file(path: str | os.PathLike[str]) -> DataFile:
 def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventions | None = None) -> DataFile:
     """Read an open file; raise ValueError if it is not what its suffix says."""
     conventions = conventions or Conventions()
-    columns, unread, names = _read(file, suffix, source, conventions)
+    unread: dict[str, str] = {}
+    if suffix in TYPED:
+        from obliquerules.cli.io.arrow_files import read_arrow  # here, because it loads narwhals
+
+        columns, unread, names = read_arrow(file, suffix, source, conventions)
+    else:
+        if suffix == ".csv":
+            columns = read_csv(file, source, conventions)
+        else:
+            from obliquerules.cli.io.excel_files import read_excel  # here, because few files need it
+
+            columns = read_excel(file, source, conventions)
+        names = [column.name for column, _ in columns]
     if columns and not len(columns[0][1]):
         raise ValueError(f"{source} has a header, but no rows.")
-    _check_nameless(columns, unread, names, source)
-    named = [name for name in names if name != ""]
-    check_names(named, source)
-    kept = [(column, values) for column, values in columns if column.name != ""]
-    block = block_of(kept)
-    unread = {name: kind for name, kind in unread.items() if name != ""}
-    typed = suffix in TYPED
-    return DataFile(source, block, unread, tuple(named), names[0] == "", conventions, typed)
-
-
-def _check_nameless(columns: Sequence[Filled], unread: Mapping[str, str], names: Sequence[str], source: str) -> None:
-    """Raise if a column without a name has values, unless it is the first, as pandas writes its index."""
-    nameless, index = [values for column, values in columns if column.name == ""], names[0] == ""
-    others = nameless[1:] if index and "" not in unread else nameless
-    if ("" in unread and not index) or not all(np.isnan(values).all() for values in others):
+    # A column without a name must be empty, unless it is the first, as pandas writes its index.
+    nameless, has_index = [values for column, values in columns if column.name == ""], names[0] == ""
+    others = nameless[1:] if has_index and "" not in unread else nameless
+    if ("" in unread and not has_index) or not all(np.isnan(values).all() for values in others):
         place = next(place for place, name in enumerate(names, 1) if name == "" and place > 1)
         raise ValueError(f"{source} has no name for column {place}: give each column a name.")
-
-
-def _read(
-    file: IO[bytes], suffix: str, source: str, conventions: Conventions
-) -> tuple[list[Filled], dict[str, str], list[str]]:
-    """Return the columns that can be read, what the others hold, and the names of all."""
-    if suffix == ".csv":
-        columns = read_csv(file, source, conventions)
-        return columns, {}, [column.name for column, _ in columns]
-    if suffix == ".xlsx":
-        from obliquerules.cli.io.excel_files import read_excel  # here, because few files need it
-
-        columns = read_excel(file, source, conventions)
-        return columns, {}, [column.name for column, _ in columns]
-    from obliquerules.cli.io.arrow_files import read_arrow  # here, because it loads narwhals
-
-    return read_arrow(file, suffix, source, conventions)
+    named = [name for name in names if name != ""]
+    check_names(named, source)
+    block = block_of([(column, values) for column, values in columns if column.name != ""])
+    unread = {name: kind for name, kind in unread.items() if name != ""}
+    return DataFile(source, block, unread, tuple(named), has_index, conventions, suffix in TYPED)
 
 
 def check_names(names: Sequence[str], source: str) -> None:

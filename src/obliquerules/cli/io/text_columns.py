@@ -1,17 +1,16 @@
-"""Cells: the texts in one column of a file as numbers, dates or levels, and the conventions by which files write them."""
+"""Columns of text as numbers, dates or levels, and the conventions by which files write them."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.levels import Filled, column_of_objects, number_in, with_levels
 from obliquerules.rules.columns import Column, Level
 
@@ -25,8 +24,6 @@ WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 # this number of different values, is text. Of a column of text, more is.
 FEW_ROWS = 0.1
 FEW_WORDS = 10
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -87,25 +84,14 @@ def column_of_cells(name: str, cells: Sequence[str], conventions: Conventions) -
     present = {cell for cell in different if not conventions.is_missing(cell)}
     if name in conventions.levels:
         return column_of_levels(name, [cell if cell in present else None for cell in cells], conventions.levels[name])
-    numbers = _all(conventions.number(cell) for cell in present)
-    if numbers is not None:
-        known = dict.fromkeys(different, np.nan) | dict(zip(present, numbers, strict=True))
+    numbers = {cell: conventions.number(cell) for cell in present}
+    if None not in numbers.values():
+        known = dict.fromkeys(different, np.nan) | numbers
         return Column(name), np.array([known[cell] for cell in cells], dtype=np.float64)
-    moments = _all(moment_in(cell) for cell in present)
-    if moments is not None:
-        found = dict(zip(present, moments, strict=True))
-        return column_of_objects(name, [found.get(cell) for cell in cells])
+    moments = {cell: moment_in(cell) for cell in present}
+    if None not in moments.values():
+        return column_of_objects(name, [moments.get(cell) for cell in cells])
     return with_levels(name, [cell if cell in present else None for cell in cells])
-
-
-def _all(values: Iterable[Value | None]) -> list[Value] | None:
-    """Return values if there is none missing among them."""
-    found: list[Value] = []
-    for value in values:
-        if value is None:
-            return None
-        found.append(value)
-    return found
 
 
 def moment_in(text: str) -> datetime.datetime | None:
@@ -139,7 +125,7 @@ def whole_in(text: str) -> int | None:
     return None if found is None else int(found[1])
 
 
-def doubtful(column: Column, codes: NDArray[np.float64], conventions: Conventions) -> str | None:
+def doubtful(column: Column, codes: Vector, conventions: Conventions) -> str | None:
     """Say what a column of text holds if most of it is numbers or dates; None if it is text, whatever else is in it."""
     if column.levels is None:
         return None
@@ -150,21 +136,21 @@ def doubtful(column: Column, codes: NDArray[np.float64], conventions: Convention
     if found <= {"text"}:
         return None
     words = np.flatnonzero(kinds == "text")
-    share = np.isin(present, words).mean()
+    is_word = np.isin(present, words)
+    share = is_word.mean()
     if share > 0.5 or (share > FEW_ROWS and len(words) > FEW_WORDS):
         return None
     if "text" not in found:
         return " and ".join(sorted(found))
-    first = int(present[np.isin(present, words)][0])
-    return f"{' and '.join(sorted(found - {'text'}))} and text ('{levels[first]}')"
-
-
-def has_numbers(column: Column, conventions: Conventions) -> bool:
-    """Say whether a number is among the levels of a column of text."""
-    return any(isinstance(level, str) and conventions.number(level) is not None for level in column.levels or ())
+    return f"{' and '.join(sorted(found - {'text'}))} and text ('{levels[int(present[is_word][0])]}')"
 
 
 def _kind(cell: str, conventions: Conventions) -> str:
     if conventions.number(cell) is not None:
         return "numbers"
     return "text" if moment_in(cell) is None else "dates"
+
+
+def has_numbers(column: Column, conventions: Conventions) -> bool:
+    """Say whether a number is among the levels of a column of text."""
+    return any(isinstance(level, str) and conventions.number(level) is not None for level in column.levels or ())
