@@ -86,9 +86,8 @@ def refit(
     if not met.all():
         lines, total, weight, offset = lines[:, met], total[met], weight[met], None if offset is None else offset[met]
     target = (total.T / weight).T
-    units = np.ones(len(start)) if scale is None else scale
-    by_unit = units.reshape(-1, *[1] * (start.ndim - 1))
-    lines, scaled = lines if scale is None else lines / units[:, None], start if scale is None else start * by_unit
+    units = np.ones(start.shape) if scale is None else np.broadcast_to(scale, start.T.shape).T
+    lines, scaled = lines if scale is None else lines / scale[:, None], start * units
     given = np.zeros(target.shape) if offset is None else offset
     if not fitted.all():
         given = given + np.einsum("ji,j...->i...", lines, np.where(fitted, 0.0, scaled))
@@ -96,19 +95,18 @@ def refit(
     if lower is None and upper is None:
         found = problem.minimum(scaled[fitted], tolerance)
     else:
-        ends = [np.full(start.shape, end) if one is None else one * by_unit for one, end in ((lower, -np.inf), (upper, np.inf))]
-        found = problem.bounded_minimum(scaled[fitted], *(end[fitted] for end in ends))
+        lowest, highest = (-np.inf if lower is None else lower) * units, (np.inf if upper is None else upper) * units
+        found = problem.bounded_minimum(scaled[fitted], lowest[fitted], highest[fitted])
     weights = np.array(start, dtype=np.float64)
-    weights[fitted] = found if scale is None else found / np.broadcast_to(by_unit, start.shape)[fitted]
+    weights[fitted] = found / units[fitted]
     return weights
 
 
 def free_weights(start: Matrix, free: Mask | None = None) -> Mask:
     """Return which weights are fitted, in the shape of the start; see `refit`."""
-    fitted = (
-        np.ones(start.shape, dtype=np.bool_) if start.ndim == 1 else (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
-    )
-    fitted[0] = True
+    fitted = np.ones(start.shape, dtype=np.bool_)
+    if start.ndim > 1:
+        fitted[1:] = (start[1:] != 0.0) | (start[1:] == 0.0).all(axis=1, keepdims=True)
     if free is not None:
         fitted = free.copy() if free.ndim == start.ndim else fitted & free[:, None]
     if not fitted[0].all():
@@ -145,12 +143,11 @@ class _Problem:
     def bounded_minimum(self, start: Vector, lower: Vector, upper: Vector) -> Vector:
         """Return the best weights within bounds, of which the constant has none."""
         is_constant = np.nonzero(self.free)[0] == 0
-        lower, upper = np.where(is_constant, -np.inf, lower), np.where(is_constant, np.inf, upper)
-        penalty = np.where(is_constant, 0.0, np.broadcast_to(self.ridge, self.free.shape)[self.free])
-        constant = np.where(
-            is_constant, np.broadcast_to(self.loss.best_constant(self.target, self.weight), self.free.shape)[self.free], 0.0
-        )
-        return minimised(self.sums, (start, constant), np.diag(penalty), lower, upper)
+        best, ridge = self.loss.best_constant(self.target, self.weight), self.ridge
+        constant, penalty = (np.broadcast_to(one, self.free.shape)[self.free] for one in (best, ridge))
+        starts = start, np.where(is_constant, constant, 0.0)
+        ends = np.where(is_constant, -np.inf, lower), np.where(is_constant, np.inf, upper)
+        return minimised(self.sums, starts, np.diag(np.where(is_constant, 0.0, penalty)), *ends)
 
     def sums(self, weights: Vector) -> Sums:
         """Return the loss at some weights, its gradient and its second derivatives."""
@@ -307,15 +304,13 @@ class PlainFinder:
         hessian = (self.lines * (self.row_weight * self.loss.hessian(score, self.y))) @ self.lines.T
         return float(np.add.reduce(self.row_weight * self.loss.value(self.y, score))), gradient, hessian
 
-    def run(self, start: Vector) -> tuple[Vector, float, float]:
-        """Return the minimising weights, and the objective at the start and there."""
+    def run(self, start: Vector) -> tuple[Vector]:
+        """Return the minimising weights."""
         penalty = self.ridge * np.eye(len(start))
         penalty[0, 0] = 0.0
         constant = np.zeros(len(start))
         constant[0] = self.loss.best_constant(self.y, self.row_weight)
-        found = minimised(self.sums, (start, constant), penalty)
-        before, after = (self.sums(one)[0] + 0.5 * float(one @ penalty @ one) for one in (start, found))
-        return found, before, after
+        return (minimised(self.sums, (start, constant), penalty),)
 
     def run_each(self, last: Matrix, start: Vector) -> tuple[Matrix, Vector]:
         """Return, with each of some lines as the last one, the minimising weights and the loss there without the ridge."""
