@@ -31,17 +31,16 @@ def _is_plain(array: Any) -> bool:
 class Loss(ABC):
     """A loss that is convex in the score and linear in the target.
 
-    With score f and target y, the loss is a(f) + y b(f) + B(y). Because y enters linearly, rows with the same score may be
-    replaced by one row with their mean target and summed weight: gradients, hessians and minimisers stay the same, and firing
-    patterns are exact. The best score of rows depends on their mean target only: it is the one whose prediction mu(f) is that
-    mean. (Absolute errors and quantiles are not linear in y, so there are no such losses here.)
+    With score f and target y, the loss is a(f) + y b(f) + B(y). Rows with the same score may therefore be replaced by one row
+    with their mean target and summed weight: gradients, minimisers and firing patterns stay exact. The best score of rows is
+    the one whose prediction mu(f) is their mean target. (Absolute errors and quantiles are not linear in y.)
 
-    Under the canonical link of the exponential family the loss is A(f) - y f + B(y), the gradient in f is mu(f) - y and the
-    hessian is mu'(f), whatever the target. Under other links, as of the gamma and Tweedie losses, the hessian depends on the
-    target, too; `hessian` then gives the expected one, that of a target at its prediction, unless it is told the target.
+    The squared, logistic, multinomial and Poisson losses have canonical links: b(f) = -f, the gradient in f is mu(f) - y, and
+    the hessian is mu'(f), whatever the target. The gamma and Tweedie losses have a log link, under which the hessian depends on
+    the target, too; `hessian` then gives the expected one, that of a target at its prediction, unless it is told the target.
 
-    All methods work element by element and return finite numbers for any finite score. The formulas are compiled, in
-    ``kernels/losses.h``, where the loss has the number ``family``; a loss without one overrides the methods that use it.
+    All methods work element by element and return finite numbers for any finite score. A compiled formula is optional: it has
+    the number ``family`` in ``kernels/losses.h``; a loss without one overrides the four methods from `value` to `hessian`.
 
     Attributes
     ----------
@@ -58,15 +57,14 @@ class Loss(ABC):
     positive_only : bool
         Whether targets must not be negative.
     power : float
-        The variance of a target is proportional to this power of its mean: 1 for counts, 2 for the gamma loss; 0 for a constant
-        variance, and for classes, where it has no meaning.
+        The variance of a target is proportional to this power of its mean: 1 for counts, 2 for the gamma loss; 0 otherwise.
     takes_power : bool
         Whether that power is a parameter; see `with_power`.
     output_shape : tuple of int
         The shape of the scores of a row: empty, or the number of classes if each has a score.
     by_class : bool
-        Whether there are many classes, with a score for each. Scores then have shape (n, n_classes), and so have predictions,
-        gradients and hessians; targets are the numbers of classes or, in the same shape, the share of each class.
+        Whether each of many classes has a score. Scores, predictions, gradients and hessians then have shape (n, n_classes);
+        targets are the numbers of classes or, in the same shape, the share of each class.
     """
 
     name: ClassVar[str]
@@ -88,10 +86,7 @@ class Loss(ABC):
         return self._by_row(formulas.value, y, score)
 
     def inverse_link(self, score: Vector) -> Vector:
-        """Return the prediction mu(f).
-
-        Beyond `LARGEST_EXPONENT`, scores do not change a probability or rate, which is never 0.
-        """
+        """Return the prediction mu(f); beyond `LARGEST_EXPONENT`, scores do not change it, so that no rate is 0."""
         bounded = score if self.link_name == "identity" else np.clip(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
         return self._by_row(formulas.inverse_link, bounded)
 
@@ -146,10 +141,7 @@ class Loss(ABC):
         return self.link(float(np.average(y, weights=weight)))
 
     def curvature(self, y: Vector, weight: Vector) -> Any:
-        """Return the hessian of one row at the best constant: what a row counts for in a quadratic penalty.
-
-        With many classes there is one for each.
-        """
+        """Return the hessian of one row at the best constant, for each class if there are many: the unit of a ridge."""
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
     def strata(self, y: Vector) -> NDArray[np.intp]:
@@ -157,7 +149,7 @@ class Loss(ABC):
         return np.zeros(len(y), dtype=np.intp)
 
     def in_shares(self, y: Vector) -> Vector:
-        """Return targets as they are or, with many classes, as the share of each class."""
+        """Return targets as they are or, of many classes, as the share of each."""
         return y
 
     def outputs(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:  # noqa: ARG002
