@@ -29,9 +29,7 @@ SEARCH_ROWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class GivenRows:
-    """All given rows, as splitters and given splits count them.
-
-    Those of weight zero are included.
+    """All rows as given, those of weight zero included: splitters and given splits number these.
 
     Attributes
     ----------
@@ -121,10 +119,7 @@ class Task:
         return ensemble(self.X, self.offset)
 
     def on(self, rows: NDArray[Any], share: Vector | float = 1.0) -> Task:
-        """Return the task of another fit to some rows.
-
-        It begins now, and has a share of the weight of each row.
-        """
+        """Return the task of another fit to some rows, with a share of the weight of each; its clock starts now."""
         return dataclasses.replace(
             self,
             X=self.X.rows(rows),
@@ -231,7 +226,7 @@ class Method(ABC):
         """Raise, before any work is done, if the parameters do not fit the task; for subclasses to override."""
 
     def can_learn_from_some(self, task: Task) -> bool:
-        """Say whether some of the rows are as good as all for learning conditions: groups, for example, stay complete."""
+        """Say whether conditions may be learned from some of the rows; groups must stay complete."""
         return task.groups is None and (task.offset is None or task.offset.ndim == 1)
 
     @abstractmethod
@@ -250,8 +245,7 @@ class Method(ABC):
     def penalty(self, loss: Loss, y: Vector, weight: Vector, ridge: float | None = None) -> Any:
         """Return a ridge, by default that of growth, in units of the loss; with many classes, one for each.
 
-        A row counts for no less than it did before classes were reweighted: where hardly anything is left of a class, the
-        curvature vanishes, and with it a ridge in proportion to it alone.
+        Class weights do not lower it: where they leave hardly anything of a class, its curvature vanishes.
         """
         curvature = loss.curvature(y, weight)
         if self.class_weights is not None:
@@ -270,10 +264,7 @@ class Method(ABC):
         return fitted_weights(ensemble, sample, loss, ridge, start, free=~fixed)
 
     def penalised_loss(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss) -> float:
-        """Return what `refitted` minimises, the penalised mean loss.
-
-        It is the mean loss plus the ridge on rule weights, spread over the rows.
-        """
+        """Return what `refitted` minimises: the mean loss plus the ridge on rule weights, spread over the rows."""
         scale, ridge = factor_scales(ensemble, sample.X, sample.weight), self.penalty(loss, sample.y, sample.weight)
         table = ensemble.weight_table
         weights = table if scale is None else table * scale.reshape(-1, *[1] * (table.ndim - 1))
