@@ -232,8 +232,8 @@ def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
     """Drop what is redundant on the training rows, and refit the weights of what is left.
 
     A proposition is redundant if the others of its rule imply it. A rule is redundant if its weight is zero, if it fires always
-    or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays speaks
-    for the classes of all of these.
+    or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays has
+    weights for the classes of all of these.
     """
     holds, weighted, bodies = network.holds(rows.standardised), np.flatnonzero(network.has_weight), []
     for rule in weighted.tolist():
