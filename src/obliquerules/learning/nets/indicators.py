@@ -82,11 +82,9 @@ def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], 
     growth = grow(indicators.numbers)
     path = [indicators.restored(ensemble) for ensemble in growth.path]
     if task.X.incomplete:
-        free = [np.zeros(1 + len(one), dtype=np.bool_) for one in path]
-        refitted = [
-            method.refitted(one, task.sample, task.loss, one.weight_table, fixed) for one, fixed in zip(path, free, strict=True)
-        ]
-        path = [one.with_weight_table(table) for one, table in zip(path, refitted, strict=True)]
+        for place, one in enumerate(path):
+            start, fixed = one.weight_table, np.zeros(1 + len(one), dtype=np.bool_)
+            path[place] = one.with_weight_table(method.refitted(one, task.sample, task.loss, start, fixed))
     judged = [(ensemble, task.loss.risk(task.y, ensemble(task.X), task.weight)) for ensemble in path]
     return replace(growth, path=tuple(one for one, _ in pareto(judged, lambda pair: (pair[0].complexity, pair[1]))))
 
