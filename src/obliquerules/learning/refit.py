@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -381,151 +381,123 @@ def refit_path(
     Each has a penalty of its own. The standard deviations of factors, in which a ridge counts their weights, are those of
     ``some`` of the rows. Small ensembles of rules alone are fitted to a table of firing patterns, others by passes over rows.
     """
-    terms = Terms.of(path)
-    in_table = [len(one) <= MOST_IN_TABLE and all(rule.factor is None for rule in one) for one in path]
-    in_table = [one and rows.n_offsets == 0 for one in in_table]
-    penalised = list(zip(path, penalties, in_table, strict=True))
-    by_table = iter(_refit_to_tables([one[:2] for one in penalised if one[2]], terms, rows, loss))
-    by_rows = iter(_refit_by_passes([one[:2] for one in penalised if not one[2]], terms, some, rows, loss))
-    return [next(by_table if one else by_rows) for one in in_table]
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """The different terms of the ensembles of a path, with the column of each."""
-
-    place: dict[Term, int]
-
-    @classmethod
-    def of(cls, path: Sequence[RuleEnsemble]) -> Terms:
-        """Return the terms of ensembles."""
-        found = dict.fromkeys(rule.term for ensemble in path for rule in ensemble)
-        return cls({term: place for place, term in enumerate(found)})
-
-    def columns(self, ensemble: RuleEnsemble) -> list[int]:
-        """Return the column of each rule."""
-        return [self.place[rule.term] for rule in ensemble]
-
-    def values(self, X: Block, columns: set[int]) -> dict[int, Any]:
-        """Return the values of some terms: where a condition holds, or the numbers of a slope."""
-        return {column: term(X) for term, column in self.place.items() if column in columns}
-
-    def lines(self, X: Block, columns: set[int]) -> Matrix:
-        """Return a line of ones, then one for each term with its values, of which only some are filled."""
-        lines = np.empty((1 + len(self.place), len(X)))
-        lines[0] = 1.0
-        for column, values in self.values(X, columns).items():
-            lines[1 + column] = values
-        return lines
+    place = {term: at for at, term in enumerate(dict.fromkeys(rule.term for ensemble in path for rule in ensemble))}
+    fits: list[_TableFit | _NewtonFit] = []
+    for ensemble, penalty in zip(path, penalties, strict=True):
+        columns, size = [place[rule.term] for rule in ensemble], np.ones(1 + len(ensemble))
+        if len(ensemble) <= MOST_IN_TABLE and all(rule.factor is None for rule in ensemble) and rows.n_offsets == 0:
+            fits.append(_TableFit(ensemble, columns, loss, penalty))
+            continue
+        scale, start = factor_scales(ensemble, some.X, some.weight), ensemble.weight_table
+        size = size if scale is None else scale**2
+        size[0], free = 0.0, free_weights(start)
+        newton = Newton(start[free], np.diag(np.multiply.outer(size, penalty)[free]))
+        fits.append(_NewtonFit(ensemble, columns, loss, free, newton))
+    for _ in range(MAX_STEPS_OVER_ROWS):
+        going = [fit for fit in fits if not fit.done]
+        if not going:
+            break
+        found = rows.fold(partial(_block_sums, going=going, terms=tuple(place), loss=loss)).of_fits
+        for fit, sums in zip(going, found, strict=True):
+            fit.step(*sums)
+    return [fit.fitted for fit in fits]
 
 
 @dataclass(frozen=True, eq=False)
 class BlockSums:
-    """Arrays of sums over rows, of which those of several blocks are added."""
+    """Arrays of sums over rows for each of several fits; those of several blocks are added."""
 
-    arrays: tuple[Any, ...]
+    of_fits: tuple[tuple[Any, ...], ...]
 
     def __add__(self, other: BlockSums) -> BlockSums:
-        return BlockSums(tuple(one + two for one, two in zip(self.arrays, other.arrays, strict=True)))
+        pairs = zip(self.of_fits, other.of_fits, strict=True)
+        return BlockSums(tuple(tuple(one + two for one, two in zip(*pair, strict=True)) for pair in pairs))
 
 
-def _refit_to_tables(
-    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: RowBlocks, loss: Loss
-) -> list[tuple[RuleEnsemble, float]]:
-    """Return ensembles with weights fitted to their firing patterns, which say all that rows say; see `Loss`."""
-    columns = [terms.columns(ensemble) for ensemble, _ in path]
-    used = {column for own in columns for column in own}
-
-    def tables(block: RowBlock) -> BlockSums:
-        fires = terms.values(block.X, used)
-        return BlockSums(tuple(_pattern_sums([fires[column] for column in own], block, loss) for own in columns))
-
-    found = rows.fold(tables).arrays if path else ()
-    return [_refit_to_table(one, table, loss, penalty) for (one, penalty), table in zip(path, found, strict=True)]
+def _block_sums(block: RowBlock, going: Sequence[_TableFit | _NewtonFit], terms: Sequence[Term], loss: Loss) -> BlockSums:
+    used = {column for fit in going for column in fit.columns}
+    values: dict[int, Any] = {column: term(block.X) for column, term in enumerate(terms) if column in used}
+    nothing = np.zeros(loss.in_shares(block.y).shape)
+    # In a partition of a table, a column may lie between others.
+    y, weight, offset = _array(block.y), _array(block.weight), _array(nothing if block.offset is None else block.offset)
+    at_zero = float(np.add.reduce(weight * loss.value(y, nothing)))
+    found = (fit.sums([values[column] for column in fit.columns], y, weight, offset, at_zero) for fit in going)
+    return BlockSums(tuple(found))
 
 
-def _pattern_sums(fires: list[Mask], block: RowBlock, loss: Loss) -> Matrix:
-    """Return for each pattern in which rules may fire the sums over rows: of weights, and of weighted targets."""
-    pattern = np.zeros(len(block.y), dtype=np.intp)
-    for fired in fires:
-        pattern = 2 * pattern + fired
-    every = FiringPatterns(np.empty((1 << len(fires), 0)), pattern)
-    target = loss.in_shares(np.asarray(block.y))
-    return np.column_stack([every.sums(block.weight), every.sums((block.weight * target.T).T)])
+@dataclass(eq=False)
+class _TableFit:
+    """An ensemble fitted to the sums over the rows of each pattern in which its rules may fire: see `Loss`."""
 
+    ensemble: RuleEnsemble
+    columns: list[int]
+    loss: Loss
+    ridge: Any
+    fitted: tuple[RuleEnsemble, float] = field(init=False)
+    done: bool = False
 
-def _refit_to_table(ensemble: RuleEnsemble, table: Matrix, loss: Loss, ridge: Any) -> tuple[RuleEnsemble, float]:
-    met = np.flatnonzero(table[:, 0] > 0.0)
-    # The first rule is the highest binary digit of a pattern.
-    digits = np.arange(len(ensemble) - 1, -1, -1)
-    design = np.column_stack([np.ones(len(met)), (met[:, None] >> digits) & 1]).astype(np.float64)
-    weight, start = table[met, 0].copy(), ensemble.weight_table
-    target = (table[met, 1:] / weight[:, None]).reshape(len(met), *start.shape[1:])
-    weights = refit(FiringPatterns(design, np.arange(len(met))), target, weight, loss, ridge, start)
-    if not loss.by_class:
-        newton = Newton(weights, np.diag(np.append(0.0, np.full(len(ensemble), float(ridge)))))
-        newton.step(*weight_finder(design.T, target, weight, np.zeros(len(met)), loss, 0.0).sums(weights))
-        weights = newton.best
-    score = np.einsum("ij,j...->i...", design, weights)
-    # Less that of scores of zero: then the mean target of rows says all that their targets do.
-    above_zero = weight * (loss.value(target, score) - loss.value(target, np.zeros_like(score)))
-    return ensemble.with_weight_table(weights), float(np.add.reduce(above_zero))
+    def sums(self, fires: list[Mask], y: Vector, weight: Vector, _: Matrix, __: float) -> tuple[Matrix]:
+        """Return for each pattern the sums of weights and of weighted targets."""
+        pattern = np.zeros(len(y), dtype=np.intp)
+        for fired in fires:
+            pattern = 2 * pattern + fired
+        every, target = FiringPatterns(np.empty((1 << len(fires), 0)), pattern), self.loss.in_shares(y)
+        return (np.column_stack([every.sums(weight), every.sums((weight * target.T).T)]),)
+
+    def step(self, table: Matrix) -> None:
+        """Fit the weights."""
+        met, loss, start = np.flatnonzero(table[:, 0] > 0.0), self.loss, self.ensemble.weight_table
+        # The first rule is the highest binary digit of a pattern.
+        digits = np.arange(len(start) - 2, -1, -1)
+        design = np.column_stack([np.ones(len(met)), (met[:, None] >> digits) & 1]).astype(np.float64)
+        weight = table[met, 0].copy()
+        target = (table[met, 1:] / weight[:, None]).reshape(len(met), *loss.output_shape)
+        weights = refit(FiringPatterns(design, np.arange(len(met))), target, weight, loss, self.ridge, start)
+        if not loss.by_class:
+            newton = Newton(weights, np.diag(np.append(0.0, np.full(len(start) - 1, float(self.ridge)))))
+            newton.step(*weight_finder(design.T, target, weight, np.zeros(len(met)), loss, 0.0).sums(weights))
+            weights = newton.best
+        score = np.einsum("ij,j...->i...", design, weights)
+        # Less that of scores of zero: then the mean target of rows says all that their targets do.
+        above_zero = weight * (loss.value(target, score) - loss.value(target, np.zeros_like(score)))
+        self.fitted, self.done = (self.ensemble.with_weight_table(weights), float(np.add.reduce(above_zero))), True
 
 
 @dataclass(frozen=True, eq=False)
-class _Pass:
+class _NewtonFit:
     """An ensemble whose weights are fitted by passes over rows."""
 
     ensemble: RuleEnsemble
-    lines: list[int]
+    columns: list[int]
+    loss: Loss
     free: Mask
     newton: Newton
 
-    @classmethod
-    def of(cls, ensemble: RuleEnsemble, penalty: Any, terms: Terms, some: RowBlock) -> _Pass:
-        start, scale = ensemble.weight_table, factor_scales(ensemble, some.X, some.weight)
-        size = np.ones(len(start)) if scale is None else scale**2
-        size[0] = 0.0
-        free = free_weights(start)
-        newton = Newton(start[free], np.diag(np.multiply.outer(size, penalty)[free]))
-        return cls(ensemble, [0, *(1 + column for column in terms.columns(ensemble))], free, newton)
+    @property
+    def done(self) -> bool:
+        """Whether no further pass is needed."""
+        return self.newton.done
+
+    def sums(self, values: list[Any], y: Vector, weight: Vector, offset: Matrix, at_zero: float) -> Sums:
+        """Return the loss above that of scores of zero, its gradient and its second derivatives."""
+        lines = np.empty((1 + len(values), len(y)))
+        lines[0] = 1.0
+        for place, one in enumerate(values, start=1):
+            lines[place] = one
+        value, gradient, hessian = loss_sums(lines, self.free, self.newton.weights, y, weight, offset, self.loss)
+        return value - at_zero, gradient, hessian
+
+    def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
+        """Take a step of Newton's method."""
+        self.newton.step(value, gradient, hessian)
 
     @property
     def fitted(self) -> tuple[RuleEnsemble, float]:
-        """The ensemble with its best weights, and its loss; constants of classes add up to zero."""
+        """The ensemble with its best weights, and its loss."""
         table = np.zeros(self.free.shape)
         table[self.free] = self.newton.best
-        if table.ndim > 1:
-            table[0] -= table[0].mean()
+        table[0] = self.loss.centred(table[0])
         return self.ensemble.with_weight_table(table), self.newton.loss
-
-
-def _refit_by_passes(
-    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, some: RowBlock, rows: RowBlocks, loss: Loss
-) -> list[tuple[RuleEnsemble, float]]:
-    """Return ensembles with weights fitted to rows, all of them by the same passes over the rows."""
-    every = [_Pass.of(ensemble, penalty, terms, some) for ensemble, penalty in path]
-    for _ in range(MAX_STEPS_OVER_ROWS):
-        going = [one for one in every if not one.newton.done]
-        if not going:
-            break
-        found = iter(rows.fold(partial(_block_sums, going=going, terms=terms, loss=loss)).arrays)
-        for one in going:
-            one.newton.step(next(found), next(found), next(found))
-    return [one.fitted for one in every]
-
-
-def _block_sums(block: RowBlock, going: Sequence[_Pass], terms: Terms, loss: Loss) -> BlockSums:
-    lines = terms.lines(block.X, {line - 1 for one in going for line in one.lines})
-    nothing = np.zeros(loss.in_shares(block.y).shape)
-    # In a partition of a table, a column may lie between others.
-    y, weight, offset = map(_array, (block.y, block.weight, nothing if block.offset is None else block.offset))
-    at_zero = float(np.add.reduce(weight * loss.value(y, nothing)))
-    found: list[Any] = []
-    for one in going:
-        value, *derivatives = loss_sums(lines[one.lines], one.free, one.newton.weights, y, weight, offset, loss)
-        found += [value - at_zero, *derivatives]
-    return BlockSums(tuple(found))
 
 
 # ---- coordinates in which the Hessian of the weights is the identity --------------------------------------------------------
