@@ -95,7 +95,7 @@ class Loss(ABC):
         return self._by_row(formulas.gradient, y, score)
 
     def hessian(self, score: Vector, y: Vector | None = None) -> Vector:
-        """Return the second derivative of the loss in the score: of a given target or, without one, the expected one.
+        """Return the second derivative in the score, of a target or the expected one.
 
         The expected one is never less than zero, and does not jump from row to row: it is what rules are grown by.
         """
@@ -145,7 +145,7 @@ class Loss(ABC):
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
     def strata(self, y: Vector) -> NDArray[np.intp]:
-        """Return the group of each row, of which every fold and bootstrap sample has a share: one, unless there are classes."""
+        """Return the stratum of each row for folds and bootstrap samples: its class, if any."""
         return np.zeros(len(y), dtype=np.intp)
 
     def in_shares(self, y: Vector) -> Vector:
@@ -157,7 +157,7 @@ class Loss(ABC):
         return None
 
     def spread(self, y: Vector, mean: Vector) -> Vector | None:  # noqa: ARG002
-        """Return what each row costs more than the mean target of its group; None if that is no matter, as of labels."""
+        """Return what each row costs more than the mean target of its group; None for labels."""
         return None
 
     def shown_risk(self, risk: Vector) -> Vector:
@@ -173,7 +173,7 @@ class Loss(ABC):
         return False
 
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
-        """Return the risk as users know it, and the share of it that the rules take away; None where that is not defined."""
+        """Return the risk as users know it, and the share that rules take away, where defined."""
         risk, constant = self.risk(y, score, weight), np.full(len(y), self.best_constant(y, weight))
         least = self.risk(y, constant, weight)
         return [float(self.shown_risk(np.array(risk))), None if least <= 0.0 else 1.0 - risk / least]
@@ -481,12 +481,12 @@ def _inside(mean: float) -> float:
 
 
 def _with_free_dispersion(total: float, n: float) -> float:
-    """Return -2 log likelihood at the most likely dispersion; a perfect fit counts as one at the limit of rounding."""
+    """Return -2 log likelihood at the most likely dispersion; no fit is perfect."""
     return n * float(np.log(max(2.0 * total / n, np.finfo(np.float64).tiny)))
 
 
 def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
-    """Return the share of pairs of rows, one of each class, that the score puts in order; equal scores count half."""
+    """Return the area under the ROC curve; equal scores count half."""
     position = np.unique(score, return_inverse=True)[1].ravel()
     positive, negative = np.bincount(position, weight * y), np.bincount(position, weight * (1.0 - y))
     pairs = float(positive.sum() * negative.sum())

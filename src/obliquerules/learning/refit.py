@@ -50,7 +50,9 @@ def refit(
     upper: Matrix | None = None,
     tolerance: float = EXACT,
 ) -> Matrix:
-    """Minimise sum_i c_i loss(y_i, o_i + (design b)_i) + ridge/2 sum_{j>0} b_j^2, the first weight being the free constant.
+    """Return the best weights of all terms at once, the first being the constant.
+
+    They minimise sum_i c_i loss(y_i, o_i + (design b)_i) + ridge/2 sum_{j>0} b_j^2.
 
     Rows with the same pattern have the same score, so they are one row with their mean target and summed weight: see `Loss`
     for why this is exact. With many classes, weights have a column for each class, the ridge is one for each, and constants
@@ -165,7 +167,7 @@ Sums = tuple[float, Vector, Matrix]
 
 
 def loss_sums(lines: Matrix, free: Mask, weights: Vector, y: Vector, row_weight: Vector, offset: Matrix, loss: Loss) -> Sums:
-    """Return the loss of rows at some weights, its gradient and its second derivatives in these weights.
+    """Return the loss of rows at some weights, its gradient and its Hessian.
 
     The weights are those that are ``free`` in the table of all, line by line; what the others add is part of the offset.
     """
@@ -190,7 +192,7 @@ def loss_sums(lines: Matrix, free: Mask, weights: Vector, y: Vector, row_weight:
 
 @dataclass(eq=False)
 class Newton:
-    """Newton's method with an active set for bounds, step by step: sums over rows come from elsewhere.
+    """Newton's method with an active set for bounds, given sums over rows.
 
     Attributes
     ----------
@@ -216,7 +218,7 @@ class Newton:
         self.best = self.weights = np.clip(self.weights, self.lower, self.upper)
 
     def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
-        """Take a step, given the sums at the present weights; a step that does not lower the objective is halved."""
+        """Take a step, halved if the last one did not lower the objective."""
         objective = value + 0.5 * float(self.weights @ self.penalty @ self.weights)
         if not objective < self.least:
             self.halvings += 1
@@ -236,7 +238,7 @@ class Newton:
 
 
 def step_within(curvature: Matrix, slope: Vector, lowest: Vector, highest: Vector) -> Vector:
-    """Return the step that minimises a quadratic model within bounds, by an active set of weights held at theirs."""
+    """Return the minimum of a quadratic model within bounds, by an active set."""
     step, n_weights = np.zeros(len(slope)), len(slope)
     held = ((lowest >= 0.0) & (slope > 0.0)) | ((highest <= 0.0) & (slope < 0.0))
     for _ in range(20 * n_weights):
@@ -263,7 +265,7 @@ def step_within(curvature: Matrix, slope: Vector, lowest: Vector, highest: Vecto
 def minimised(
     sums: Callable[[Vector], Sums], starts: Sequence[Vector], penalty: Matrix, lower: Any = -math.inf, upper: Any = math.inf
 ) -> Vector:
-    """Return the weights of the least penalised loss within bounds, by Newton's method from the better start."""
+    """Return the best weights within bounds, from the better start."""
     newtons = [Newton(start, penalty, lower, upper) for start in starts]
     for newton in newtons:
         newton.step(*sums(newton.weights))
@@ -279,7 +281,7 @@ def minimised(
 
 
 def weight_finder(lines: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss, ridge: float) -> Any:
-    """Return Newton's method for the weights of these lines: compiled if the formula of the loss is."""
+    """Return Newton's method for one score, compiled if the loss is."""
     arrays = _array(lines), _array(y), _array(row_weight), _array(offset)
     if loss.family == NO_FORMULA:
         return PlainFinder(*arrays, loss, ridge)
@@ -313,7 +315,7 @@ class PlainFinder:
         return (minimised(self.sums, (start, constant), penalty),)
 
     def run_each(self, last: Matrix, start: Vector) -> tuple[Matrix, Vector]:
-        """Return, with each of some lines as the last one, the minimising weights and the loss there without the ridge."""
+        """Return the best weights and their loss with each of some last lines."""
         found, losses = np.empty((len(last), len(start))), np.empty(len(last))
         for place, line in enumerate(last):
             lines = np.vstack([self.lines[:-1], line])
@@ -326,7 +328,7 @@ class PlainFinder:
 def losses_of_each(
     lines: Matrix, last: Matrix, weights: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss
 ) -> Vector:
-    """Return the losses of ensembles that differ in their last line, each with weights of its own."""
+    """Return the losses of ensembles that differ in their last line."""
     if loss.family != NO_FORMULA:
         return loss_of_each(lines, last, weights, y, row_weight, offset, loss.family, loss.power)
     scores = offset + weights[:, :1] + weights[:, 1:-1] @ lines + weights[:, -1:] * last
@@ -346,18 +348,20 @@ def fitted_weights(
 
 
 def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | None:
-    """Return the standard deviation of the factor of each rule where it applies, 1 for the others; None if there is none."""
+    """Return the standard deviation of each factor where it applies, 1 for rules; None without factors."""
     if all(rule.factor is None for rule in ensemble):
         return None
     return np.array([1.0, *(rule.scale(X, weight) for rule in ensemble)])
 
 
 def or_weights(fires: Mask, y: Vector, row_weight: Vector, ridge: float) -> Vector:
-    """Minimise the logistic loss plus ridge/2 sum_j b_j^2 over the constant -a and the weights b_j = a + c_j, with a, c_j > 0.
+    """Return the constant and rule weights of an OR: positive scores where some rule fires.
+
+    They minimise the logistic loss plus ridge/2 sum_j b_j^2 over the constant -a and the weights b_j = a + c_j, a, c_j > 0.
 
     Where no rule fires the score is then -a, and where some do it is at least the least of their c_j: the sign of the score is
     the OR of the rules on any row, and its size is the log-odds of the rows for which the same rules fire, as far as a sum can
-    say it. A region with the wrong majority gets even odds. Returned is the constant, and then the weight of each rule.
+    say it. A region with the wrong majority gets even odds.
     """
     patterns = FiringPatterns.of(fires.T, len(y))
     weight = patterns.sums(row_weight)
@@ -376,7 +380,7 @@ def or_weights(fires: Mask, y: Vector, row_weight: Vector, ridge: float) -> Vect
 def refit_path(
     path: Sequence[RuleEnsemble], some: RowBlock, rows: RowBlocks, loss: Loss, penalties: Sequence[Any]
 ) -> list[tuple[RuleEnsemble, float]]:
-    """Return ensembles with weights fitted to all rows, each with its loss, less that of scores of zero.
+    """Return ensembles fitted to all rows, each with its loss above that of zero scores.
 
     Each has a penalty of its own. The standard deviations of factors, in which a ridge counts their weights, are those of
     ``some`` of the rows. Small ensembles of rules alone are fitted to a table of firing patterns, others by passes over rows.
@@ -427,7 +431,7 @@ def _block_sums(block: RowBlock, going: Sequence[_TableFit | _NewtonFit], terms:
 
 @dataclass(eq=False)
 class _TableFit:
-    """An ensemble fitted to the sums over the rows of each pattern in which its rules may fire: see `Loss`."""
+    """An ensemble fitted to a table of firing patterns, in one pass."""
 
     ensemble: RuleEnsemble
     columns: list[int]
@@ -504,7 +508,7 @@ class _NewtonFit:
 
 
 def whitened(design: Matrix, by_pattern: Vector, ridge: float) -> Matrix:
-    """Return the design in coordinates in which the Hessian of its weights, ridge included, is the identity.
+    """Return the design in coordinates that make its Hessian, with the ridge, the identity.
 
     The second derivative of the loss in the score is given for each pattern, as a sum over its rows. If there is none, there
     are no such coordinates, and zeros are returned.

@@ -56,7 +56,7 @@ def exactness(exception: str) -> Any:
 def readable_path(
     path: Sequence[tuple[RuleEnsemble, Any]], task: Task, exact: str, each: Callable[..., Iterable[Any]] = map
 ) -> tuple[tuple[RuleEnsemble, ...], list[int]]:
-    """Return the Pareto front of a path in shorter conditions, and the places of its members on the path.
+    """Return the Pareto front of a path in shorter conditions, with places on the path.
 
     Each ensemble comes with the penalty on its weights. See `exactness`. Ensembles are independent of each other, but for the
     digits of numbers: ``each`` is called like `map`.
@@ -234,7 +234,7 @@ class _Rows:
                 yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
 
     def _ways_to_merge(self, member: _Fitted, index: int) -> Iterator[_Way]:
-        """Yield ways to merge a rule with one on its variable, or its knot with a neighbouring number."""
+        """Yield ways to merge a rule, or its knot, with one on its variable."""
         rule = member.ensemble[index]
         column = single_column(rule)
         others = [one for place, one in enumerate(member.ensemble) if place != index and single_column(one) == column]

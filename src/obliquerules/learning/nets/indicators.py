@@ -24,7 +24,7 @@ FEWEST_ROWS = 5
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """A task on numbers alone, and what each of its columns stands for in the task that it was made of.
+    """A task on numbers alone, and what each of its columns stands for.
 
     Attributes
     ----------
@@ -42,14 +42,14 @@ class Indicators:
 
     @classmethod
     def of(cls, task: Task, *, dates: bool) -> Indicators:
-        """Return columns for numbers, levels and missing values; dates and durations are numbers, or are left out."""
+        """Return columns for numbers, levels and missing values, and for dates if wanted."""
         summands = _summands(task.X, task.weight, dates=dates)
         matrix = np.column_stack([summand_values(one, task.X) for one in summands])
         columns = [_column(one, task.X) for one in summands]
         return cls(task, summands, replace(task, X=Block.of_matrix(filled_with_means(matrix, task.weight), columns)))
 
     def restored(self, ensemble: RuleEnsemble) -> RuleEnsemble:
-        """Return an ensemble on these columns as one on the columns of the task, with the same rule weights."""
+        """Return an ensemble on these columns as one on those of the task."""
         rules = [Rule(rule.weight, Conjunction(map(self._test, rule.condition))) for rule in ensemble]
         rules = [Rule(rule.weight, strictest(rule.condition) or rule.condition) for rule in rules]
         restored = RuleEnsemble(rules, ensemble.intercept, self.task.columns, ensemble.outputs)
