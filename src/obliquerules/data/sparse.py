@@ -107,16 +107,10 @@ def sparse_block(X: Any, columns: Columns | None, reader: str) -> SparseBlock:
         values.eliminate_zeros()
     known = columns is not None and len(columns) == values.shape[1]
     names = columns.names if columns is not None and known else column_names(range(values.shape[1]), None)
-    _check_not_infinite(values, names)
-    return SparseBlock(Columns.of(names), values)
-
-
-def _check_not_infinite(values: Any, names: Sequence[str]) -> None:
-    infinite = np.flatnonzero(np.isinf(values.data))
-    if len(infinite):
-        first = infinite[0]
+    for first in np.flatnonzero(np.isinf(values.data))[:1]:
         row = int(np.searchsorted(values.indptr, first, side="right")) - 1
         raise ValueError(f"Input X has an infinite value (inf) in column '{names[values.indices[first]]}', first in row {row}.")
+    return SparseBlock(Columns.of(names), values)
 
 
 def scores_of(model: Model, X: Block, given: NDArray[np.float64] | None) -> NDArray[np.float64]:

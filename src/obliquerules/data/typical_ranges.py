@@ -1,4 +1,4 @@
-"""Ends: the least and the greatest values of a column, and the range between them that nearly all rows are in."""
+"""Typical ranges: between which two numbers the values of a column lie, but for a few at either end."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ NEAREST = 64
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """The different values at one end of a column.
-
-    They go from the end on, until their weight exceeds `BEYOND_RANGE`.
+    """The different values at one end of a column, from the end on, until their weight exceeds `BEYOND_RANGE`.
 
     Values at the upper end are negative: they ascend from the end, too.
     """

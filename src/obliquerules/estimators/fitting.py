@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 import numbers
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
@@ -117,7 +118,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             own = {name: one for name, one in found.items() if name not in shared}
             cls.parameters = about_target | own | {name: found[name] for name in shared}
             cls.__init__ = make_init(cls.parameters)  # type: ignore[method-assign]
-            cls.__doc__ = with_parameters(cls.__doc__ or "", cls.parameters)
+            cls.__doc__ = documented(cls, cls.parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -369,11 +370,22 @@ def make_init(declarations: Declarations) -> Callable[..., None]:
     return init
 
 
-def with_parameters(docstring: str, declarations: Declarations) -> str:
-    """Return the docstring of an estimator with a parameter section before the attributes."""
-    text = inspect.cleandoc(docstring)
-    start, heading, rest = text.partition("Attributes\n----------\n")
-    return f"{start}Parameters\n----------\n{documentation(declarations)}\n\n{heading}{rest}"
+def documented(kind: type, parameters: Declarations) -> str:
+    """Return the docstring of an estimator with its parameters, and with the attributes that base classes document."""
+    attributes: dict[str, str] = {}
+    for base in reversed([one for one in kind.__mro__ if issubclass(one, Fitting)]):
+        text = inspect.cleandoc(base.__dict__.get("__doc__") or "")
+        before, section, after = text.partition("Attributes\n----------\n")
+        own, _, after = after.partition("\n\n")
+        if not section:
+            before, heading, after = text.partition("Examples\n--------\n")
+            after = heading + after
+        attributes |= {entry.partition(" : ")[0]: entry for entry in re.split(r"\n(?=\S)", own) if section and entry}
+    sections = (
+        f"Parameters\n----------\n{documentation(parameters)}",
+        "Attributes\n----------\n" + "\n".join(attributes.values()),
+    )
+    return "\n\n".join([before.rstrip(), *sections, after])
 
 
 def plain(value: Any) -> Any:

@@ -25,15 +25,8 @@ class LTRNetClassifier(RuleClassifier):
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity and falling training loss, in original units; the first is the constant. With
         ``discretization="paper"``, the loss need not fall.
-    ensemble_ : RuleEnsemble
-        The member of the path that predicts; after `fit`, the last.
-    classes_ : array of shape (n_classes,)
-        The labels, sorted.
     n_iter_ : int
         The largest number of training steps at any penalty.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        Only if X was a data frame whose column names are text.
 
     Examples
     --------
@@ -61,15 +54,6 @@ class LTRNetRegressor(RuleRegressor):
 
     The prediction is the constant plus the weights of the rules that fire or, for counts, the exponential of this sum. See
     `LTRNetClassifier` for how the rules are learned.
-
-    Attributes
-    ----------
-    path_ : tuple of RuleEnsemble
-    ensemble_ : RuleEnsemble
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        As for `LTRNetClassifier`.
 
     Examples
     --------
@@ -106,15 +90,8 @@ class DRNetClassifier(RuleClassifier):
     path_ : tuple of RuleEnsemble
         The constant, and then the Pareto front of the rule sets in complexity and training risk (mean logistic loss), in order
         of complexity.
-    ensemble_ : RuleEnsemble
-        The member of the path that predicts; after `fit`, the last.
     classes_ : array of shape (2,)
         The labels, sorted. Rules with a positive weight are for the positive class, the others for the other one.
-    n_iter_ : int
-        The number of training steps.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        Only if X was a data frame whose column names are text.
 
     Examples
     --------

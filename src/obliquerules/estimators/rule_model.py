@@ -62,6 +62,11 @@ class RuleModel(Inspecting, Editable, Exporting):
         The member of the path that predicts, with its edits if there are any; after `fit`, the last.
     edits_ : EditLog or None
         The log of its edits; None if it was not edited.
+    n_iter_ : int
+        The number of steps of the fit; with boosting, of rules grown.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X was a data frame whose column names are text.
     """
 
     @property
