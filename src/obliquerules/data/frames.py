@@ -1,4 +1,4 @@
-"""Data frames of pandas, polars and pyarrow: what their columns hold and are called."""
+"""Data frames of pandas, polars and pyarrow as columns with values: numbers, levels, dates, times and durations."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
     if dtype == nw.String:
         return first_come(name, series.to_list())
     if dtype in (nw.Date, nw.Datetime):
-        return _moments(name, series)
+        moments = series.cast(nw.Datetime("us")) if dtype == nw.Date else series
+        return column_of_moments(name, _numbers(moments.dt.timestamp("us")) / 1e6)
     if dtype == nw.Duration:
         return Column(name, kind="duration"), _numbers(series.dt.total_microseconds()) / (1e6 * DAY)
     raise ValueError(refusal(name, kind_of_series(series)))
@@ -108,11 +109,6 @@ def _order_of(name: str, series: nw.Series[Any], ordered: bool) -> list[Any] | N
     return merged_order(name, (chunk.dictionary.to_pylist() for chunk in chunks.chunks))
 
 
-def _moments(name: str, series: nw.Series[Any]) -> Filled:
-    moments = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
-    return column_of_moments(name, _numbers(moments.dt.timestamp("us")) / 1e6)
-
-
 def kind_of_series(column: nw.Series[Any]) -> str:
     """Return what a column holds that is neither numbers, booleans, text nor dates, in words."""
     return f"values of type {getattr(column.to_native(), 'dtype', column.dtype)}"
@@ -121,16 +117,15 @@ def kind_of_series(column: nw.Series[Any]) -> str:
 def column_kinds(X: Any) -> dict[str, str]:
     """Return the columns of a data frame that hold booleans, integers, decimals or doubles; empty if X is something else."""
     frame = nw.from_native(X, pass_through=True)
-    schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    return {name: kind for name, dtype in schema.items() if (kind := _kind_of_type(dtype)) is not None}
-
-
-def _kind_of_type(dtype: Any) -> str | None:
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype.is_integer():
-        return "integer"
-    return "decimal" if dtype.is_decimal() else "double" if dtype.is_float() else None
+    kinds: dict[str, str] = {}
+    for name, dtype in frame.schema.items() if isinstance(frame, nw.DataFrame) else ():
+        if dtype == nw.Boolean:
+            kinds[name] = "boolean"
+        elif dtype.is_integer():
+            kinds[name] = "integer"
+        elif dtype.is_decimal() or dtype.is_float():
+            kinds[name] = "decimal" if dtype.is_decimal() else "double"
+    return kinds
 
 
 def misplaced_column(X: Any, expected: tuple[str, ...]) -> str:

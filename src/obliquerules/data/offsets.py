@@ -1,4 +1,4 @@
-"""Given: exposures and offsets, what a model is given besides its inputs, read and checked."""
+"""Offsets: exposures, offsets and groups of rows, read and checked, and what they make of targets and weights."""
 
 from __future__ import annotations
 
@@ -40,15 +40,11 @@ class OffsetValues:
     offset: Offset
     values: Vector
 
-    def checked(self, inputs: Sequence[str]) -> OffsetValues:
-        """Return it; raise if it has the name of an input, so that a table could not hold both."""
+    def in_training(self, inputs: Sequence[str], weight: Vector) -> OffsetValues:
+        """Return it with the mean exposure of weighted rows as its unit; raise if it has the name of an input."""
         for name in self.offset.names:
             if name in inputs:
                 raise ValueError(f"The {self.offset.kind} is called '{name}', and so is a column of X: leave it out of X.")
-        return self
-
-    def with_mean_unit(self, weight: Vector) -> OffsetValues:
-        """Return an exposure with its mean over weighted rows as its unit; an offset stays as it is."""
         if self.offset.kind != "exposure":
             return self
         return replace(self, offset=replace(self.offset, unit=exposure_unit(float(np.average(self.values, weights=weight)))))
@@ -61,10 +57,9 @@ def exposure_unit(mean: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The targets and weights of rows as a loss takes them, with what is given to them taken into account.
+    """The targets and weights of rows as a loss takes them.
 
-    Where that is possible, an exposure or offset changes targets and weights, so that nobody else has to know of it; an offset
-    of classes remains.
+    An exposure or offset becomes part of targets and weights where the loss allows it; an offset of classes remains.
 
     Attributes
     ----------

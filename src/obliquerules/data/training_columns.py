@@ -165,10 +165,7 @@ class ColumnSummary:
         """Return the column of a model, as `training_columns` does; raise if its numbers cannot be computed with."""
         column, missing = self.column, self.n_present < self.n_rows
         if self.frequencies is None:
-            if self.largest > LARGEST_VALUE:
-                raise ValueError(too_large(f"Column '{column.name}' of X"))
-            if 0.0 < self.largest < SMALLEST_SIZE:
-                raise ValueError(too_small(column.name, self.largest))
+            check_largest(column.name, self.largest)
             is_flag = self.is_flag and column.kind == "number" and self.n_present > 0
             return replace(column, kind="flag" if is_flag else column.kind, missing=missing)
         if column.is_truth:
@@ -189,38 +186,26 @@ def described(summaries: Iterable[ColumnSummary | str]) -> Columns:
 
 
 def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if a value of X is too large to be learned from, or all values of a column are too small to compute with.
-
-    The sentence names the column. In single precision there are no such values.
-    """
+    """Raise for the first column whose values are too large, or all too small, to be learned from."""
     if X.dtype == np.float32:
-        return
-    largest = _largest(X)
-    for column in np.flatnonzero(largest > LARGEST_VALUE)[:1]:
-        raise ValueError(too_large(f"Column '{names[column]}' of X"))
-    for column in np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))[:1]:
-        raise ValueError(too_small(names[column], largest[column]))
+        return  # In single precision there are no such values.
+    # The largest absolute value of each column, without a copy of X.
+    largest = np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0))
+    for column in np.flatnonzero((largest > LARGEST_VALUE) | ((largest > 0.0) & (largest < SMALLEST_SIZE)))[:1]:
+        check_largest(names[column], float(largest[column]))
 
 
-def _largest(X: NDArray[np.float64]) -> Vector:
-    """Return the largest absolute value of each column, without a copy of X."""
-    return np.asarray(np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0)))
+def check_largest(name: str, largest: float) -> None:
+    """Raise unless a column whose largest absolute value is given can be learned from."""
+    check_size(np.array([largest]), f"Column '{name}' of X")
+    if 0.0 < largest < SMALLEST_SIZE:
+        raise ValueError(
+            f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller "
+            "unit, so that its numbers become larger."
+        )
 
 
 def check_size(values: NDArray[np.float64], what: str) -> None:
     """Raise if a value is too large to be learned from."""
     if (np.abs(values) > LARGEST_VALUE).any():
-        raise ValueError(too_large(what))
-
-
-def too_large(what: str) -> str:
-    """Return the sentence that refuses values that are too large to be learned from."""
-    return f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added."
-
-
-def too_small(name: str, largest: float) -> str:
-    """Return the sentence that refuses a column whose values are too small to compute with."""
-    return (
-        f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller unit, "
-        "so that its numbers become larger."
-    )
+        raise ValueError(f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added.")

@@ -14,7 +14,6 @@ from obliquerules.parameters import check_flag, check_real, check_whole
 from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble, Shortening, Test
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.rounding.rounded import Rounding
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.text.parsing import Reader, Typed
 
@@ -110,7 +109,10 @@ class Editing(Generic[Estimator]):
         weights = method.refitted(self.ensemble, self.sample, loss, self.ensemble.weight_table, fixed)
         after = self.ensemble.with_weight_table(weights)
         penalised = [readable(method.penalised_loss(one, self.sample, loss)) for one in (self.ensemble, after)]
-        text = f"refit all weights{_but(locked)}: penalised mean loss {change(*penalised)}"
+        kept = (
+            f" but {'that of rule' if len(locked) == 1 else 'those of rules'} {', '.join(map(str, locked))}" if locked else ""
+        )
+        text = f"refit all weights{kept}: penalised mean loss {change(*penalised)}"
         return self._next("refit", None, None, text, after.rules, after.intercept)
 
     def round(self, digits: int = 3, *, tolerance: float = 0.0, integers: bool = False) -> Editing[Estimator]:
@@ -123,7 +125,14 @@ class Editing(Generic[Estimator]):
         rounding = self.ensemble.rounded(
             sample.X, y=sample.y, loss=loss, sample_weight=sample.weight, offset=sample.offset, **settings
         )
-        after, text = rounding.ensemble, _rounding_in_words(rounding, digits, tolerance, len(sample.y))
+        after, n = rounding.ensemble, rounding.rows_changed
+        how = (
+            f"to {digits} digits"
+            if tolerance == 0.0
+            else f"as far as the mean loss rises by no more than {readable(tolerance)}"
+        )
+        sides = "no row changes side" if n == 0 else f"{n} of {len(sample.y)} distinct rows change side of a condition"
+        text = f"round {how}: {sides}, scores change by {readable(rounding.score_change)} at most"
         return self._next("round", None, None, text, after.rules, after.intercept, tuple(settings.items()))
 
     def replay(self, log: EditLog) -> Editing[Estimator]:
@@ -134,7 +143,9 @@ class Editing(Generic[Estimator]):
         editing = self
         for step in log:
             given = [argument for argument in (step.rule, step.new) if argument is not None]
-            editing = getattr(editing, _known_action(step.action))(*given, **dict(step.settings))
+            if step.action not in ACTIONS:
+                raise ValueError(f"The action of a step must be one of {', '.join(map(repr, ACTIONS))}; got {step.action!r}.")
+            editing = getattr(editing, step.action)(*given, **dict(step.settings))
         return editing
 
     def __str__(self) -> str:
@@ -277,27 +288,6 @@ class Editable(Fitting):
         return editing.round(digits, tolerance=tolerance, integers=integers).model
 
 
-def _but(locked: list[int]) -> str:
-    """Return the words for the rules whose weights a refit keeps."""
-    if not locked:
-        return ""
-    return f" but that of rule {locked[0]}" if len(locked) == 1 else f" but those of rules {', '.join(map(str, locked))}"
-
-
-def _rounding_in_words(rounding: Rounding, digits: int, tolerance: float, n_rows: int) -> str:
-    """Return what rounding has changed, in words."""
-    how = f"to {digits} digits" if tolerance == 0.0 else f"as far as the mean loss rises by no more than {readable(tolerance)}"
-    n = rounding.rows_changed
-    sides = "no row changes side" if n == 0 else f"{n} of {n_rows} distinct rows change side of a condition"
-    return f"round {how}: {sides}, scores change by {readable(rounding.score_change)} at most"
-
-
-def _known_action(action: str) -> str:
-    if action not in ACTIONS:
-        raise ValueError(f"The action of a step must be one of {', '.join(map(repr, ACTIONS))}; got {action!r}.")
-    return action
-
-
 # Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
 
@@ -326,18 +316,13 @@ def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:
     for test, comparison in typed:
         if comparison in EXACT or not isinstance(test, Proposition):
             tests.append(test)
-        elif comparison not in EQUATIONS or not test(X).all():
+            continue
+        if comparison in EQUATIONS:
+            if test.only_number is None:
+                raise ValueError(f"'=' compares a single column with a number; got {text!r}.")
+            equal = X.matrix[:, test.only_number] == test.threshold / test.weights[0]
+            if not equal.any() or equal.all():
+                raise ValueError(f"{'All rows have' if equal.all() else 'No row has'} the value in {text!r}.")
+        if comparison not in EQUATIONS or not test(X).all():
             tests.append(shortening.with_whole_threshold(shortening.with_short_threshold(test)))
-    for test, comparison in typed:
-        if comparison in EQUATIONS and isinstance(test, Proposition):
-            _check_equation(test, X, text)
     return tests
-
-
-def _check_equation(equation: Proposition, X: Block, text: str) -> None:
-    """Raise unless some rows, and not all of them, have the value."""
-    if equation.only_number is None:
-        raise ValueError(f"'=' compares a single column with a number; got {text!r}.")
-    equal = X.matrix[:, equation.only_number] == equation.threshold / equation.weights[0]
-    if not equal.any() or equal.all():
-        raise ValueError(f"{'All rows have' if equal.all() else 'No row has'} the value in {text!r}.")

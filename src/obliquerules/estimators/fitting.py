@@ -199,7 +199,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         method = replace(method, class_weights=training.class_weights)
         method.check_task(task)
         growth = grown(method, task, rows, training.n_rows)
-        self.model_ = self._model_of(growth, training, by_hand=feature_names is not None and not self._has_names)
+        self.model_ = self._model_of(growth, training, by_hand=feature_names is not None)
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
@@ -239,7 +239,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         weight = every if counted is None else every[counted]
         encoded, loss, labels, class_weights = self._encoded(target, weight, loss)
         given = read_offset(exposure, offset, len(every), None if labels is None else labels.outputs, counted)
-        given = None if given is None else given.checked(block.names).with_mean_unit(weight)
+        given = None if given is None else given.in_training(block.names, weight)
         in_groups = None if groups is None else read_groups(groups, every)
         outcomes = Outcomes.of(loss, encoded, weight, given, class_weights)
         chosen = screened(RowBlock(block, outcomes.y, outcomes.weight, outcomes.offset), loss)
@@ -279,6 +279,8 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
 
     def _model_of(self, growth: Growth, training: Training, *, by_hand: bool) -> Model:
         """Return what was learned as a model of all columns, with the values that were found for parameters."""
+        named = hasattr(self, "feature_names_in_")
+        by_hand = by_hand and not named
         given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers, or on what an interrupt would have done.
         unused = {*self._without_effect(), "n_jobs", "keep_path"} | (set() if growth.from_some else {"search_rows"})
@@ -291,7 +293,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             chosen,
             training.task.loss,
             training.task.labels,
-            origin=Origin(type(self).__name__, parameters, growth.n_iter, by_hand or self._has_names, by_hand),
+            origin=Origin(type(self).__name__, parameters, growth.n_iter, by_hand or named, by_hand),
             ranges=growth.ranges,
             offset=offset,
             class_weights=training.class_weights,
@@ -302,11 +304,6 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             separated=growth.separated,
         )
         return model if training.screened is None else training.screened.in_all_columns(model)
-
-    @property
-    def _has_names(self) -> bool:
-        """Whether the columns of X in fit had names of their own."""
-        return hasattr(self, "feature_names_in_")
 
     # ---- what was fitted ----
 

@@ -86,7 +86,7 @@ class LLTBoostClassifierCV(RuleClassifier):
     ensemble_ : RuleEnsemble
         The chosen member.
     complexity_ : int
-        Its complexity.
+        The complexity of the chosen member.
     best_complexity_ : int
         The complexity of the member of the least risk.
     ridge_ : float
