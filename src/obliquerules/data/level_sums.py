@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Positions, Vector
-from obliquerules.rules import Block, Column, Membership
+from obliquerules.rules import Block, Membership
 from obliquerules.rules.columns import Level
 
 # The sizes of the sets of levels that are proposed; each level that a condition lists makes the model more complex.
@@ -40,35 +40,31 @@ class LevelSums:
     Attributes
     ----------
     column : int
-    described : Column
+    levels : tuple of str, int or bool
+    ordered : bool
+        Whether the levels are in ascending order.
     codes : array of shape (n_rows,)
+        One more than the last level where the value is missing.
     weight : array of shape (n_rows,)
+    sizes : array of shape (n_levels + 1,)
+        The weight of each level, the last for missing values.
     """
 
     column: int
-    described: Column
+    levels: tuple[Level, ...]
+    ordered: bool
     codes: Positions
     weight: Vector
+    sizes: Vector
 
     @classmethod
     def of(cls, block: Block, column: int, weight: Vector) -> LevelSums:
         """Return the levels of a column of a block."""
         described, values = block.column(column), block.matrix[:, column]
-        codes = np.where(np.isnan(values), len(described.levels or ()), values).astype(np.intp)
-        return cls(column, described, codes, weight)
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The levels of the column."""
-        return self.described.levels or ()
-
-    @cached_property
-    def _sizes(self) -> Vector:
-        return _sums(self.codes, self.weight, len(self.levels) + 1)
-
-    @cached_property
-    def _is_complete(self) -> bool:
-        return bool(self._sizes[-1] == 0.0)
+        levels = described.levels or ()
+        codes = np.where(np.isnan(values), len(levels), values).astype(np.intp)
+        sizes = np.bincount(codes, weight, len(levels) + 1).astype(np.float64)
+        return cls(column, levels, described.ordered, codes, weight, sizes)
 
     # ---- levels as inputs of sums
 
@@ -76,26 +72,26 @@ class LevelSums:
     def _in_sums(self) -> list[Membership]:
         """The possible inputs: single levels, or cuts between ordered levels."""
         levels = self.levels
-        if self.described.ordered:
+        if self.ordered:
             return [Membership(self.column, levels[cut:], ordered=True) for cut in range(1, len(levels))]
-        used = levels[1:] if len(levels) == 2 and self._is_complete else levels
+        used = levels[1:] if len(levels) == 2 and self.sizes[-1] == 0.0 else levels
         return [Membership(self.column, [level]) for level in used]
 
     def _sums_of_inputs(self, by_level: Vector) -> Vector:
         """Return sums by input from sums by level."""
         sums = by_level[: len(self.levels)]
-        if self.described.ordered:
+        if self.ordered:
             return np.cumsum(sums[::-1])[::-1][1:]
-        return sums[1:] if len(sums) == 2 and self._is_complete else sums
+        return sums[1:] if len(sums) == 2 and self.sizes[-1] == 0.0 else sums
 
     def _enough(self, fewest: float) -> NDArray[np.bool_]:
-        sizes = self._sums_of_inputs(self._sizes)
+        sizes = self._sums_of_inputs(self.sizes)
         # Not sizes <= total - fewest: where weights are large, fewest is lost in the subtraction.
-        return np.asarray((sizes >= fewest) & (self._sizes.sum() - sizes >= fewest))
+        return np.asarray((sizes >= fewest) & (self.sizes.sum() - sizes >= fewest))
 
     def indicators(self, fewest: float) -> list[tuple[Membership, float]]:
         """Return the inputs with enough rows, with their shares of rows."""
-        shares = self._sums_of_inputs(self._sizes) / self._sizes.sum()
+        shares = self._sums_of_inputs(self.sizes) / self.sizes.sum()
         kept = self._enough(fewest)
         return [(one, float(share)) for one, share, keep in zip(self._in_sums, shares, kept, strict=True) if keep]
 
@@ -113,15 +109,16 @@ class LevelSums:
     def _pulls(self, pull: Vector, rows: Positions) -> tuple[Vector, Vector]:
         """Return the pull and the weight of each level, missing last."""
         codes, n = self.codes[rows], len(self.levels) + 1
-        return _sums(codes, pull[rows], n), _sums(codes, self.weight[rows], n)
+        sums = [np.bincount(codes, values, n).astype(np.float64) for values in (pull[rows], self.weight[rows])]
+        return sums[0], sums[1]
 
     # ---- sets of levels as conditions
 
     def best_sets(self, pull: Vector, rows: Positions) -> Iterator[LevelSet]:
         """Yield sets of levels, listed or excluded, with the largest pull."""
         total, size = self._pulls(pull, rows)
-        yield from (self._cuts if self.described.ordered else self._listings)(total, size)
-        if not self._is_complete:
+        yield from (self._cuts if self.ordered else self._listings)(total, size)
+        if self.sizes[-1] > 0.0:
             yield self._by_missing(total, size)
 
     def _listings(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
@@ -144,10 +141,8 @@ class LevelSums:
         if negated:
             inside, rows = float(total[:-1].sum()) - inside, float(size[:-1].sum()) - rows
         gain = _gain(inside + missing * total[-1], rows + missing * size[-1], total, size)
-        return LevelSet(partial(self._of_codes, codes, negated, missing), gain)
-
-    def _of_codes(self, codes: Positions, negated: bool, missing: bool) -> Membership:
-        return Membership(self.column, [self.levels[code] for code in sorted(codes.tolist())], negated, missing)
+        listed = sorted(codes.tolist())
+        return LevelSet(lambda: Membership(self.column, [self.levels[code] for code in listed], negated, missing), gain)
 
     def _by_missing(self, total: Vector, size: Vector) -> LevelSet:
         """Return the condition on missing values that pulls."""
@@ -166,10 +161,6 @@ class LevelSums:
                 membership = partial(Membership, self.column, listed, missing=missing, ordered=True)
                 found.append(LevelSet(membership, _gain(inside, rows, total, size) if inside > 0.0 else 0.0))
         yield from (max(found, key=lambda one: one.gain) for found in (above, below) if found)
-
-
-def _sums(codes: Positions, values: Vector, n: int) -> Vector:
-    return np.bincount(codes, values, n).astype(np.float64)
 
 
 def _gain(inside: float, rows: float, total: Vector, size: Vector) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -33,7 +35,12 @@ def stored_table(X: Any, n_jobs: int | None) -> StoredTable | None:
     Paths and datasets of pyarrow are Parquet tables, and Dask DataFrames are Dask tables. A further kind of table needs a
     module of its own, and a line here.
     """
-    return X if isinstance(X, StoredTable) else dask_table(X) or parquet_table(X, effective_n_jobs(n_jobs))
+    if isinstance(X, StoredTable):
+        return X
+    # Objects of these libraries exist only where they are imported.
+    found = dask_table(X) if "dask" in sys.modules else None
+    is_parquet = isinstance(X, str | os.PathLike) or "pyarrow.dataset" in sys.modules
+    return parquet_table(X, effective_n_jobs(n_jobs)) if found is None and is_parquet else found
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Training:
     offset : Offset or None
         What the exposure or offset of the rows is called, and its unit.
     screened : Screened or None
-        The columns to learn from; None for a stored table, where they are all.
+        The columns to learn from; None if they are all, as of any table that is not sparse.
     rows : StoredRows or None
         The rows of a stored table.
     n_rows : int
@@ -242,11 +242,13 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         given = None if given is None else given.in_training(block.names, weight)
         in_groups = None if groups is None else read_groups(groups, every)
         outcomes = Outcomes.of(loss, encoded, weight, given, class_weights)
-        chosen = screened(RowBlock(block, outcomes.y, outcomes.weight, outcomes.offset), loss)
+        chosen = None
+        if type(block) is not Block:  # a sparse table
+            chosen = screened(RowBlock(block, outcomes.y, outcomes.weight, outcomes.offset), loss)
         if labels is not None and not labels.ascending:
             warn_of_other_class(outcomes, labels)
         task = Task(
-            chosen.X,
+            block if chosen is None else chosen.X,
             outcomes.y,
             outcomes.weight,
             loss,
