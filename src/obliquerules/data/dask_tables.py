@@ -26,10 +26,6 @@ class DaskTable(StoredTable):
     It is computed by the current client of a cluster, as in ``with Client(...)`` or ``with client.as_current()``, and by the
     default scheduler of Dask if there is none. Partitions alone decide in which order statistics are added: neither the number
     of workers, nor which of them is the first, nor the loss of one changes a bit.
-
-    Attributes
-    ----------
-    frame : dask.dataframe.DataFrame
     """
 
     frame: Any

@@ -221,13 +221,7 @@ class TableReader:
 
 @dataclass(frozen=True, eq=False)
 class StoredRows(RowBlocks):
-    """The rows of a table as a loss takes them.
-
-    Attributes
-    ----------
-    table : StoredTable
-    reading : TableReader
-    """
+    """The rows of a table as a loss takes them."""
 
     table: StoredTable
     reading: TableReader
