@@ -1,4 +1,4 @@
-"""Samples: distinct rows with weights, groups and offsets, and which of them are held out or in which fold."""
+"""Samples: distinct rows with weights, held out or dealt into folds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_UNITS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups of the distinct rows of a sample, numbered by their content, so that labels do not matter.
+    """The groups of the distinct rows of a sample, numbered by content.
 
     Equal rows may belong to several groups.
 
@@ -43,7 +43,7 @@ class Groups:
 
     @classmethod
     def of(cls, label: Positions, row: Positions, weight: Vector, key: NDArray[np.uint64]) -> Groups:
-        """Return the groups of rows, given their labels, equal distinct rows and weights; ``key`` hashes distinct rows."""
+        """Return the groups of rows from labels, distinct rows, weights and hashes."""
         pair, position = np.unique(np.column_stack([label, row]), axis=0, return_inverse=True)
         labels, group = np.unique(pair[:, 0], return_inverse=True)
         row, weight = pair[:, 1], sums(position.ravel(), weight, len(pair))
@@ -56,7 +56,7 @@ class Groups:
         return cls(row[order], place[order], weight[order], content[by_content], labels[by_content])
 
     def folds(self, n_folds: int, seed: int) -> Positions:
-        """Return the fold of each label: whole groups, in random order, go to folds of about the same weight."""
+        """Return the fold of each label: whole groups, folds of equal weight."""
         mass, size = np.bincount(self.group, self.weight), np.zeros(n_folds)
         fold = np.full(int(self.label.max()) + 1, -1, dtype=np.intp)
         for group in np.argsort(mixed(self.key ^ np.uint64(seed)), kind="stable").tolist():
@@ -86,7 +86,7 @@ class ResamplingUnits:
 
     @classmethod
     def of_frequencies(cls, frequency: Vector, key: NDArray[np.uint64]) -> ResamplingUnits:
-        """Return the observations of rows with these frequencies: units of one, and a remainder for each row."""
+        """Return units of one observation, and a remainder for each row."""
         size = max(1.0, float(np.add.reduce(frequency)) / MOST_UNITS)
         whole = np.floor(frequency / size).astype(np.intp)
         number = whole + (whole * size < frequency)
@@ -98,14 +98,14 @@ class ResamplingUnits:
         return cls(row, np.arange(len(row), dtype=np.intp), amount / frequency[row], np.where(copy == 0, key[row], copies))
 
     def strata(self, of_rows: Positions) -> Positions:
-        """Return the stratum of each unit; units with rows of different strata have a stratum of their own."""
+        """Return the stratum of each unit; mixed units have their own."""
         first, last = np.full(len(self.key), len(of_rows)), np.full(len(self.key), -1)
         np.minimum.at(first, self.unit, of_rows[self.row])
         np.maximum.at(last, self.unit, of_rows[self.row])
         return np.where(first == last, first, int(of_rows.max()) + 1)
 
     def shuffled(self, strata: Positions, seed: int) -> Iterator[Positions]:
-        """Yield the units of each stratum in an order that depends on their content and the seed."""
+        """Yield the units of each stratum, shuffled by content and seed."""
         lot = mixed(self.key ^ np.uint64(seed))
         for stratum in np.unique(strata):
             members = np.flatnonzero(strata == stratum)
@@ -118,7 +118,7 @@ class ResamplingUnits:
         return fold
 
     def shares(self, chosen: Mask, n_rows: int) -> Vector:
-        """Return the share of each row in chosen units: exactly 0 for none of its units, and 1 for all."""
+        """Return the share of each row in chosen units, exactly 0 or 1 for none or all."""
         mine = chosen[self.unit]
         share = np.bincount(self.row[mine], self.share[mine], n_rows)
         return np.where(np.bincount(self.row[~mine], minlength=n_rows) > 0, share, 1.0)
@@ -126,7 +126,7 @@ class ResamplingUnits:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows with targets, weights and offsets, ordered by a hash of the ranks of their values.
+    """Distinct rows with targets, weights and offsets, in hashed order.
 
     What is learned is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
 
@@ -162,7 +162,7 @@ class Sample:
         frequency: Vector | None = None,
         groups: Positions | None = None,
     ) -> Sample:
-        """Leave out rows of weight zero, and add up the weights of equal rows.
+        """Return distinct rows with weight, and the sums of weights.
 
         If all weights add up to less than the number of distinct rows, they are scaled so that they add up to that. Without
         frequencies, they are the weights.
@@ -192,13 +192,13 @@ class Sample:
         return ensemble(self.X, self.offset)
 
     def ranges(self, columns: Iterable[int]) -> tuple[Range, ...]:
-        """Return the typical range of each column of numbers; too few rows have no ranges."""
+        """Return the typical range of each column of numbers."""
         return TypicalRanges.of(self.X, self.weight, columns).ranges()
 
     def hold_out(self, strata: Positions, fraction: float, seed: int) -> tuple[Sample, Mask]:
-        """Return the sample and which rows are held out: a fraction of the observations, or groups, of each stratum.
+        """Return the sample with a fraction of each stratum held out.
 
-        A row of which a part is held out becomes two.
+        The second array says which rows are held out. A row of which a part is held out becomes two.
         """
         drawn = np.zeros(len(self.units.key), dtype=np.bool_)
         for members in self.units.shuffled(self.units.strata(strata), seed):
@@ -233,7 +233,7 @@ def sums(place: Positions, weight: Vector, size: int) -> Vector:
 
 
 def _unit(total: Vector) -> float:
-    """Return the factor of weights with which distinct rows count at least once on average: shares are relative."""
+    """Return the factor with which weights count distinct rows once or more."""
     return max(1.0, len(total) / summed) if (summed := float(np.add.reduce(total))) > 0.0 else 1.0
 
 

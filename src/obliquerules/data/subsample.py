@@ -1,4 +1,4 @@
-"""Subsample: some of many different rows, chosen by their content, whatever the order and the blocks in which they come."""
+"""Subsample: rows chosen by content, whatever their order and blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTOR_DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """The rows of a stratum with the smallest hashes, each with the weight of all rows that are equal to it.
+    """The rows of a stratum with the smallest hashes.
 
     A row that is among them in the end was so whenever it was met, so that none of its weight is lost.
 
@@ -42,7 +42,7 @@ class Stratum:
 
     @classmethod
     def of(cls, key: NDArray[np.uint64], rows: NDArray[np.float64], weight: Vector, frequency: Vector, most: int) -> Stratum:
-        """Return the first ``most + 1`` rows: the last of them shows that there are more than ``most``."""
+        """Return the first ``most + 1`` rows: the last shows that more exist."""
         distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
         summed, often = (sums(place, one, len(distinct)) for one in (weight, frequency))
         kept = slice(most + 1)
@@ -112,7 +112,7 @@ class Subsample:
 
 
 def subsample(rows: RowBlocks, strata: Callable[[Vector], NDArray[np.intp]], n_strata: int, most: int) -> tuple[RowBlock, bool]:
-    """Return at most ``most`` distinct rows, and whether that is all; ``strata`` returns the stratum of targets."""
+    """Return at most ``most`` distinct rows, and whether that is all; ``strata`` is of targets."""
     found = rows.fold(lambda part: Subsample.of(part, strata(part.y), n_strata, most))
     values, weight, frequency = found.chosen()
     n = values.shape[1] - 1 - rows.n_offsets
@@ -124,7 +124,7 @@ def subsample(rows: RowBlocks, strata: Callable[[Vector], NDArray[np.intp]], n_s
 
 
 def shares(sizes: Sequence[int], most: int) -> list[int]:
-    """Return how many of each size to take so that they are as equal as possible and add up to at most ``most``.
+    """Return numbers as equal as possible within sizes and total.
 
     >>> shares([100, 3, 40], 30)
     [14, 3, 13]

@@ -1,4 +1,4 @@
-"""Training columns: levels by frequency, flags and missing values, and which numbers can be learned from."""
+"""Training columns: levels by frequency, flags, missing values, and limits of numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENOUGH_VALUES = 20
 
 
 def training_columns(block: Block, weight: Vector | None = None) -> Block:
-    """Return a block whose columns say what they hold: levels in order of their frequency, flags, and missing values.
+    """Return a block with the columns of a model.
 
     Levels that do not occur are left out. A column of text that is different in nearly every row says nothing of other rows: it
     keeps no level, with a warning. Weights, none of them zero, say how often each row counts.
@@ -124,7 +124,7 @@ class ColumnSummary:
 
     @classmethod
     def of(cls, column: Column, values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> ColumnSummary:
-        """Return what is known from the values of a block; raise if one is infinite."""
+        """Return the summary of the values of a block."""
         present = values[~np.isnan(values)]
         if column.levels is not None:
             return cls(column, Frequencies.of(column, values, weight), len(values), len(present), False, 0.0)
@@ -162,7 +162,7 @@ class ColumnSummary:
         )
 
     def described(self) -> Column:
-        """Return the column of a model, as `training_columns` does; raise if its numbers cannot be computed with."""
+        """Return the column of a model."""
         column, missing = self.column, self.n_present < self.n_rows
         if self.frequencies is None:
             check_largest(column.name, self.largest)
@@ -176,7 +176,7 @@ class ColumnSummary:
 
 
 def described(summaries: Iterable[ColumnSummary | str]) -> Columns:
-    """Return the columns of a model from what is known of them; names alone are of plain numbers."""
+    """Return the columns of a model from summaries or names."""
     found = [one if isinstance(one, str) else one.described() for one in summaries]
     if identifiers := [f"'{one.name}'" for one in found if isinstance(one, Column) and one.levels == ()]:
         warn_caller(
@@ -186,7 +186,7 @@ def described(summaries: Iterable[ColumnSummary | str]) -> Columns:
 
 
 def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise for the first column whose values are too large, or all too small, to be learned from."""
+    """Raise for the first column of too large or small numbers."""
     if X.dtype == np.float32:
         return  # In single precision there are no such values.
     # The largest absolute value of each column, without a copy of X.
@@ -196,7 +196,7 @@ def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
 
 
 def check_largest(name: str, largest: float) -> None:
-    """Raise unless a column whose largest absolute value is given can be learned from."""
+    """Raise if the largest absolute value of a column is unusable."""
     check_size(np.array([largest]), f"Column '{name}' of X")
     if 0.0 < largest < SMALLEST_SIZE:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Editing: dropping, adding, replacing and locking rules, refitting weights, and a log of every step that can be replayed."""
+"""Editing: drop, add, replace, lock, refit and round, with a log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Estimator = TypeVar("Estimator", bound=Fitting)
 
 @dataclass(frozen=True, eq=False)
 class Editing(Generic[Estimator]):
-    """A model that is being edited, with the data on which weights are fitted and losses measured; see `RuleModel.edit`.
+    """A model in editing, with its data; see `RuleModel.edit`.
 
     Every step returns a new `Editing` and leaves this one unchanged: to undo a step, continue from the one before.
 
@@ -49,7 +49,7 @@ class Editing(Generic[Estimator]):
         return self.model.model_.ensemble
 
     def drop(self, rule: int) -> Editing[Estimator]:
-        """Remove a rule, given by its position from 0; the other weights do not change."""
+        """Remove a rule, given by its position from 0."""
         rule = self._position(rule)
         rules = [*self.ensemble.rules[:rule], *self.ensemble.rules[rule + 1 :]]
         return self._next("drop", rule, None, f"drop rule {rule}: {self._text(self.ensemble[rule])}", rules)
@@ -71,7 +71,7 @@ class Editing(Generic[Estimator]):
         return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
 
     def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing[Estimator]:
-        """Replace a rule by another; a condition alone keeps the old weight and factor. The new rule is not locked."""
+        """Replace a rule; a condition alone keeps weight and factor."""
         rule = self._position(rule)
         old = self.ensemble[rule]
         other, remark = self._as_rule(new, old)
@@ -94,7 +94,7 @@ class Editing(Generic[Estimator]):
         return self._next("unlock", rule, None, f"unlock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
 
     def refit(self) -> Editing[Estimator]:
-        """Refit the constant and the weights of all rules that are not locked, as `fit` does.
+        """Refit the constant and all weights that are not locked.
 
         What is minimised is the penalised mean loss: that of the rows of the edit, plus the ridge of the fit, which is a fixed
         number of rows. The log has it before and after, and a refit does not raise it. The mean loss may rise: where these rows
@@ -116,7 +116,7 @@ class Editing(Generic[Estimator]):
         return self._next("refit", None, None, text, after.rules, after.intercept)
 
     def round(self, digits: int = 3, *, tolerance: float = 0.0, integers: bool = False) -> Editing[Estimator]:
-        """Write all numbers in fewer digits, as `RuleEnsemble.rounded` does; the log says what that changes on the data."""
+        """Write all numbers in fewer digits, as `RuleEnsemble.rounded` does."""
         check_whole("digits", digits, 1)
         check_real("tolerance", tolerance, 0.0)
         check_flag("integers", integers)
@@ -136,7 +136,7 @@ class Editing(Generic[Estimator]):
         return self._next("round", None, None, text, after.rules, after.intercept, tuple(settings.items()))
 
     def replay(self, log: EditLog) -> Editing[Estimator]:
-        """Repeat the steps of a log, such as the `edits_` of a model that was loaded.
+        """Repeat the steps of a log, such as `edits_`.
 
         With the same model and data as in the log, the result is the same to the last bit.
         """
@@ -156,7 +156,7 @@ class Editing(Generic[Estimator]):
         return f"{model}\n{self.log._repr_html_()}" if self.log.steps else model
 
     def _position(self, rule: int) -> int:
-        """Return the position of a rule as a Python int, which can be saved in the log; raise if there is no such rule."""
+        """Return the position of a rule; raise if there is none."""
         check_whole("rule", rule, 0)
         if rule >= len(self.ensemble):
             n = len(self.ensemble)
@@ -165,7 +165,7 @@ class Editing(Generic[Estimator]):
         return int(rule)
 
     def _as_rule(self, new: Rule | Conjunction | str, old: Rule) -> tuple[Rule, str]:
-        """Return a rule, with weight and factor of an old one if it is a condition alone, and what the log says about it."""
+        """Return a rule, and a remark for the log."""
         remark = ""
         if isinstance(new, str):
             new, remark = read_typed(new, self.ensemble, self.sample.X, old.weight, old.factor)
@@ -211,7 +211,7 @@ class Editable(Fitting):
     """An estimator whose model is edited or rounded, which gives another estimator."""
 
     def edit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> Editing[Self]:
-        """Start to edit the rules: drop, add, replace or lock some, and refit the weights.
+        """Start to edit the rules and their weights.
 
         This model does not change. Every step is logged with its effect on complexity and loss, and the log is saved with the
         edited model.
@@ -252,7 +252,7 @@ class Editable(Fitting):
         exposure: Any = None,
         offset: Any = None,
     ) -> Self:
-        """Return the model with all numbers in few digits; this one does not change.
+        """Return the model with all numbers in few digits.
 
         The last step of its `edits_` certifies what that changes on the data: how many rows change side of a condition, by how
         much scores change, and the mean loss before and after. It is saved with the model.
@@ -293,7 +293,7 @@ EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
 
 
 def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, factor: Factor | None = None) -> tuple[Rule, str]:
-    """Return the rule that a text means, and a remark on what was made of it, or "".
+    """Return the rule that a text means, and a remark.
 
     A condition alone has the given weight and factor.
     A comparison of numbers other than ``>=`` and ``<=`` is given the shortest threshold with which it says the same of each
@@ -311,7 +311,7 @@ def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, fact
 
 
 def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:
-    """Return conditions that say the same of each row, without the half of a ``=`` that always holds."""
+    """Return conditions with short thresholds that say the same of rows."""
     shortening, tests = Shortening(X), list[Test]()
     for test, comparison in typed:
         if comparison in EXACT or not isinstance(test, Proposition):

@@ -1,4 +1,4 @@
-"""Fitting: data of any kind, in memory or stored, are read once, and what a method learns from them is a model."""
+"""Fitting: data are read once, and a method learns a model."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Training:
     offset : Offset or None
         What the exposure or offset of the rows is called, and its unit.
     screened : Screened or None
-        The columns to learn from; None for a stored table, where they are all.
+        The columns to learn from; None if they are all, as of any table that is not sparse.
     rows : StoredRows or None
         The rows of a stored table.
     n_rows : int
@@ -79,7 +79,7 @@ class Training:
 
 
 def all_or_nothing(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Arguments]:
-    """Make a fit that fails, or is interrupted, leave the estimator as it was before."""
+    """Make a failed fit leave the estimator as it was."""
 
     @functools.wraps(fit)
     def fit_or_restore(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
@@ -126,7 +126,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return tags
 
     def _method(self) -> Method:
-        """Return the method with the parameters of this estimator; raise if one is not valid."""
+        """Return the method; raise if a parameter is not valid."""
         return self.method_class(**{name: getattr(self, name) for name in declarations(self.method_class)})
 
     def _loss(self) -> Loss:
@@ -134,7 +134,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         raise NotImplementedError
 
     def _without_effect(self) -> Collection[str]:
-        """Return the parameters that change nothing: left out of files, so that releases that do not know them read these."""
+        """Return the parameters without effect, which files leave out."""
         return ()
 
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> Encoded:
@@ -156,7 +156,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         feature_names: Sequence[str] | None = None,
         ordered: Sequence[str] = (),
     ) -> Self:
-        """Learn rules from a data frame or array and its targets: labels for a classifier, numbers for a regressor.
+        """Learn rules from a table and its targets.
 
         A sparse matrix or array of SciPy is never made dense: of more than 256 columns, those are learned from that say most
         about the target by themselves. What it does not hold is zero; a missing value is NaN.
@@ -207,7 +207,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
     def _read_training(
         self, X: Any, y: Any, sample_weight: Any, names: Sequence[str] | None, ordered: Sequence[str]
     ) -> tuple[Block, NDArray[Any], Vector]:
-        """Return inputs and targets of rows with weight, and all weights; set what describes the columns."""
+        """Return inputs and targets of rows with weight, and all weights."""
         weight = None if sample_weight is None else read_weights(sample_weight, _num_samples(X))
         block = read_training(X, names, type(self).__name__, tuple(ordered), weight)
         weight = np.ones(len(block)) if weight is None else weight
@@ -234,7 +234,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         offset: Any,
         loss: Loss,
     ) -> Training:
-        """Return what is learned from a table in memory: its rows with weight; y, groups and offsets are of all rows."""
+        """Return the training rows of a table in memory."""
         counted = None if len(target) == len(every) else np.flatnonzero(every)
         weight = every if counted is None else every[counted]
         encoded, loss, labels, class_weights = self._encoded(target, weight, loss)
@@ -242,11 +242,13 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         given = None if given is None else given.in_training(block.names, weight)
         in_groups = None if groups is None else read_groups(groups, every)
         outcomes = Outcomes.of(loss, encoded, weight, given, class_weights)
-        chosen = screened(RowBlock(block, outcomes.y, outcomes.weight, outcomes.offset), loss)
+        chosen = None
+        if type(block) is not Block:  # a sparse table
+            chosen = screened(RowBlock(block, outcomes.y, outcomes.weight, outcomes.offset), loss)
         if labels is not None and not labels.ascending:
             warn_of_other_class(outcomes, labels)
         task = Task(
-            chosen.X,
+            block if chosen is None else chosen.X,
             outcomes.y,
             outcomes.weight,
             loss,
@@ -260,7 +262,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return Training(task, class_weights, None if given is None else given.offset, chosen)
 
     def _training_of_table(self, table: StoredTable, roles: ColumnRoles, loss: Loss) -> Training:
-        """Return what is learned from a stored table, of which one pass tells columns, classes and weights."""
+        """Return the training rows of a stored table, after one pass."""
         summarised = functools.partial(TableSummary.of, roles=roles, has_classes=is_classifier(self))
         seen = table.fold(summarised, roles.columns)
         check_weights(seen.largest_weight)
@@ -278,7 +280,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return Training(task, class_weights, offset, rows=rows, n_rows=seen.n_counted)
 
     def _model_of(self, growth: Growth, training: Training, *, by_hand: bool) -> Model:
-        """Return what was learned as a model of all columns, with the values that were found for parameters."""
+        """Return what was learned as a model of all columns."""
         named = hasattr(self, "feature_names_in_")
         by_hand = by_hand and not named
         given = self.get_params(deep=False) | growth.parameters
@@ -314,7 +316,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return other
 
     def _fitted_method(self) -> Method:
-        """Return the method with the parameters of the last `fit`, even if they were changed since."""
+        """Return the method with the parameters of the last `fit`."""
         fitted = dict(self.model_.origin.parameters) if self.model_.origin is not None else self.get_params(deep=False)
         given = {name: fitted[name] for name in declarations(self.method_class) if name in fitted}
         if self.model_.ridges:
@@ -322,7 +324,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return self.method_class(**given, class_weights=self.model_.class_weights)
 
     def _read(self, X: Any, *, warned: bool = True) -> ModelRows:
-        """Return rows of any kind for the model; raise if their columns are not those of `fit`."""
+        """Return rows of any kind in the columns of `fit`."""
         if not hasattr(self, "model_"):
             check_is_fitted(self)
         check = None if self.model_.named_by_hand else self._check_names
@@ -341,7 +343,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             raise
 
     def _read_to_learn(self, X: Any, y: Any, sample_weight: Any, exposure: Any, offset: Any) -> tuple[ModelRows, Outcomes]:
-        """Return rows with classes reweighted as in `fit`; raise if no weights can be fitted to them."""
+        """Return rows to fit weights to, reweighted as in `fit`."""
         rows = self._read(X).with_offset(exposure, offset)
         outcomes = rows.outcomes(y, sample_weight)
         if self.model_.labels is not None:
@@ -350,7 +352,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
 
 
 def make_init(declarations: Declarations) -> Callable[..., None]:
-    """Return an ``__init__`` that takes the declared parameters by keyword, stores them, and does nothing else."""
+    """Return an ``__init__`` that stores the declared parameters."""
     parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, (default, _) in declarations.items()
     ]
@@ -368,7 +370,7 @@ def make_init(declarations: Declarations) -> Callable[..., None]:
 
 
 def documented(kind: type, parameters: Declarations) -> str:
-    """Return the docstring of an estimator with its parameters, and with the attributes that base classes document."""
+    """Return a docstring with declared parameters and inherited attributes."""
     attributes: dict[str, str] = {}
     for base in reversed([one for one in kind.__mro__ if issubclass(one, Fitting)]):
         text = inspect.cleandoc(base.__dict__.get("__doc__") or "")
@@ -386,7 +388,7 @@ def documented(kind: type, parameters: Declarations) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a parameter as a JSON value; a random generator or a splitter, which JSON cannot hold, becomes None."""
+    """Return a parameter as a JSON value, None where JSON has none."""
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, np.bool_):

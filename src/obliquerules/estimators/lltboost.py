@@ -9,7 +9,7 @@ from obliquerules.learning.boosting.lltboost import LLTBoost
 
 
 class LLTBoostClassifier(RuleClassifier):
-    """Classify with a small sum of rules whose conditions are sparse linear combinations of inputs.
+    """Classify with a small sum of rules with oblique conditions.
 
     Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x.w >= t`` hold. Rules are
     added one at a time; each condition is found by L1-sparse logistic regression on the signs of the loss gradient, and after
@@ -46,7 +46,7 @@ class LLTBoostClassifier(RuleClassifier):
 
 
 class LLTBoostRegressor(RuleRegressor):
-    """Predict a number or a count with a small sum of rules whose conditions are sparse linear combinations of inputs.
+    """Predict numbers or counts with a small sum of oblique rules.
 
     Each rule adds its weight to the score wherever all its conditions ``x.w >= t`` hold; the prediction is the score or,
     for counts, its exponential. See `LLTBoostClassifier` for how the rules are learned.

@@ -9,7 +9,7 @@ from obliquerules.learning.boosting.tgb import TGB
 
 
 class TGBClassifier(RuleClassifier):
-    """Classify with a small sum of rules whose conditions are plain thresholds on single inputs.
+    """Classify with a small sum of rules on single inputs.
 
     Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x >= t`` or ``x <= t`` hold.
     Rules are added one at a time; each is the conjunction that follows the loss gradient best, and after each rule all weights
@@ -43,7 +43,7 @@ class TGBClassifier(RuleClassifier):
 
 
 class TGBRegressor(RuleRegressor):
-    """Predict a number or a count with a small sum of rules whose conditions are plain thresholds on single inputs.
+    """Predict numbers or counts with rules on single inputs.
 
     Each rule adds its weight to the score wherever all its conditions ``x >= t`` or ``x <= t`` hold; the prediction is the
     score or, for counts, its exponential. See `TGBClassifier` for how the rules are learned.
