@@ -1,4 +1,4 @@
-"""Scaling: inputs brought to mean zero and unit variance for learning, and directions taken back to original units."""
+"""Scaling: standardised inputs for learning, and conditions in original units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Vector, weighted_quantiles
 from obliquerules.rules import Proposition
 
 # A standard deviation below this, relative to the size of the column, is rounding error around a constant.
@@ -25,7 +25,7 @@ SMALLEST_SPREAD = 1e-200
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Mean and standard deviation of each column; a constant column has the scale 1 and becomes zero.
+    """Mean and standard deviation of each column; constant columns become zero.
 
     A few outliers can dominate a standard deviation, so that all other values become nearly equal once they are divided by it.
     Such a column is measured with its outliers clipped to fences around the other values. Other columns have no fences.
@@ -105,34 +105,27 @@ class Scaling:
 
 
 def _size(deviation: Vector, share: Vector) -> float:
-    """Return the root mean square, of deviations divided by the largest first: squares could overflow or vanish."""
+    """Return the root mean square without overflow."""
     largest = float(np.abs(deviation).max())
     return largest * float(np.sqrt(np.einsum("i,i->", share, (deviation / largest) ** 2))) if largest > 0.0 else 0.0
 
 
 def _fences(column: Vector, scale: float, share: Vector) -> tuple[float, float]:
     """Return the fences of a column, infinite if it needs none."""
-    centre = _quantile(column, share, 0.5)
+    centre = float(weighted_quantiles(column, share, [0.5])[0])
     distance = np.abs(column - centre)
     # Off the median, because most values may be the same, as zeros are.
-    off = distance > 0.0
+    off = (distance > 0.0) & (share > 0.0)
     if not off.any():
         return -np.inf, np.inf
-    spread = _quantile(distance[off], share[off], KEEPING_CLOSE)
+    spread = float(weighted_quantiles(distance[off], share[off], [KEEPING_CLOSE])[0])
     if scale <= STRETCHED * spread or spread <= max(NARROW * abs(centre), SMALLEST_SPREAD):
         return -np.inf, np.inf
     return centre - FENCE * spread, centre + FENCE * spread
 
 
-def _quantile(values: Vector, share: Vector, level: float) -> float:
-    """Return the least value that at least this share of the rows do not exceed."""
-    order = np.argsort(values, kind="stable")
-    cumulated = np.cumsum(share[order])
-    return float(values[order[np.searchsorted(cumulated, level * cumulated[-1])]])
-
-
 def filled_with_means(X: NDArray[np.float64], weight: Vector) -> NDArray[np.float64]:
-    """Return a matrix with missing values replaced by the weighted mean of their column, zero if all are missing."""
+    """Return a matrix with missing values replaced by weighted column means."""
     filled = np.array(X, order="F")
     for column in filled.T:
         missing = np.isnan(column)

@@ -93,9 +93,8 @@ class Columns(Sequence[Column]):
         if isinstance(given, Columns):
             return given
         columns = list(given)
-        names = tuple(str(one.name if isinstance(one, Column) else one) for one in columns)
         special = ((index, one) for index, one in enumerate(columns) if isinstance(one, Column) and not one.is_number)
-        return cls(names, tuple(special))
+        return cls(tuple(str(one.name if isinstance(one, Column) else one) for one in columns), tuple(special))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -110,12 +109,11 @@ class Columns(Sequence[Column]):
     def __getitem__(self, index: int | slice) -> Column | Columns:
         if isinstance(index, slice):
             return Columns.of([self[one] for one in range(*index.indices(len(self.names)))])
-        name, known = self.names[index], self._by_position
-        position = index % len(self.names)
-        return known[position] if position in known else known.setdefault(position, Column(name))
+        name, position = self.names[index], index % len(self.names)
+        return self._known[position] if position in self._known else self._known.setdefault(position, Column(name))
 
     @cached_property
-    def _by_position(self) -> dict[int, Column]:
+    def _known(self) -> dict[int, Column]:
         """The columns that were asked for, and those that are special."""
         return dict(self.special)
 
@@ -261,24 +259,19 @@ def _matrix(X: ArrayLike, columns: Columns | None) -> NDArray[np.float64]:
         raise ValueError(f"X must have rows and columns; got shape {matrix.shape}. Reshape a single row with X.reshape(1, -1).")
     if columns is None or not has_levels:
         return matrix
-    coded = [coded_values(column, values) for column, values in zip(columns, matrix.T, strict=False)]
-    return np.column_stack(coded) if coded else np.empty((len(matrix), 0))
-
-
-def coded_values(column: Column, values: Iterable[Any]) -> NDArray[np.float64]:
-    """Return Python values, of which None and NaN are missing, as the numbers that a block has for a column."""
-    if column.levels is not None:
-        return np.array([code_of(column, value) for value in values], dtype=np.float64)
-    try:
-        return np.array([np.nan if is_nothing(value) else float(value) for value in values], dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"Column '{column.name}' of X must hold numbers only: {error}") from error
+    coded = np.full(matrix.shape, np.nan)
+    for column, values, codes in zip(columns, matrix.T, coded.T, strict=False):
+        try:
+            codes[:] = [code_of(column, value) for value in values]
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"Column '{column.name}' of X must hold numbers only: {error}") from error
+    return coded
 
 
 def code_of(column: Column, value: Any) -> float:
-    """Return the code of a level, NaN if it is missing."""
-    if is_nothing(value):
-        return np.nan
+    """Return the number that a block has for a Python value: the code of a level, NaN if it is missing."""
+    if is_nothing(value) or column.levels is None:
+        return np.nan if is_nothing(value) else float(value)
     level = as_level(value)
     return float(column.codes.get((type(level), level), UNSEEN))
 
@@ -319,19 +312,14 @@ def seconds_since_1970(moment: datetime.date) -> float:
     return ((since.days * 86_400 + since.seconds) * 10**6 + since.microseconds) / 10**6
 
 
-def date_text(number: float) -> str | None:
-    """Return the date that is this many days after the beginning of 1970; None if it is not a whole number of days."""
-    return None if not number.is_integer() or abs(number) * DAY > END_OF_TIME else _text(number * DAY)[:10]
-
-
-def time_text(number: float) -> str | None:
-    """Return the time that is this many seconds after the beginning of 1970; None if it is not a whole number of them."""
-    return None if not number.is_integer() or abs(number) > END_OF_TIME else _text(number)
-
-
-def _text(seconds: float) -> str:
+def moment_text(number: float, kind: str) -> str | None:
+    """Return the date or time of this many days or seconds after the beginning of 1970; None if it is not a whole number."""
+    seconds = number * seconds_in(kind)
+    if not number.is_integer() or abs(seconds) > END_OF_TIME:
+        return None
     # Formats of strftime do not fill up years of three digits everywhere.
-    return (EPOCH + datetime.timedelta(seconds=seconds)).isoformat(" ")
+    text = (EPOCH + datetime.timedelta(seconds=seconds)).isoformat(" ")
+    return text[:10] if kind == "date" else text
 
 
 def day_or_days(number: float) -> str:

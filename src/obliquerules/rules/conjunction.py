@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Proposition, Test
+from obliquerules.rules.proposition import Proposition, Summand, Test
 from obliquerules.rules.text.parsing import Reader
 from obliquerules.rules.text.style import PLAIN, Style, column_at
 
@@ -35,9 +35,6 @@ class Conjunction:
             if not isinstance(proposition, Proposition | Membership):
                 raise TypeError(f"A conjunction is made of propositions and memberships; got {type(proposition).__name__}.")
 
-    def __reduce__(self) -> tuple[type[Conjunction], tuple[tuple[Test, ...]]]:
-        return type(self), (self.propositions,)
-
     def __len__(self) -> int:
         return len(self.propositions)
 
@@ -55,6 +52,11 @@ class Conjunction:
     def complexity(self) -> int:
         """The sum of the complexities of the propositions, c(q) in the paper."""
         return sum(proposition.complexity for proposition in self.propositions)
+
+    @property
+    def summands(self) -> Iterator[Summand]:
+        """The columns and memberships in all sums, and the memberships beside them."""
+        return (one for test in self for one in ((test,) if isinstance(test, Membership) else test.columns))
 
     @property
     def used_columns(self) -> tuple[int, ...]:
@@ -76,17 +78,16 @@ class Conjunction:
 
     def check(self, columns: Columns) -> None:
         """Raise unless conditions on levels are on columns that have levels, and those on numbers on columns of numbers."""
-        for test in self.propositions:
-            for summand in (test,) if isinstance(test, Membership) else test.columns:
-                column = columns[summand if isinstance(summand, int) else summand.column]
-                if isinstance(summand, int) and column.levels is not None:
-                    raise ValueError(f"Column '{column.name}' has levels, and no numbers for a sum.")
-                if not isinstance(summand, int) and summand.levels and column.levels is None:
-                    raise ValueError(f"Column '{column.name}' holds numbers, and has no levels for a condition.")
+        for summand in self.summands:
+            column = columns[summand if isinstance(summand, int) else summand.column]
+            if isinstance(summand, int) and column.levels is not None:
+                raise ValueError(f"Column '{column.name}' has levels, and no numbers for a sum.")
+            if not isinstance(summand, int) and summand.levels and column.levels is None:
+                raise ValueError(f"Column '{column.name}' holds numbers, and has no levels for a condition.")
 
     def check_levels(self, columns: Columns | None) -> None:
         """Raise if a column does not have a listed level."""
-        for summand in (summand for test in self for summand in ((test,) if isinstance(test, Membership) else test.columns)):
+        for summand in self.summands:
             if isinstance(summand, Membership):
                 summand.check_levels(column_at(columns, summand.column))
 

@@ -87,7 +87,11 @@ class EditLog(Records[EditStep]):
         """The positions of the rules whose weights a refit keeps."""
         locked: frozenset[int] = frozenset()
         for step in self.steps:
-            locked = _locked_after(locked, step)
+            if step.rule is not None:
+                others, dropped = locked - {step.rule}, step.action == "drop"
+                # The rules behind one that is dropped move up.
+                moved = frozenset(rule - (dropped and rule > step.rule) for rule in others)
+                locked = moved | {step.rule} if step.action == "lock" else moved
         return locked
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -112,13 +116,3 @@ class EditLog(Records[EditStep]):
 def change(before: str, after: str) -> str:
     """Return a figure before and after, once if unchanged."""
     return after if before == after else f"{before} -> {after}"
-
-
-def _locked_after(locked: frozenset[int], step: EditStep) -> frozenset[int]:
-    if step.rule is None:
-        return locked
-    if step.action == "lock":
-        return locked | {step.rule}
-    others = locked - {step.rule}
-    # The rules behind one that is dropped move up.
-    return frozenset(rule - (rule > step.rule) for rule in others) if step.action == "drop" else others

@@ -15,8 +15,7 @@ from obliquerules.rules.columns import Block, Column, Columns, as_block
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.files.encoding import ensemble_content
 from obliquerules.rules.files.fields import write_document
-from obliquerules.rules.membership import Membership
-from obliquerules.rules.proposition import Summand, Test
+from obliquerules.rules.proposition import Proposition, Test
 from obliquerules.rules.redundancy import simplify
 from obliquerules.rules.rounding.coarsening import HasValue
 from obliquerules.rules.rounding.rounded import Rounding, round_ensemble
@@ -80,15 +79,6 @@ class RuleEnsemble:
                 raise TypeError(f"An ensemble is made of rules; got {type(rule).__name__}.")
         if not all(map(math.isfinite, self.intercepts)):
             raise ValueError(f"The intercept of an ensemble must be finite; got {intercept}.")
-        self._check_outputs()
-        needed = self._n_columns
-        if self.columns is not None and needed > len(self.columns):
-            raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(self.columns)} feature names.")
-        if self.columns is not None:
-            for rule in self.rules:
-                rule.check(self.columns)
-
-    def _check_outputs(self) -> None:
         if self.outputs is not None and (len(self.outputs) < 2 or len(set(self.outputs)) < len(self.outputs)):
             raise ValueError(f"The outputs of an ensemble must be two or more different names; got {list(self.outputs)}.")
         n = None if self.outputs is None else len(self.outputs)
@@ -96,9 +86,12 @@ class RuleEnsemble:
             if (len(weight) if isinstance(weight, tuple) else None) != n:
                 wanted = "one weight" if n is None else f"{n} weights, one for each output"
                 raise ValueError(f"Each rule of this ensemble, and its intercept, must have {wanted}; got {weight}.")
-
-    def __reduce__(self) -> tuple[type[RuleEnsemble], tuple[tuple[Rule, ...], Weight, Columns | None, tuple[str, ...] | None]]:
-        return type(self), (self.rules, self.intercept, self.columns, self.outputs)
+        needed = self._n_columns
+        if self.columns is not None and needed > len(self.columns):
+            raise ValueError(f"A rule uses column {needed - 1}, but there are only {len(self.columns)} feature names.")
+        if self.columns is not None:
+            for rule in self.rules:
+                rule.check(self.columns)
 
     @property
     def intercepts(self) -> tuple[float, ...]:
@@ -177,13 +170,9 @@ class RuleEnsemble:
 
         It is the complexity of all rules, and one for each slope whose origin says what a missing value counts as.
         """
-        return sum(rule.complexity + self._counts_missing(rule) for rule in self.rules)
-
-    def _counts_missing(self, rule: Rule) -> bool:
-        """Say whether the origin of a slope is the value that a missing one counts as."""
-        if rule.factor is None or not rule.factor.has_origin or len(rule.condition) or self.columns is None:
-            return False
-        return self.columns[rule.factor.column].missing
+        columns, slopes = self.columns, [rule.factor for rule in self if rule.factor and not len(rule.condition)]
+        counted = sum(one.has_origin and columns is not None and columns[one.column].missing for one in slopes)
+        return sum(rule.complexity for rule in self.rules) + counted
 
     @property
     def used_columns(self) -> tuple[int, ...]:
@@ -300,17 +289,7 @@ class RuleEnsemble:
         >>> rounding.rows_changed, rounding.digits
         (0, (3, 3, 1, 1))
         """
-        return round_ensemble(
-            self,
-            self.block(X),
-            digits=digits,
-            y=y,
-            loss=loss,
-            sample_weight=sample_weight,
-            tolerance=tolerance,
-            integers=integers,
-            offset=offset,
-        )
+        return round_ensemble(self, self.block(X), digits, y, loss, sample_weight, tolerance, integers, offset)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the ensemble as JSON with exact numbers; `load_model` reads it back."""
@@ -405,20 +384,13 @@ def renumbered(ensemble: RuleEnsemble, place: Mapping[int, int], columns: Iterab
     +0 if True
     +1 if x7 - x9 >= 3
     """
-    return RuleEnsemble([_rule(rule, place) for rule in ensemble], ensemble.intercept, columns, ensemble.outputs)
 
+    def moved(one: Any) -> Any:
+        if isinstance(one, int):
+            return place[one]
+        if isinstance(one, Proposition):
+            return replace(one, columns=tuple(map(moved, one.columns)))
+        return one and replace(one, column=place[one.column])
 
-def _rule(rule: Rule, place: Mapping[int, int]) -> Rule:
-    condition = Conjunction(_test(test, place) for test in rule.condition)
-    factor = None if rule.factor is None else replace(rule.factor, column=place[rule.factor.column])
-    return Rule(rule.weight, condition, factor)
-
-
-def _test(test: Test, place: Mapping[int, int]) -> Test:
-    if isinstance(test, Membership):
-        return replace(test, column=place[test.column])
-    return replace(test, columns=tuple(_summand(summand, place) for summand in test.columns))
-
-
-def _summand(summand: Summand, place: Mapping[int, int]) -> Summand:
-    return place[summand] if isinstance(summand, int) else replace(summand, column=place[summand.column])
+    rules = [Rule(rule.weight, Conjunction(map(moved, rule.condition)), moved(rule.factor)) for rule in ensemble]
+    return RuleEnsemble(rules, ensemble.intercept, columns, ensemble.outputs)

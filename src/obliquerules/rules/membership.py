@@ -50,26 +50,15 @@ class Membership:
     ordered: bool = False
 
     def __init__(
-        self,
-        column: int,
-        levels: Iterable[Level],
-        negated: bool = False,
-        missing: bool = False,
-        ordered: bool = False,
+        self, column: int, levels: Iterable[Level], negated: bool = False, missing: bool = False, ordered: bool = False
     ) -> None:
-        listed = [levels] if isinstance(levels, str | int | bool) else levels
-        object.__setattr__(self, "column", operator.index(column))
-        told = tuple(as_level(level) for level in listed)
-        if negated and len(told) == 1 and isinstance(told[0], bool):
+        listed = tuple(map(as_level, [levels] if isinstance(levels, str | int | bool) else levels))
+        if negated and len(listed) == 1 and isinstance(listed[0], bool):
             # Booleans have two levels, so that one of them is enough.
-            told, negated = (not told[0],), False
-        object.__setattr__(self, "levels", told)
-        object.__setattr__(self, "negated", bool(negated))
-        object.__setattr__(self, "missing", bool(missing))
-        object.__setattr__(self, "ordered", bool(ordered))
-        self._check()
-
-    def _check(self) -> None:
+            listed, negated = (not listed[0],), False
+        values = operator.index(column), listed, bool(negated), bool(missing), bool(ordered)
+        for name, value in zip(("column", "levels", "negated", "missing", "ordered"), values, strict=True):
+            object.__setattr__(self, name, value)
         if self.column < 0:
             raise ValueError(f"The column of a membership must not be negative; got {self.column}.")
         if not all(isinstance(level, str | int | bool) for level in self.levels):
@@ -80,9 +69,6 @@ class Membership:
             raise ValueError("A membership without levels says that a value is missing, or that it is not.")
         if self.ordered and not self.levels:
             raise ValueError("A membership in ordered levels lists one or more of them.")
-
-    def __reduce__(self) -> tuple[type[Membership], tuple[int, tuple[Level, ...], bool, bool, bool]]:
-        return type(self), (self.column, self.levels, self.negated, self.missing, self.ordered)
 
     @property
     def used_columns(self) -> tuple[int, ...]:
@@ -97,8 +83,7 @@ class Membership:
     @property
     def listing(self) -> int:
         """What is read of the condition besides that it is one: its levels and whether a value is missing."""
-        shown_missing = self.missing if self.levels else True
-        return (1 if self.ordered else len(self.levels)) + shown_missing
+        return (1 if self.ordered else len(self.levels)) + (self.missing or not self.levels)
 
     @property
     def is_upright(self) -> bool:
@@ -111,21 +96,15 @@ class Membership:
         column = block.column(self.column)
         if self.levels and column.levels is None:
             raise ValueError(f"Column '{column.name}' holds numbers, so that a condition on levels says nothing of it.")
-        return self._answers(column)[block.places(self.column)]
-
-    def _answers(self, column: Column) -> NDArray[np.bool_]:
-        """Return whether the condition holds at each of the places of a column."""
         answers = np.full(len(column.levels or ()) + 2, self.negated)
-        answers[[column.codes[key] for key in self._keys() if key in column.codes]] = not self.negated
+        keys = [(type(level), level) for level in self.levels]
+        answers[[column.codes[key] for key in keys if key in column.codes]] = not self.negated
         answers[-1] = self.missing
-        return answers
-
-    def _keys(self) -> list[tuple[type, Level]]:
-        return [(type(level), level) for level in self.levels]
+        return answers[block.places(self.column)]
 
     def has(self, level: Level) -> bool:
         """Say whether the condition holds for a level that is not missing."""
-        return ((type(level), level) in self._keys()) != self.negated
+        return any(type(level) is type(one) and level == one for one in self.levels) != self.negated
 
     def check_levels(self, column: Column) -> None:
         """Raise if the column does not have a listed level."""

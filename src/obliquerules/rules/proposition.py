@@ -60,15 +60,16 @@ class Proposition:
     used_columns: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(self, columns: Sequence[Summand], weights: Sequence[float], threshold: float, missing: bool = False) -> None:
-        summands = tuple(map(_as_summand, columns))
-        object.__setattr__(self, "columns", summands)
+        summands = tuple(one if isinstance(one, Membership) else operator.index(one) for one in columns)
         used = dict.fromkeys(summand if isinstance(summand, int) else summand.column for summand in summands)
+        object.__setattr__(self, "columns", summands)
         object.__setattr__(self, "used_columns", tuple(used))
         self._set(weights, threshold, missing)
         if len(set(summands)) != len(summands) or min(used) < 0:
             raise ValueError(f"The columns of a proposition must be different and not negative; got {list(summands)}.")
 
     def _set(self, weights: Iterable[float], threshold: float, missing: bool) -> None:
+        """Set the numbers, once they are known to be good."""
         object.__setattr__(self, "weights", tuple(map(float, weights)))
         object.__setattr__(self, "threshold", float(threshold) + 0.0)  # no negative zero, which prints as zero
         object.__setattr__(self, "missing", bool(missing))
@@ -82,12 +83,13 @@ class Proposition:
         if not math.isfinite(self.threshold):
             raise ValueError(f"The threshold of a proposition must be finite; got {self.threshold}.")
 
-    def __reduce__(self) -> tuple[type[Proposition], tuple[tuple[Summand, ...], tuple[float, ...], float, bool]]:
-        return type(self), (self.columns, self.weights, self.threshold, self.missing)
-
     def with_numbers(self, weights: Sequence[float], threshold: float) -> Proposition:
-        """Return the condition on the same columns with other weights and another threshold."""
-        return self._alike(weights, threshold, self.missing)
+        """Return the condition on the same columns, which need no check, with other weights and another threshold."""
+        other = object.__new__(Proposition)
+        object.__setattr__(other, "columns", self.columns)
+        object.__setattr__(other, "used_columns", self.used_columns)
+        other._set(weights, threshold, self.missing)
+        return other
 
     def with_missing(self, missing: bool) -> Proposition:
         """Return the condition with another answer where a value is missing."""
@@ -99,14 +101,6 @@ class Proposition:
         values = (self.columns, weights, threshold, missing, self.used_columns)
         for name, value in zip(_SLOTS, values, strict=True):
             object.__setattr__(other, name, value)
-        return other
-
-    def _alike(self, weights: Iterable[float], threshold: float, missing: bool) -> Proposition:
-        """Return a condition on the same columns, which need not be checked again."""
-        other = object.__new__(Proposition)
-        object.__setattr__(other, "columns", self.columns)
-        object.__setattr__(other, "used_columns", self.used_columns)
-        other._set(weights, threshold, missing)
         return other
 
     @property
@@ -172,7 +166,3 @@ _SLOTS = ("columns", "weights", "threshold", "missing", "used_columns")
 def summand_values(summand: Summand, block: Block) -> Vector:
     """Return the values of a column, or 1 where a membership holds and 0 elsewhere."""
     return block.matrix[:, summand] if isinstance(summand, int) else summand(block).astype(np.float64)
-
-
-def _as_summand(summand: Summand) -> Summand:
-    return summand if isinstance(summand, Membership) else operator.index(summand)

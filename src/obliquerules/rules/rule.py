@@ -120,10 +120,7 @@ class Rule:
     factor: Factor | None
 
     def __init__(
-        self,
-        weight: float | Iterable[float],
-        condition: Conjunction | None = None,
-        factor: Factor | int | None = None,
+        self, weight: float | Iterable[float], condition: Conjunction | None = None, factor: Factor | int | None = None
     ) -> None:
         object.__setattr__(self, "weight", as_weight(weight))
         object.__setattr__(self, "condition", Conjunction() if condition is None else condition)
@@ -132,9 +129,6 @@ class Rule:
         if not isinstance(self.condition, Conjunction):
             raise TypeError(f"The condition of a rule is a Conjunction; got {type(condition).__name__}.")
         object.__setattr__(self, "factor", factor if factor is None or isinstance(factor, Factor) else Factor(factor))
-
-    def __reduce__(self) -> tuple[type[Rule], tuple[Weight, Conjunction, Factor | None]]:
-        return type(self), (self.weight, self.condition, self.factor)
 
     @property
     def term(self) -> Term:
@@ -215,10 +209,7 @@ class Rule:
         return self.contribution(X)
 
     def describe(
-        self,
-        columns: Iterable[str | Column] | None = None,
-        style: Style = PLAIN,
-        outputs: Sequence[str] | None = None,
+        self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN, outputs: Sequence[str] | None = None
     ) -> str:
         """Return the rule as text, in the names of the given columns and, with many classes, of the given outputs."""
         amounts = self.amounts(columns, style, outputs)
@@ -228,10 +219,7 @@ class Rule:
         return f"{amounts} if {self.condition.describe(columns, style)}"
 
     def amounts(
-        self,
-        columns: Iterable[str | Column] | None = None,
-        style: Style = PLAIN,
-        outputs: Sequence[str] | None = None,
+        self, columns: Iterable[str | Column] | None = None, style: Style = PLAIN, outputs: Sequence[str] | None = None
     ) -> str:
         """Return the weight, or those of some classes, with the factor if there is one."""
         factor = None if self.factor is None else self.factor.describe(columns, style)

@@ -1,11 +1,11 @@
-"""Refinement: the conditions of an ensemble made soft, moved jointly with its weights, and made hard again."""
+"""Refinement: conditions made soft, moved jointly with rule weights, and made hard again."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ MOST_KEPT = 64
 
 @dataclass(frozen=True, eq=False)
 class Refiner:
-    """Moves all numbers of an ensemble at once: rule weights, and weights and thresholds of conditions; variables stay.
+    """Moves all numbers of an ensemble at once; its variables stay.
 
     Each condition ``x.w >= t`` becomes ``sigmoid(sharpness (z.w - t))`` on standardised inputs z, and a rule the product of its
     conditions. Levels, dates and 0/1 columns by themselves stay as they are. After the descent, thresholds are placed in the
@@ -59,24 +59,27 @@ class Refiner:
             return Stage.constant(self.problem)
         terms = [self._recent.get(one, partial(self._term, one)) for one in stage.conditions]
         here = Stage.constant(self.problem).of_terms(terms, stage.weights)
-        soft = self._soft(here)
-        placed = self._hardened(here, soft, _start(here, soft)) or here
+        placed = self._hardened(here, *self._soft(here)) or here
         refined = self.refined(placed, STEPS_ON_ALL_ROWS)
         return placed if refined is None or placed.selection_loss < refined.selection_loss else refined
 
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
-        """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
-        soft = self._soft(stage)
+        """Return the refined ensemble; None if nothing moves or a rule would fire always or never."""
+        soft, start = self._soft(stage)
         compiled = self.problem.loss.family != NO_FORMULA
         if not compiled or not any(one.movable for rule in soft for one in rule):
             return None
-        found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
+        found = self._kernel(soft, len(stage.weights)).descend(start, SHARPNESS, n_steps)
         return None if found is None else self._hardened(stage, soft, found)
 
-    def _soft(self, stage: Stage) -> Soft:
-        """Return the conditions of each rule made soft; a slope stands for itself."""
+    def _soft(self, stage: Stage) -> tuple[Soft, Vector]:
+        """Return the conditions of each rule made soft, a slope as itself, and the parameters.
+
+        These are the rule weights, then the weights and the threshold of each condition.
+        """
         tests = ([one] if isinstance(one, Slope) else one.propositions for one in stage.conditions)
-        return [[self.conditions.soft(test) for test in rule] for rule in tests]
+        soft = [[self.conditions.soft(test) for test in rule] for rule in tests]
+        return soft, np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for rule in soft for one in rule)])
 
     def _kernel(self, soft: Soft, n_weights: int) -> SoftRules:
         problem, rows, flat = self.problem, self.conditions.rows, [one for rule in soft for one in rule]
@@ -103,15 +106,11 @@ class Refiner:
             problem.loss.family,
             share * float(problem.ridge),
             problem.loss.power,
-            self._least_curvature,
+            LEAST_CURVATURE * float(problem.loss.curvature(problem.y, problem.row_weight)),
         )
 
-    @cached_property
-    def _least_curvature(self) -> float:
-        return LEAST_CURVATURE * float(self.problem.loss.curvature(self.problem.y, self.problem.row_weight))
-
     def _hardened(self, stage: Stage, soft: Soft, found: Vector) -> Stage | None:
-        """Return the ensemble of the conditions for these parameters; None if a rule fires on all rows or on none."""
+        """Return the ensemble of these parameters; None if a rule fires always or never."""
         at, terms, numbers = len(stage.weights), [], found.tolist()
         for term, rule in zip(stage.terms, soft, strict=True):
             placed = []
@@ -132,7 +131,7 @@ class Refiner:
         return stage.of_terms(terms, found[: len(stage.weights)])
 
     def _hard(self, one: SoftTest, weights: Sequence[float], threshold: float) -> Placed | None:
-        """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
+        """Return a condition in original units with its rows, if there is a gap for its threshold."""
         if not one.movable or not isinstance(one.test, Proposition):
             assert not isinstance(one.test, Slope)
             alone = Conjunction([one.test])
@@ -158,7 +157,7 @@ class Refiner:
         )
 
     def placed(self, test: Proposition) -> Placed | None:
-        """Return a condition with its threshold in the middle of its gap, and its rows; None if there is no gap."""
+        """Return a condition with its threshold in the middle of a gap, and its rows, if there is one."""
         projections = self.conditions.inputs.projections(test)
         threshold = middle_of_gap(projections, test.threshold)
         if threshold is None:
@@ -167,8 +166,3 @@ class Refiner:
         if test.missing:
             covers |= np.isnan(projections.values)
         return in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X), covers
-
-
-def _start(stage: Stage, soft: Soft) -> Vector:
-    """Return the parameters of soft conditions: rule weights, then weights and threshold of each condition."""
-    return np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for rule in soft for one in rule)])

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliquerules.rules.columns import Column, Columns
+from obliquerules.rules.columns import Columns
 from obliquerules.rules.files.fields import write_document
 from obliquerules.rules.membership import Membership
 
 if TYPE_CHECKING:
-    from obliquerules.rules.edits import EditLog, EditStep
+    from obliquerules.rules.edits import EditLog
     from obliquerules.rules.ensemble import RuleEnsemble
-    from obliquerules.rules.factor import Factor
     from obliquerules.rules.labels import Labels
     from obliquerules.rules.model import Model, Offset
     from obliquerules.rules.proposition import Test
@@ -51,14 +50,13 @@ def encode_ensemble(ensemble: RuleEnsemble) -> dict[str, Any]:
 
 def encode_rule(rule: Rule) -> dict[str, Any]:
     """Return a rule as plain objects."""
-    factor = {} if rule.factor is None else {"factor": _encode_factor(rule.factor)}
-    return {"weight": _encode_weight(rule.weight)} | factor | {"condition": [_encode_test(test) for test in rule.condition]}
-
-
-def _encode_factor(factor: Factor) -> dict[str, Any]:
-    limits = {"lower": factor.lower, "upper": factor.upper}
-    origin = {} if factor.origin == 0.0 else {"origin": factor.origin}
-    return {"column": factor.column} | origin | {name: limit for name, limit in limits.items() if math.isfinite(limit)}
+    encoded: dict[str, Any] = {"weight": _encode_weight(rule.weight)}
+    if rule.factor is not None:
+        origin = {} if rule.factor.origin == 0.0 else {"origin": rule.factor.origin}
+        limits = {"lower": rule.factor.lower, "upper": rule.factor.upper}
+        finite = {name: limit for name, limit in limits.items() if math.isfinite(limit)}
+        encoded["factor"] = {"column": rule.factor.column} | origin | finite
+    return encoded | {"condition": [_encode_test(test) for test in rule.condition]}
 
 
 def _encode_weight(weight: float | tuple[float, ...]) -> float | list[float]:
@@ -67,15 +65,11 @@ def _encode_weight(weight: float | tuple[float, ...]) -> float | list[float]:
 
 def _encode_test(test: Test) -> dict[str, Any]:
     if isinstance(test, Membership):
-        return _encode_membership(test)
-    columns = [term if isinstance(term, int) else _encode_membership(term) for term in test.columns]
+        answers = _if_true(negated=test.negated, missing=test.missing, ordered=test.ordered)
+        return {"column": test.column, "levels": list(test.levels)} | answers
+    columns = [summand if isinstance(summand, int) else _encode_test(summand) for summand in test.columns]
     numbers = {"columns": columns, "weights": list(test.weights), "threshold": test.threshold}
     return numbers | _if_true(missing=test.missing)
-
-
-def _encode_membership(membership: Membership) -> dict[str, Any]:
-    answers = _if_true(negated=membership.negated, missing=membership.missing, ordered=membership.ordered)
-    return {"column": membership.column, "levels": list(membership.levels)} | answers
 
 
 def _if_true(**answers: bool) -> dict[str, Any]:
@@ -85,15 +79,11 @@ def _if_true(**answers: bool) -> dict[str, Any]:
 
 def _encode_columns(columns: Columns | None) -> dict[str, Any]:
     """Return what columns hold besides plain numbers, as an entry of the document if there is any."""
-    special = () if columns is None else columns.special
-    return {"columns": [_encode_column(*one) for one in special]} if special else {}
-
-
-def _encode_column(position: int, column: Column) -> dict[str, Any]:
-    answers = _if_true(ordered=column.ordered, missing=column.missing)
-    if column.levels is None:
-        return {"position": position, "kind": column.kind} | answers
-    return {"position": position, "levels": list(column.levels)} | answers
+    encoded = []
+    for position, column in () if columns is None else columns.special:
+        holds: dict[str, Any] = {"kind": column.kind} if column.levels is None else {"levels": list(column.levels)}
+        encoded.append({"position": position} | holds | _if_true(ordered=column.ordered, missing=column.missing))
+    return {"columns": encoded} if encoded else {}
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -103,18 +93,11 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
 
 def encode_model(model: Model) -> dict[str, Any]:
     """Return the content of the document of a model; an edited ensemble comes last on the path and is the chosen one."""
+    lists = {name: list(values) for name in BY_MEMBER if (values := getattr(model, name))}
+    marks = {name: mark for name in ("selected", "separated") if (mark := getattr(model, name)) is not None}
     path = {"chosen": model.present, "path": [encode_ensemble(ensemble) for ensemble in model.ensembles]}
     edits = {} if model.edits is None else {"edits": encode_edits(model.edits, model)}
-    return encode_origin(model) | _encode_by_member(model) | path | edits
-
-
-def _encode_by_member(model: Model) -> dict[str, Any]:
-    """Return what is known of each member of the path."""
-    lists = {name: list(getattr(model, name)) for name in BY_MEMBER}
-    marks = {name: getattr(model, name) for name in ("selected", "separated")}
-    return {name: values for name, values in lists.items() if values} | {
-        name: mark for name, mark in marks.items() if mark is not None
-    }
+    return encode_origin(model) | lists | marks | path | edits
 
 
 def encode_origin(model: Model) -> dict[str, Any]:
@@ -122,8 +105,10 @@ def encode_origin(model: Model) -> dict[str, Any]:
     origin, names = model.origin, model.feature_names
     if origin is None:
         raise ValueError("The model does not say which estimator it comes from; save its ensemble, with ensemble.save().")
-    if not origin.named:
-        _check_unnamed(len(names), len(model.path))
+    if not origin.named and len(names) > MOST_UNNAMED_COLUMNS:
+        raise ValueError(f"A model on more than {MOST_UNNAMED_COLUMNS} columns can only be saved if the columns have names.")
+    if not origin.named and len(model.path) >= longest_path(len(names)):  # an edit adds one more
+        raise ValueError(f"{len(model.path)} ensembles on {len(names)} columns can only be saved if the columns have names.")
     content = {
         "kind": "estimator",
         "estimator": origin.estimator,
@@ -139,14 +124,6 @@ def encode_origin(model: Model) -> dict[str, Any]:
     return content | given | encode_offset(model.offset) | weights | ranges | _encode_columns(model.path[0].columns)
 
 
-def _check_unnamed(n_columns: int, n_ensembles: int) -> None:
-    """Raise if a file with this many unnamed columns and ensembles could not be read back."""
-    if n_columns > MOST_UNNAMED_COLUMNS:
-        raise ValueError(f"A model on more than {MOST_UNNAMED_COLUMNS} columns can only be saved if the columns have names.")
-    if n_ensembles >= longest_path(n_columns):  # an edit adds one more
-        raise ValueError(f"{n_ensembles} ensembles on {n_columns} columns can only be saved if the columns have names.")
-
-
 def longest_path(n_features: int) -> int:
     """Return the largest number of ensembles on ``n_features`` columns without names that a file may hold."""
     return MOST_UNNAMED_ON_PATH // n_features
@@ -154,19 +131,19 @@ def longest_path(n_features: int) -> int:
 
 def encode_edits(edits: EditLog, model: Model) -> dict[str, Any]:
     """Return the log of edits as a file has it."""
-    return {"start": model.path.index(edits.start), "steps": [_encode_step(step) for step in edits]}
-
-
-def _encode_step(step: EditStep) -> dict[str, Any]:
-    return {
-        "action": step.action,
-        "rule": step.rule,
-        "new": None if step.new is None else encode_rule(step.new),
-        "description": step.description,
-        "complexity": [step.complexity_before, step.complexity_after],
-        "loss": [step.loss_before, step.loss_after],
-        **({"settings": dict(step.settings)} if step.settings else {}),
-    }
+    steps = [
+        {
+            "action": step.action,
+            "rule": step.rule,
+            "new": None if step.new is None else encode_rule(step.new),
+            "description": step.description,
+            "complexity": [step.complexity_before, step.complexity_after],
+            "loss": [step.loss_before, step.loss_after],
+        }
+        | ({"settings": dict(step.settings)} if step.settings else {})
+        for step in edits
+    ]
+    return {"start": model.path.index(edits.start), "steps": steps}
 
 
 def encode_offset(offset: Offset | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -40,19 +41,25 @@ class Field:
         """Raise, because an object has a field that it should not have."""
         raise ModelFileError(f"{self.where} has the field {_shown(name)}, which is not {expected}.")
 
+    @contextlib.contextmanager
+    def named(self) -> Iterator[None]:
+        """Name this place in an error of what is made of it."""
+        try:
+            yield
+        except ModelFileError:
+            raise
+        except ValueError as error:
+            raise ModelFileError(f"{self.where}: {cut(str(error), 300)}") from error
+
     def get(self, key: str, default: Any = _REQUIRED) -> Field:
         """Return the entry ``key`` of an object."""
-        if not isinstance(self.value, dict):
-            self.fail("an object")
-        if key not in self.value and default is _REQUIRED:
+        if key not in self.entries() and default is _REQUIRED:
             raise ModelFileError(f"{self.where} has no field '{key}'.")
         return Field(self.value.get(key, default), f"{self.where}.{key}")
 
     def entries(self) -> dict[str, Any]:
         """Return the entries of an object."""
-        if not isinstance(self.value, dict):
-            self.fail("an object")
-        return self.value
+        return self.value if isinstance(self.value, dict) else self.fail("an object")
 
     def items(self) -> Iterator[Field]:
         """Return the entries of a list."""
@@ -82,6 +89,14 @@ class Field:
             self.fail("a finite number")
         return number
 
+    def numbers(self) -> tuple[float, ...]:
+        """Return a list of finite numbers."""
+        return tuple(item.number() for item in self.items())
+
+    def names(self) -> list[str] | None:
+        """Return a list of names, or None where the document has null."""
+        return None if self.value is None else [name.text() for name in self.items()]
+
     def index(self, limit: int) -> int:
         """Return a whole number from 0 up to, not including, ``limit``."""
         if isinstance(self.value, bool) or not isinstance(self.value, int) or not 0 <= self.value < limit:
@@ -90,17 +105,13 @@ class Field:
 
     def truth(self) -> bool:
         """Return true or false."""
-        if not isinstance(self.value, bool):
-            self.fail("true or false")
-        return self.value
+        return self.value if isinstance(self.value, bool) else self.fail("true or false")
 
 
 def _shown(value: Any) -> str:
     """Return a value as a message shows it: of a nested one only the kind, because it may be huge."""
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else f"a list of {len(value)}"
     return cut(ascii(value), 60)
 
 
@@ -144,7 +155,15 @@ def parse_document(raw: bytes, where: str) -> Field:
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{where} is not a complete JSON document: {error}") from error
     document = Field(value, where)
-    _check_version(document)
+    if document.get("format").value != FORMAT:
+        document.get("format").fail(f"'{FORMAT}'")
+    version = document.get("version")
+    if version.index(2**31) > VERSION:
+        raise ModelFileError(
+            f"{version.where} is {version.value}, but this release reads version {VERSION}: upgrade obliquerules."
+        )
+    if version.value < VERSION:
+        version.fail(f"{VERSION}")
     return document
 
 
@@ -159,13 +178,3 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         double, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"an object has the field {_shown(double)} twice")
     return entries
-
-
-def _check_version(document: Field) -> None:
-    if document.get("format").value != FORMAT:
-        document.get("format").fail(f"'{FORMAT}'")
-    field = document.get("version")
-    if field.index(2**31) > VERSION:
-        raise ModelFileError(f"{field.where} is {field.value}, but this release reads version {VERSION}: upgrade obliquerules.")
-    if field.value < VERSION:
-        field.fail(f"{VERSION}")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 # The name of the temporary file starts with this many characters of that of the file, so that it is never too long.
 KEPT_OF_NAME = 50
+KINDS = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 NEW_FILE, OWNER_ONLY, PERMISSIONS = 0o666, 0o600, 0o777
 
 
@@ -61,17 +62,13 @@ def regular_file(path: str | os.PathLike[str]) -> os.stat_result | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     if not stat.S_ISREG(found.st_mode):
-        raise NotRegularError(f"'{os.fspath(path)}' is {_kind(found.st_mode)}: only a regular file can be written or replaced.")
+        kind = KINDS.get(stat.S_IFMT(found.st_mode), "a device")
+        raise NotRegularError(f"'{os.fspath(path)}' is {kind}: only a regular file can be written or replaced.")
     return found
 
 
 class NotRegularError(OSError):
     """A file cannot be written, because its path is a directory, a device, a pipe or a socket, which is left alone."""
-
-
-def _kind(mode: int) -> str:
-    kinds = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-    return kinds.get(stat.S_IFMT(mode), "a device")
 
 
 def _write_new(path: Path, raw: bytes, before: os.stat_result | None) -> None:
@@ -81,12 +78,9 @@ def _write_new(path: Path, raw: bytes, before: os.stat_result | None) -> None:
         file.write(raw)
         file.flush()
         os.fsync(file.fileno())
-    if before is not None:
-        _take_over(path, before)
-
-
-def _take_over(path: Path, before: os.stat_result) -> None:
-    """Give a file the mode of another, and its owner and group as far as the user may."""
+    if before is None:
+        return
+    # Owner and group are kept as far as the user may set them.
     if sys.platform != "win32":
         if os.geteuid() == 0:
             os.chown(path, before.st_uid, before.st_gid)

@@ -117,14 +117,13 @@ class Yardstick:
 def round_ensemble(
     ensemble: RuleEnsemble,
     X: Block,
-    *,
-    digits: int = 3,
-    y: ArrayLike | None = None,
-    loss: HasValue | None = None,
-    sample_weight: ArrayLike | None = None,
-    tolerance: float = 0.0,
-    integers: bool = False,
-    offset: Vector | None = None,
+    digits: int,
+    y: ArrayLike | None,
+    loss: HasValue | None,
+    sample_weight: ArrayLike | None,
+    tolerance: float,
+    integers: bool,
+    offset: Vector | None,
 ) -> Rounding:
     """Return the ensemble in short decimals; see `RuleEnsemble.rounded`."""
     if (y is None) != (loss is None):

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from obliquerules.rules.columns import Column
 from obliquerules.rules.conjunction import Conjunction
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.numbers import least_reaching
-from obliquerules.rules.proposition import Proposition, Test
+from obliquerules.rules.proposition import Proposition
 from obliquerules.rules.rule import Rule
 from obliquerules.rules.text.style import PLAIN, Style, column_at
 
@@ -61,22 +61,16 @@ class Band:
 
     def describe(self, style: Style = PLAIN, *, brief: bool = False) -> str:
         """Return the band in words; in brief without its lower end, where another is above it, as in a list of bands."""
+        low, high = (style.value(Column("", kind=self.kind), cut.value) for cut in (self.low, self.high))
         if self.low.value == self.high.value:
-            return f"exactly {self._end(style, self.low)}"
+            return f"exactly {low}"
+        begin = f"{'above' if self.low.above else 'from'} {low}"
         if self.high == END:
-            return "any value" if self.low == START else f"{_lower_end(self.low)} {self._end(style, self.low)}"
-        high = self._end(style, self.high)
+            return "any value" if self.low == START else begin
         if self.low == START:
             return f"{'up to' if self.high.above else 'below'} {high}"
         to = f"{'to' if self.high.above else 'to below'} {high}"
-        return to if brief else f"{_lower_end(self.low)} {self._end(style, self.low)} {to}"
-
-    def _end(self, style: Style, cut: Cut) -> str:
-        return style.value(Column("", kind=self.kind), cut.value)
-
-
-def _lower_end(cut: Cut) -> str:
-    return "above" if cut.above else "from"
+        return to if brief else f"{begin} {to}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,23 +139,22 @@ def band_tables(ensemble: RuleEnsemble) -> tuple[BandTable, ...]:
 
     With many classes, there is a table for each variable and each class that two or more of the rules speak for.
     """
-    outputs = range(len(ensemble.intercepts))
-    return tuple(table for output in outputs for table in _tables_of(ensemble.of_output(output), ensemble.output_name(output)))
-
-
-def _tables_of(ensemble: RuleEnsemble, output: str | None) -> Iterator[BandTable]:
-    slopes = {rule.factor.column for rule in ensemble if rule.factor is not None}
-    for index, rules in staircases(ensemble).items():
-        column = column_at(ensemble.columns, index)
-        if len(rules) > 1:
-            yield BandTable(index, column.name, _bands(rules, column.kind), output, index in slopes)
+    tables = []
+    for output in range(len(ensemble.intercepts)):
+        own = ensemble.of_output(output)
+        slopes = {rule.factor.column for rule in own if rule.factor is not None}
+        for index, rules in staircases(own).items():
+            column, name = column_at(ensemble.columns, index), ensemble.output_name(output)
+            if len(rules) > 1:
+                tables.append(BandTable(index, column.name, _bands(rules, column.kind), name, index in slopes))
+    return tuple(tables)
 
 
 def in_order(rules: Sequence[Rule]) -> list[Rule]:
     """Return rules with those on one variable alone next to each other, where the first of them was."""
     left, result = staircases(rules), list[Rule]()
     for rule in rules:
-        column = _stairs_on(rule)
+        column = None if rule.factor else only_column(rule.condition)
         result += [rule] if column is None else sorted(left.pop(column, []), key=lambda stair: _cuts(stair.condition))
     return result
 
@@ -170,27 +163,16 @@ def staircases(rules: Iterable[Rule]) -> dict[int, list[Rule]]:
     """Return the rules on one variable alone, by its column."""
     found: dict[int, list[Rule]] = {}
     for rule in rules:
-        column = _stairs_on(rule)
+        column = None if rule.factor else only_column(rule.condition)
         if column is not None:
             found.setdefault(column, []).append(rule)
     return found
 
 
-def _stairs_on(rule: Rule) -> int | None:
-    """Return the column of a rule that adds its weight by the value of one variable alone; None if it is another."""
-    return only_column(rule.condition) if rule.factor is None else None
-
-
 def only_column(condition: Conjunction) -> int | None:
-    """Return the column of a condition on one variable alone; None if there are more or none."""
-    columns = {None if _is_special(test) else test.used_columns for test in condition}
-    found = columns.pop() if len(columns) == 1 else None
-    return found[0] if found is not None and len(found) == 1 else None
-
-
-def _is_special(test: Test) -> bool:
-    """Say whether a condition is not an interval of numbers: one on levels, or one that holds where a value is missing."""
-    return isinstance(test, Membership) or test.only_number is None or test.missing
+    """Return the column of a condition on an interval of one variable; None for all others, as where missing values count."""
+    columns = {None if isinstance(test, Membership) or test.missing else test.only_number for test in condition}
+    return columns.pop() if len(columns) == 1 else None
 
 
 def interval(condition: Conjunction) -> tuple[Cut, Cut]:
@@ -200,15 +182,15 @@ def interval(condition: Conjunction) -> tuple[Cut, Cut]:
 
 
 def _cuts(condition: Conjunction) -> list[Cut]:
-    return sorted(_cut(test) for test in condition if isinstance(test, Proposition))
-
-
-def _cut(proposition: Proposition) -> Cut:
-    """Return where a condition on one variable begins to hold or, with a negative weight, ceases to hold."""
-    (weight,) = proposition.weights
-    # Rounding is symmetric: where -w x reaches t at its least x, w x does so at its greatest, -x.
-    bound = proposition.threshold if abs(weight) == 1.0 else least_reaching(abs(weight), proposition.threshold)
-    return Cut(bound, False) if weight > 0.0 else Cut(-bound, True)
+    """Return where conditions on one variable begin to hold or, with a negative weight, cease to hold."""
+    cuts = []
+    for test in condition:
+        assert isinstance(test, Proposition)
+        (weight,) = test.weights
+        # Rounding is symmetric: where -w x reaches t at its least x, w x does so at its greatest, -x.
+        bound = test.threshold if abs(weight) == 1.0 else least_reaching(abs(weight), test.threshold)
+        cuts.append(Cut(bound, False) if weight > 0.0 else Cut(-bound, True))
+    return sorted(cuts)
 
 
 def _bands(rules: Sequence[Rule], kind: str) -> tuple[Band, ...]:
@@ -230,10 +212,7 @@ def added(weights: Iterable[float]) -> float:
 
 
 def single_column(rule: Rule) -> int | None:
-    """Return the column of numbers that a rule is on.
-
-    None if there are several conditions or variables, or levels.
-    """
+    """Return the column of numbers that a rule is on; None if there are several conditions or variables, or levels."""
     if len(rule.used_columns) != 1 or len(rule.condition) > 1:
         return None
     numbers = all(isinstance(test, Proposition) and test.only_number is not None for test in rule.condition)
@@ -241,10 +220,7 @@ def single_column(rule: Rule) -> int | None:
 
 
 def bend(rule: Rule) -> float | None:
-    """Return the threshold of a step, or a hinge's knot.
-
-    None for all other rules.
-    """
+    """Return the threshold of a step, or a hinge's knot; None for all other rules."""
     if rule.factor is None:
         test = rule.condition.propositions[0] if len(rule.condition) == 1 else None
         if not isinstance(test, Proposition) or test.only_number is None or abs(test.weights[0]) != 1.0:

@@ -1,18 +1,17 @@
-"""Text: an ensemble as plain lines, a Markdown or LaTeX table, sentences, or HTML, with its band tables."""
+"""Formats: an ensemble as plain lines, a Markdown or LaTeX table, sentences, or HTML, with its band tables."""
 
 from __future__ import annotations
 
 import html
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from obliquerules.rules.columns import Level
 from obliquerules.rules.numbers import rounded_to
 from obliquerules.rules.rule import Rule
-from obliquerules.rules.text.bands import Band, BandTable, band_tables
+from obliquerules.rules.text.bands import BandTable, band_tables
 from obliquerules.rules.text.records import html_table
 from obliquerules.rules.text.style import PLAIN, Style, column_at, plain_heading
 
@@ -57,29 +56,25 @@ class Wording:
         """What the constant and the weights of rules add up to."""
         return f"logarithm of the {self.factor}" if self.score is None else self.score
 
-    def ratio(self, weight: float) -> str:
+    def ratio(self, weight: float, sign: str = "\N{MULTIPLICATION SIGN} ") -> str:
         """Return what a rule multiplies by, such as the ratio of odds with the rule and without it; empty if it is not read."""
-        ratio = self._ratio(weight)
-        return f"\N{MULTIPLICATION SIGN} {ratio}" if ratio else ""
-
-    def _ratio(self, weight: float) -> str:
-        return "" if self.factor is None or abs(weight) > math.log(LARGEST_RATIO) else _factor(weight)
+        return "" if self.factor is None or abs(weight) > math.log(LARGEST_RATIO) else sign + _exponential(weight)
 
     def level(self, weight: float) -> str:
         """Return what a rule multiplies to begin with, such as the odds without any rule; empty if it is not read."""
         # An expected count or value may be of any size.
-        return _factor(weight) if self.score is None else self._ratio(weight)
+        return _exponential(weight) if self.score is None else self.ratio(weight, "")
 
     def start(self, constant: str, weight: float) -> str:
         """Return the sentence on the constant."""
         if self.score is None:
-            return f"The {self.factor} starts at {_factor(weight)}."
+            return f"The {self.factor} starts at {_exponential(weight)}."
         aside = f" ({self.factor} of {self.level(weight)})" if self.level(weight) else ""
         return f"The {self.score} {'start' if self.plural else 'starts'} at {constant}{aside}."
 
     def change(self, size: str, weight: float) -> str:
         """Return what a rule does, as the end of a sentence."""
-        ratio = self._ratio(abs(weight))
+        ratio = self.ratio(abs(weight), "")
         factor = f"{'divided' if weight < 0.0 else 'multiplied'} by {ratio}" if ratio else ""
         if self.score is None and factor:
             return f"the {self.factor} is {factor}"
@@ -95,7 +90,7 @@ class Wording:
         return f"the {self.total} {verb} by {size} times {factor}" + (f" ({ratio})" if ratio else "")
 
 
-def _factor(weight: float) -> str:
+def _exponential(weight: float) -> str:
     return PLAIN.write(rounded_to(math.exp(max(-700.0, min(weight, 700.0))), 3))
 
 
@@ -107,172 +102,133 @@ def ensemble_text(ensemble: RuleEnsemble, kind: str, *, exact: bool = False, wor
     return write(ensemble, style.in_full() if exact else style, _complete(wording, ensemble, style))
 
 
+def ensemble_html(ensemble: RuleEnsemble, wording: Wording | None = None) -> str:
+    """Return the ensemble and its band tables as HTML; names are escaped."""
+    return "\n".join(html_table(*grid) for grid in _grids(ensemble, HTML, _complete(wording, ensemble, HTML)))
+
+
 def _complete(wording: Wording | None, ensemble: RuleEnsemble, style: Style) -> Wording:
     """Return the wording, with the names of classes if there are many and it has none."""
     given = Wording() if wording is None else wording
-    if ensemble.outputs is None or given.classes:
-        return given
-    return replace(given, classes=tuple(map(style.output, ensemble.outputs)))
+    return given if given.classes else replace(given, classes=tuple(map(style.output, ensemble.outputs or ())))
+
+
+# ---- lines and tables
 
 
 def rule_lines(ensemble: RuleEnsemble, style: Style = PLAIN) -> list[str]:
     """Return the constant and the rules, one line each; with many classes, below a line with their names."""
     if ensemble.outputs is None:
-        return [rule.describe(ensemble.columns, style) for rule in _with_constant(ensemble)]
-    rows = [
-        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
-        for rule in _with_constant(ensemble)
-    ]
-    return in_columns([(*map(plain_heading, ensemble.outputs), "if"), *rows])
-
-
-def in_columns(rows: list[Row]) -> list[str]:
-    """Return the rows of a table as lines, with ``|`` between cells, all but the last of them to the right."""
+        return [rule.describe(ensemble.columns, style) for rule in (Rule(ensemble.intercept), *ensemble.rules)]
+    rows = [(*map(plain_heading, ensemble.outputs), "if"), *_rows(ensemble, style)]
     widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
     return [" | ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows]
 
 
-def _amounts(rule: Rule, ensemble: RuleEnsemble, style: Style) -> Row:
-    """Return the weights of a rule with its factor, blank for classes of which it says nothing."""
-    # A factor is read off its weights, which may all be zero.
-    in_full = rule.is_constant or (rule.factor is not None and not rule.classes_with_weight)
-    shown = range(len(rule.weights)) if in_full else rule.classes_with_weight
-    factor = None if rule.factor is None else rule.factor.describe(ensemble.columns, style)
-    return tuple(style.amount(weight, factor) if output in shown else "" for output, weight in enumerate(rule.weights))
+def _rows(ensemble: RuleEnsemble, style: Style) -> list[Row]:
+    """Return the weights and the condition of the constant and each rule, blank for classes of which a rule says nothing."""
+    rows = []
+    for rule in (Rule(ensemble.intercept), *ensemble.rules):
+        # A factor is read off its weights, which may all be zero.
+        in_full = rule.is_constant or (rule.factor is not None and not rule.classes_with_weight)
+        shown = range(len(rule.weights)) if in_full else rule.classes_with_weight
+        factor = None if rule.factor is None else rule.factor.describe(ensemble.columns, style)
+        amounts = [style.amount(one, factor) if output in shown else "" for output, one in enumerate(rule.weights)]
+        rows.append((*amounts, rule.condition.describe(ensemble.columns, style)))
+    return rows
 
 
-def _with_constant(ensemble: RuleEnsemble) -> tuple[Rule, ...]:
-    return (Rule(ensemble.intercept), *ensemble.rules)
+def _grids(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Grid]:
+    """Return the table of rules and the band tables; they have a column of ratios where rules multiply something."""
+
+    def row(amount: str, ratio: str | None, condition: str) -> Row:
+        return (amount, condition) if wording.factor is None else (amount, str(ratio), condition)
+
+    rules = _rows(ensemble, style)
+    if ensemble.outputs is not None:
+        grids: list[Grid] = [((*map(style.name, ensemble.outputs), "if"), rules)]
+    else:
+        ratios = [wording.ratio(rule.weights[0]) for rule in ensemble]
+        ratios = [f"{one} per unit" if one and rule.factor else one for one, rule in zip(ratios, ensemble, strict=True)]
+        ratios = [wording.level(ensemble.intercepts[0]), *ratios]
+        lines = [row(amount, ratio, condition) for (amount, condition), ratio in zip(rules, ratios, strict=True)]
+        grids = [(row("weight", wording.factor, "if"), lines)]
+    for table in band_tables(ensemble):
+        bands = [row(style.signed(one.weight), wording.ratio(one.weight), one.describe(style)) for one in table.legible]
+        grids.append((row("in all", wording.factor, table.heading(style)), bands))
+    return grids
 
 
 def _plain(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001  # one signature for all formats
-    remarks = [*_slope_remarks(ensemble), *(table.describe(style) for table in band_tables(ensemble))]
-    return "\n".join([*rule_lines(ensemble, style), *(f"# {remark}" for remark in remarks)])
-
-
-def _slope_remarks(ensemble: RuleEnsemble) -> list[str]:
-    """Return what happens to factors that are missing, if values may be missing in their columns."""
     factors = dict.fromkeys(rule.factor.column for rule in ensemble if rule.factor is not None)
     columns = [column_at(ensemble.columns, column) for column in factors]
     # Without names, nothing is known of the columns.
-    return [
-        f"a missing {PLAIN.name(column.name)} adds nothing" for column in columns if column.missing or ensemble.columns is None
-    ]
+    remarks = [f"a missing {PLAIN.name(one.name)} adds nothing" for one in columns if one.missing or ensemble.columns is None]
+    remarks += [table.describe(style) for table in band_tables(ensemble)]
+    return "\n".join([*rule_lines(ensemble, style), *(f"# {remark}" for remark in remarks)])
 
 
 def _markdown(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
-    return "\n\n".join(_markdown_table(*table) for table in _tables(ensemble, style, wording))
-
-
-def _markdown_table(heading: Row, lines: Iterable[Row]) -> str:
-    sides = (*("---:" for _ in heading[:-1]), ":---")
-    return "\n".join(f"| {' | '.join(row)} |" for row in (heading, sides, *lines))
-
-
-def _tables(ensemble: RuleEnsemble, style: Style, wording: Wording) -> list[Grid]:
-    """Return the table of rules and the band tables as text."""
-    if ensemble.outputs is not None:
-        return [_class_table(ensemble, style), *(_bands(table, style, wording) for table in band_tables(ensemble))]
-    heading = _row(wording, "weight", wording.factor, "if")
-    (constant,) = ensemble.intercepts
-    start = _row(wording, style.signed(constant), wording.level(constant), "True")
-    rules = [
-        _row(
-            wording,
-            _amounts(rule, ensemble, style)[0],
-            _ratio(rule, wording),
-            rule.condition.describe(ensemble.columns, style),
-        )
-        for rule in ensemble
-    ]
-    return [(heading, [start, *rules]), *(_bands(table, style, wording) for table in band_tables(ensemble))]
-
-
-def _ratio(rule: Rule, wording: Wording) -> str:
-    ratio = wording.ratio(rule.weights[0])
-    return f"{ratio} per unit" if ratio and rule.factor is not None else ratio
-
-
-def _class_table(ensemble: RuleEnsemble, style: Style) -> Grid:
-    """Return the rules with a column for each class."""
-    heading = (*map(style.name, ensemble.outputs or ()), "if")
-    return heading, [
-        (*_amounts(rule, ensemble, style), rule.condition.describe(ensemble.columns, style))
-        for rule in _with_constant(ensemble)
-    ]
-
-
-def _bands(table: BandTable, style: Style, wording: Wording) -> Grid:
-    heading = _row(wording, "in all", wording.factor, table.heading(style))
-    return heading, [
-        _row(wording, style.signed(band.weight), wording.ratio(band.weight), band.describe(style)) for band in table.legible
-    ]
-
-
-def _row(wording: Wording, amount: str, ratio: str | None, condition: str) -> Row:
-    """Return the cells of a line, with the ratio where there is something that rules multiply."""
-    return (amount, condition) if wording.factor is None else (amount, str(ratio), condition)
+    tables = []
+    for heading, lines in _grids(ensemble, style, wording):
+        sides = (*("---:" for _ in heading[:-1]), ":---")
+        tables.append("\n".join(f"| {' | '.join(row)} |" for row in (heading, sides, *lines)))
+    return "\n\n".join(tables)
 
 
 def _latex(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:  # noqa: ARG001
-    lines = [
-        rf"    {' & '.join(_amounts(rule, ensemble, style))} & if & {rule.condition.describe(ensemble.columns, style)} \\"
-        for rule in _with_constant(ensemble)
-    ]
+    lines = [rf"    {' & '.join(row[:-1])} & if & {row[-1]} \\" for row in _rows(ensemble, style)]
     heading = [] if ensemble.outputs is None else [rf"    {' & '.join(map(style.name, ensemble.outputs))} & & \\"]
     sides = "r" * len(ensemble.intercepts)
     return "\n".join([rf"\begin{{tabular}}{{{sides}ll}}", *heading, r"    \hline", *lines, r"\end{tabular}"])
 
 
+# ---- sentences
+
+
 def _sentences(ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
     starts = enumerate(ensemble.intercepts)
     lines = [wording.of(output).start(style.weight(constant), constant) for output, constant in starts]
-    for rule in ensemble:
-        when = [f"if {rule.condition.describe(ensemble.columns, style)}"] if rule.condition.propositions else []
-        changes, factor = [(rule.weights[output], wording.of(output)) for output in rule.classes_with_weight], rule.factor
-        if factor is None:
-            change = _joined([_change(weight, style, one) for weight, one in changes])
-        elif (reach := style.hinge(ensemble.columns, factor)) is not None:
-            when.append(f"for each unit of {reach}")
-            # Below its knot, a hinge is negative.
-            sign = 1.0 if factor.origin == factor.lower else -1.0
-            change = _joined([_change(sign * weight, style, one) for weight, one in changes])
-        else:
-            text = factor.describe(ensemble.columns, style)
-            change = _joined([one.slope(style.signed(weight), text, weight) for weight, one in changes])
-        start = ", ".join(when or ["always"])
-        lines.append(f"{start[0].upper()}{start[1:]}, {change}.")
+    lines += [_sentence(rule, ensemble, style, wording) for rule in ensemble]
     if ensemble.outputs is not None:
         lines.append("The class with the highest score is the most probable.")
     return "\n".join([*lines, *(_band_sentence(table, style, wording) for table in band_tables(ensemble))])
 
 
-def _change(weight: float, style: Style, wording: Wording) -> str:
-    return wording.change(style.weight(abs(weight)), weight)
-
-
-def _joined(parts: list[str]) -> str:
-    return "nothing changes" if not parts else " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+def _sentence(rule: Rule, ensemble: RuleEnsemble, style: Style, wording: Wording) -> str:
+    when = [f"if {rule.condition.describe(ensemble.columns, style)}"] if rule.condition.propositions else []
+    factor, reach, sign = rule.factor, None, 1.0
+    if factor is not None and (reach := style.hinge(ensemble.columns, factor)) is not None:
+        when.append(f"for each unit of {reach}")
+        # Below its knot, a hinge is negative.
+        sign = 1.0 if factor.origin == factor.lower else -1.0
+    parts = []
+    for output in rule.classes_with_weight:
+        weight, words = sign * rule.weights[output], wording.of(output)
+        if factor is None or reach is not None:
+            parts.append(words.change(style.weight(abs(weight)), weight))
+        else:
+            parts.append(words.slope(style.signed(weight), factor.describe(ensemble.columns, style), weight))
+    change = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing changes"
+    start = ", ".join(when or ["always"])
+    return f"{start[0].upper()}{start[1:]}, {change}."
 
 
 def _band_sentence(table: BandTable, style: Style, wording: Wording) -> str:
-    def told(band: Band) -> str:
+    told = []
+    for band in table.legible:
         ratio = wording.ratio(band.weight) and f" ({wording.factor} {wording.ratio(band.weight)})"
-        return f"{style.signed(band.weight)}{ratio} {band.describe(style)}"
+        told.append(f"{style.signed(band.weight)}{ratio} {band.describe(style)}")
+    total = wording.total if table.output is None else f"score of {style.output(table.output)}"
+    return f"Together, the rules on {style.name(table.name)} alone add to the {total}: {', '.join(told)}."
 
-    name, total = style.name(table.name), wording.total if table.output is None else f"score of {style.output(table.output)}"
-    return f"Together, the rules on {name} alone add to the {total}: {', '.join(map(told, table.legible))}."
 
-
-def ensemble_html(ensemble: RuleEnsemble, wording: Wording | None = None) -> str:
-    """Return the ensemble and its band tables as HTML; names are escaped."""
-    tables = _tables(ensemble, HTML, _complete(wording, ensemble, HTML))
-    return "\n".join(html_table(*table) for table in tables)
+# ---- styles
 
 
 def _markdown_name(name: str) -> str:
     """Escape what has a meaning in a Markdown table, and keep the name on one line."""
-    return re.sub(r"([\\`*_\[\]<>|&~$])", r"\\\1", _one_line(name))
+    return re.sub(r"([\\`*_\[\]<>|&~$])", r"\\\1", " ".join(name.split()))
 
 
 LATEX_CHARACTERS = {
@@ -287,15 +243,7 @@ LATEX_CHARACTERS = {
 
 
 def _latex_name(name: str) -> str:
-    return "".join(LATEX_CHARACTERS.get(character, character) for character in _one_line(name))
-
-
-def _one_line(name: str) -> str:
-    return " ".join(name.split())
-
-
-def _html_level(level: Level) -> str:
-    return html.escape(str(level))
+    return "".join(LATEX_CHARACTERS.get(character, character) for character in " ".join(name.split()))
 
 
 MARKDOWN = Style(name=_markdown_name, level=lambda level: _markdown_name(str(level)), output=_markdown_name)
@@ -339,7 +287,7 @@ SENTENCE = Style(
 # A line never ends between a coefficient and its variable.
 HTML = Style(
     name=html.escape,
-    level=_html_level,
+    level=lambda level: html.escape(str(level)),
     output=html.escape,
     times="&nbsp;",
     equal=" =&nbsp;",

@@ -46,12 +46,8 @@ class Shown:
         return "\n".join(map(str, self._parts()))
 
     def _repr_html_(self) -> str:
-        return "\n".join(html_part(part) for part in self._parts() if part)
-
-
-def html_part(part: str | TextTable) -> str:
-    """Return a sentence or a table as HTML."""
-    return f"<p>{html.escape(part)}</p>" if isinstance(part, str) else part._repr_html_()
+        parts = [part for part in self._parts() if part]
+        return "\n".join(f"<p>{html.escape(one)}</p>" if isinstance(one, str) else one._repr_html_() for one in parts)
 
 
 def html_table(heading: Sequence[str] | None, lines: Iterable[Sequence[str]]) -> str:
@@ -62,11 +58,8 @@ def html_table(heading: Sequence[str] | None, lines: Iterable[Sequence[str]]) ->
 
 def _html_row(cells: Sequence[str], tag: str) -> str:
     sides = (*("right" for _ in cells[:-1]), "left")
-    return f"<tr>{''.join(_html_cell(*cell, tag) for cell in zip(cells, sides, strict=True))}</tr>"
-
-
-def _html_cell(text: str, side: str, tag: str) -> str:
-    return f'<{tag} style="text-align: {side}">{text}</{tag}>'
+    shown = (f'<{tag} style="text-align: {side}">{text}</{tag}>' for text, side in zip(cells, sides, strict=True))
+    return f"<tr>{''.join(shown)}</tr>"
 
 
 Record = TypeVar("Record")

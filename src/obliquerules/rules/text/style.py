@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from obliquerules.rules.columns import Column, Columns, Level, date_text, day_or_days, time_text
+from obliquerules.rules.columns import Column, Columns, Level, day_or_days, moment_text
 from obliquerules.rules.numbers import SIGNIFICANT_DIGITS, WEIGHT_DIGITS, in_full, readable
 from obliquerules.rules.text.tokens import NUMBER, is_name, quoted
 
@@ -125,6 +125,8 @@ class Style:
     number: str = "{}"
     exact: bool = False
 
+    # ---- numbers
+
     def in_full(self) -> Style:
         """Return this style with all digits."""
         return replace(self, exact=True)
@@ -151,23 +153,32 @@ class Style:
 
     def value(self, column: Column, number: float) -> str:
         """Return a number in the unit of a column: a date, a time, a duration or a plain number."""
-        if column.kind == "date" and (text := date_text(number)) is not None:
-            return text
-        if column.kind == "time" and (text := time_text(number)) is not None:
-            return text
-        if column.kind == "duration":
-            return f"{self.write(number)} {day_or_days(number)}"
-        return self.write(number)
+        moment = moment_text(number, column.kind) if column.kind in ("date", "time") else None
+        text = self.write(number) if moment is None else moment
+        return f"{text} {day_or_days(number)}" if column.kind == "duration" else text
 
     # ---- factors
 
     def factor(self, columns: Columns | None, factor: Factor) -> str:
         """Return what the weight of a rule is multiplied by: the value of a column, with its limits and its origin."""
         column = column_at(columns, factor.column)
-        # Limits that few digits do not tell apart are written in full.
-        apart = float(self._digits(factor.lower)) < float(self._digits(factor.upper))
-        style = self if apart else self.in_full()
-        return style.counted(column, style._clipped(column, self.name(column.name), factor), factor.origin)
+        if not self.exact and float(self._digits(factor.lower)) >= float(self._digits(factor.upper)):
+            return self.in_full().factor(columns, factor)  # few digits do not tell the limits apart
+        text, between = self.name(column.name), self.between
+        lower, upper = (self.value(column, limit) if math.isfinite(limit) else None for limit in (factor.lower, factor.upper))
+        if lower is not None and upper is not None:
+            text = f"{text}{self.clipped}[{lower}{between}{upper}]"
+        elif lower is not None or upper is not None:
+            text = f"min({text}{between}{upper})" if lower is None else f"max({text}{between}{lower})"
+        return self.counted(column, text, factor.origin)
+
+    def counted(self, column: Column, value: str, origin: float) -> str:
+        """Return a value of a column, already as text, counted from an origin."""
+        if origin == 0.0:
+            return value
+        # A date has no sign.
+        minus = origin > 0.0 or column.kind in ("date", "time")
+        return f"({value}{self.minus if minus else self.plus}{self.value(column, origin if minus else -origin)})"
 
     def hinge(self, columns: Columns | None, factor: Factor) -> str | None:
         """Return in words what a hinge counts from its knot; None if the factor is no hinge on a column of plain numbers."""
@@ -180,131 +191,80 @@ class Style:
         text = f"{self.name(column.name)} {side} {self.write(factor.origin)}"
         return f"{text}, {to} {self.write(end)}" if math.isfinite(end) else text
 
-    def _clipped(self, column: Column, name: str, factor: Factor) -> str:
-        lower, upper = (self.value(column, limit) if math.isfinite(limit) else None for limit in (factor.lower, factor.upper))
-        if lower is None:
-            return name if upper is None else f"min({name}{self.between}{upper})"
-        return f"max({name}{self.between}{lower})" if upper is None else f"{name}{self.clipped}[{lower}{self.between}{upper}]"
-
-    def counted(self, column: Column, value: str, origin: float) -> str:
-        """Return a value of a column, already as text, counted from an origin."""
-        if origin == 0.0:
-            return value
-        # A date has no sign.
-        minus = origin > 0.0 or column.kind in ("date", "time")
-        return f"({value}{self.minus if minus else self.plus}{self.value(column, origin if minus else -origin)})"
-
     # ---- sums
 
     def proposition(self, columns: Columns | None, proposition: Proposition) -> str:
         """Return a condition on a sum, in words if it is one of 0/1 columns, turned so that the first variable has no minus."""
-        text = self._in_words(columns, proposition) or self._in_numbers(columns, proposition)
+        wanted = votes_needed(columns, proposition)
+        text = self._inequality(columns, proposition) if wanted is None else self._votes(columns, proposition, wanted)
         return text + (self.or_missing if proposition.missing else "")
 
-    def _in_numbers(self, columns: Columns | None, proposition: Proposition) -> str:
-        weights, threshold = proposition.weights, proposition.threshold
-        names = [self._term_name(columns, term) for term in proposition.columns]
-        first = proposition.columns[0]
-        if len(names) == 1 and abs(weights[0]) == 1.0 and isinstance(first, int):
-            sense = self.at_least if weights[0] > 0.0 else self.at_most
-            return f"{names[0]}{sense}{self.value(column_at(columns, first), threshold / weights[0])}"
-        return self._inequality(names, weights, threshold)
-
-    def _term_name(self, columns: Columns | None, term: int | Membership) -> str:
-        if isinstance(term, int):
-            return self.name(column_at(columns, term).name)
-        return f"({self.membership(column_at(columns, term.column), term)})"
-
-    def inequality(self, columns: Iterable[str], weights: Sequence[float], threshold: float) -> str:
-        """Return a condition on a sum of columns of plain numbers, turned so that the first variable has no minus."""
-        return self._inequality([self.name(column) for column in columns], weights, threshold)
-
-    def _inequality(self, names: Sequence[str], weights: Sequence[float], threshold: float) -> str:
-        sense, side = (self.at_least, 1.0) if weights[0] > 0.0 else (self.at_most, -1.0)
-        quotient = threshold / weights[0]
-        if len(names) == 1 and not self.exact and math.isfinite(quotient) and (quotient != 0.0) == (threshold != 0.0):
+    def _inequality(self, columns: Columns | None, proposition: Proposition) -> str:
+        (first, *weights), threshold, summand = proposition.weights, proposition.threshold, proposition.columns[0]
+        names = [self._summand(columns, one) for one in proposition.columns]
+        sense, side = (self.at_least, 1.0) if first > 0.0 else (self.at_most, -1.0)
+        if not weights and abs(first) == 1.0 and isinstance(summand, int):
+            return f"{names[0]}{sense}{self.value(column_at(columns, summand), threshold / first)}"
+        quotient = threshold / first
+        if not weights and not self.exact and math.isfinite(quotient) and (quotient != 0.0) == (threshold != 0.0):
             return f"{names[0]}{sense}{self.write(quotient)}"
-        left = self._term(weights[0], names[0])
-        for weight, name in zip(weights[1:], names[1:], strict=True):
-            left += (self.minus if side * weight < 0.0 else self.plus) + self._term(weight, name)
+        left = ""
+        for weight, name in zip(proposition.weights, names, strict=True):
+            left += (self.minus if side * weight < 0.0 else self.plus) if left else ""
+            left += name if abs(weight) == 1.0 else f"{self.write(abs(weight))}{self.times}{name}"
         return f"{left}{sense}{self.write(side * threshold)}"
 
-    def _term(self, weight: float, name: str) -> str:
-        return name if abs(weight) == 1.0 else f"{self.write(abs(weight))}{self.times}{name}"
+    def _summand(self, columns: Columns | None, summand: int | Membership, brackets: str = "({})") -> str:
+        if isinstance(summand, int):
+            return self.name(column_at(columns, summand).name)
+        return brackets.format(self.membership(column_at(columns, summand.column), summand))
 
-    def _in_words(self, columns: Columns | None, proposition: Proposition) -> str | None:
-        """Return a sum of 0/1 columns and memberships as what it says; None if its weights are not all +1 and -1."""
-        wanted = votes_needed(columns, proposition)
-        if wanted is None:
-            return None
-        n_terms = len(proposition.columns)
-        if n_terms == 1 and isinstance(proposition.columns[0], int):
-            name = self.name(column_at(columns, proposition.columns[0]).name)
+    def _votes(self, columns: Columns | None, proposition: Proposition, wanted: int) -> str:
+        """Return in words that as many 0/1 columns and memberships of a sum must hold."""
+        if proposition.only_number is not None:
+            name = self._summand(columns, proposition.only_number)
             return f"{name}{self.equal}{self.write(1.0 if proposition.weights[0] > 0.0 else 0.0)}"
-        said = [self._vote(columns, *vote) for vote in zip(proposition.columns, proposition.weights, strict=True)]
+        votes = zip(proposition.columns, proposition.weights, strict=True)
+        said = [self._summand(columns, *((one, "{}") if weight > 0.0 else (one,))) for one, weight in votes]
+        said = [text if weight > 0.0 else f"not {text}" for text, weight in zip(said, proposition.weights, strict=True)]
         listed = f"{self.opening}{', '.join(said)}{self.closing}"
-        if wanted == n_terms:
+        if wanted == len(said):
             # A sentence has no braces.
             return f"all of {listed}" if self.opening else " and ".join(said)
         return f"any of {listed}" if wanted == 1 else f"at least {wanted} of {listed}"
-
-    def _vote(self, columns: Columns | None, term: int | Membership, weight: float) -> str:
-        """Return a 0/1 column or a membership of a sum, negated if its weight is."""
-        if isinstance(term, int):
-            text = self.name(column_at(columns, term).name)
-            return text if weight > 0.0 else f"not {text}"
-        text = self.membership(column_at(columns, term.column), term)
-        return text if weight > 0.0 else f"not ({text})"
 
     # ---- levels
 
     def membership(self, column: Column, membership: Membership) -> str:
         """Return a condition on levels."""
-        name = self.name(column.name)
-        if not membership.levels:
+        name, levels, negated = self.name(column.name), membership.levels, membership.negated
+        if not levels:
             return name + (self.is_missing if membership.missing else self.is_present)
-        text = self._ordered(column, membership) if membership.ordered else self._truth(name, membership)
-        return (text or name + self._levels(column, membership)) + (self.or_missing if membership.missing else "")
-
-    def _truth(self, name: str, membership: Membership) -> str | None:
-        """Return a condition on booleans as the name of the column, which says what is true; None if it is on other levels."""
-        levels = membership.levels
-        if len(levels) != 1 or not isinstance(levels[0], bool):
-            return None
-        return name if levels[0] else f"not {name}"
-
-    def _levels(self, column: Column, membership: Membership) -> str:
-        levels, negated = membership.levels, membership.negated
+        # Levels in a row begin with the first of the column or end with the last.
+        in_row = membership.ordered and column.ordered and column.levels is not None
+        if in_row and levels == (column.levels or ())[: len(levels)]:
+            text = f"{name}{self.above_level if negated else self.to_level}{self.level(levels[-1])}"
+        elif in_row and levels == (column.levels or ())[-len(levels) :]:
+            text = f"{name}{self.below_level if negated else self.from_level}{self.level(levels[0])}"
+        elif len(levels) == 1 and isinstance(levels[0], bool) and not membership.ordered:
+            text = name if levels[0] else f"not {name}"
         # Where levels are not known, x0 = 3 is an equation between numbers.
-        if len(levels) == 1 and (isinstance(levels[0], str) or column.levels is not None):
-            return (self.unequal if negated else self.equal) + self.level(levels[0])
-        listed = self.opening + ", ".join(map(self.level, levels)) + self.closing
-        return (self.not_among if negated else self.among) + listed
-
-    def _ordered(self, column: Column, membership: Membership) -> str | None:
-        """Return a condition on levels in a row, which begin with the first of the column or end with the last."""
-        levels, n, name = column.levels, len(membership.levels), self.name(column.name)
-        if levels is None or not column.ordered:
-            return None
-        if membership.levels == levels[:n]:
-            return f"{name}{self.above_level if membership.negated else self.to_level}{self.level(levels[n - 1])}"
-        if membership.levels == levels[-n:]:
-            return f"{name}{self.below_level if membership.negated else self.from_level}{self.level(levels[-n])}"
-        return None
+        elif len(levels) == 1 and (isinstance(levels[0], str) or column.levels is not None):
+            text = name + (self.unequal if negated else self.equal) + self.level(levels[0])
+        else:
+            listed = self.opening + ", ".join(map(self.level, levels)) + self.closing
+            text = name + (self.not_among if negated else self.among) + listed
+        return text + (self.or_missing if membership.missing else "")
 
 
 def votes_needed(columns: Columns | None, proposition: Proposition) -> int | None:
     """Return how many of the 0/1 inputs of a sum must be as wanted; None if that is not what the sum says."""
-    for term in proposition.columns:
-        if isinstance(term, int) and column_at(columns, term).kind != "flag":
-            return None
-    negative = sum(weight < 0.0 for weight in proposition.weights)
-    wanted = proposition.threshold + negative
+    if any(isinstance(one, int) and column_at(columns, one).kind != "flag" for one in proposition.columns):
+        return None
     if any(abs(weight) != 1.0 for weight in proposition.weights) or not proposition.threshold.is_integer():
         return None
-    if wanted not in range(1, len(proposition.columns) + 1):
-        return None
-    return int(wanted)
+    wanted = int(proposition.threshold) + sum(weight < 0.0 for weight in proposition.weights)
+    return wanted if 1 <= wanted <= len(proposition.columns) else None
 
 
 PLAIN = Style()
