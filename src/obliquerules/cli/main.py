@@ -1,4 +1,4 @@
-"""The command ``obliquerules``: runs the named command, and turns errors into one sentence and an exit code."""
+"""The command ``obliquerules``: runs the named command, and reports errors."""
 
 from __future__ import annotations
 
@@ -45,12 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("interrupted; no file is left half-written.")
         return 128 + signal.SIGINT
-    except (WorkFailedError, OutputClosedError) as error:
+    except (WorkFailedError, OutputClosedError, ValueError) as error:
         complain(str(error))
-        return FAILED
-    except ValueError as error:
-        complain(str(error))
-        return REFUSED
+        return REFUSED if isinstance(error, ValueError) else FAILED
     except OSError as error:
         complain(_description(error))
         return FAILED

@@ -1,4 +1,4 @@
-"""The target column: which task it asks for, classes, numbers or counts, and why."""
+"""The target column: whether its task is classes, numbers or counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector, weighted_quantiles
-from obliquerules.cli.input_table import Listed
+from obliquerules.cli.input_table import add_list
 from obliquerules.cli.io.data_file import DataFile
 from obliquerules.cli.roles import numbers, weights
 from obliquerules.data.levels import as_labels, as_numbers, kind_of, number_in
@@ -123,17 +123,12 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--positive", metavar="CLASS", help="of two classes, the one that scores are about (default: the one sorted last)"
     )
-    parser.add_argument(
-        "--class-weight",
-        action=Listed,
-        default=(),
-        metavar="CLASS=W[,CLASS=W]",
-        help="by what the rows of classes are multiplied; 'balanced' gives all classes the same weight; may be repeated",
-    )
+    what = "by what the rows of classes are multiplied; 'balanced' gives all classes the same weight; may be repeated"
+    add_list(parser, "--class-weight", "CLASS=W[,CLASS=W]", what)
 
 
 def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> TargetColumn:
-    """Return the targets of the rows, of the kind that the user named or that their values show."""
+    """Return the targets of the rows for the named or inferred task."""
     column, values = data.column(options.target)
     if column.kind not in ("number", "flag"):
         raise ValueError(f"The target '{column.name}' holds {column.kind}s, which cannot be predicted.")
@@ -151,14 +146,14 @@ def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> Targ
     if options.exposure is not None:
         raise ValueError(f"--exposure is for counts and amounts; the task is {task}, because {why}.")
     doubt = None if options.task is not None else data.doubt(column, values[rows])
-    _check_classes(doubt, column, values[rows], n_counted(weight), distinct)
+    _check_classes(column.name, doubt, n_counted(weight), distinct)
     classes = Labels.of(labels).values
     positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
     return TargetColumn(column.name, task, why, labels, positive=positive, class_weight=class_weight)
 
 
 def _task_of_options(options: argparse.Namespace) -> str | None:
-    """Return the task that the user named, or whose loss the user named; None if there is none."""
+    """Return the task of ``--task`` or ``--loss``, if any."""
     if options.loss is None:
         return None if options.task is None else str(options.task)
     task = COUNTS if options.loss == "poisson" else REGRESSION
@@ -238,7 +233,7 @@ def against_counts(values: Vector, weight: Vector | None = None) -> str | None:
 
 
 def n_counted(weight: Vector) -> float:
-    """Return the number of rows by weight; weights below one on average count as one each."""
+    """Return the sum of weights, at least the number of rows."""
     return max(float(np.add.reduce(weight)), float(len(weight)))
 
 
@@ -250,30 +245,29 @@ def _listed(distinct: Sequence[Any]) -> str:
     return f"{shown}, ..." if len(distinct) > LISTED else shown
 
 
-def _check_classes(doubt: str | None, column: Column, values: Vector, n_rows: float, distinct: Sequence[Any]) -> None:
-    """Raise if the values of a target are more likely something else than classes."""
+def _check_classes(name: str, doubt: str | None, n_rows: float, distinct: Sequence[Any]) -> None:
+    """Raise if a target hardly holds classes."""
     if len(distinct) == 2:
         return
-    if doubt is not None or kind_of(column, values).startswith("numbers with"):
-        missing = "say that the text stands for a missing value (--missing-values), " if doubt and "text" in doubt else ""
+    if doubt is not None:
+        missing = "say that the text stands for a missing value (--missing-values), " if "text" in doubt else ""
         raise ValueError(
-            f"The target '{column.name}' holds {doubt or kind_of(column, values)}. Correct it, {missing}or take it for classes "
-            "(--task classification)."
+            f"The target '{name}' holds {doubt}. Correct it, {missing}or take it for classes (--task classification)."
         )
     if n_rows < LEAST_REPEATS * len(distinct):
         raise ValueError(
-            f"The target '{column.name}' has {len(distinct)} classes ({_listed(distinct)}) in {n_rows:g} rows, too many to "
+            f"The target '{name}' has {len(distinct)} classes ({_listed(distinct)}) in {n_rows:g} rows, too many to "
             "learn how they differ."
         )
     if isinstance(distinct[0], float):
         raise ValueError(
-            f"The target '{column.name}' holds {len(distinct)} different numbers with decimals ({_listed(distinct)}), which "
+            f"The target '{name}' holds {len(distinct)} different numbers with decimals ({_listed(distinct)}), which "
             "are no classes: --task regression."
         )
 
 
 def class_written(text: str, classes: Sequence[Any], option: str) -> Any:
-    """Return the class that the user wrote after an option; raise if there is none."""
+    """Return the class with this spelling; raise if there is none."""
     # As the table has them: text must be the same, but 1 and 1.0 are one number, and true and TRUE one boolean.
     found = [one for one in classes if text == str(one)] + [
         one for one in classes if not isinstance(one, str) and (text.lower() == str(one).lower() or number_in(text) == one)
@@ -293,7 +287,7 @@ def _positive(text: str | None, classes: Sequence[Any]) -> Any:
 
 
 def _class_weight(given: Sequence[str], classes: Sequence[Any]) -> Any:
-    """Return the weights of classes that the user wrote, as a classifier takes them."""
+    """Return the given class weights for a classifier."""
     if not given:
         return None
     if tuple(given) == ("balanced",):
