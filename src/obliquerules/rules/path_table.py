@@ -126,30 +126,26 @@ class PathTable(Records[PathMember]):
         return records
 
     def _parts(self) -> Iterator[str | TextTable]:
-        known = [any(one is not None for one in column) for column in zip(*map(self._optional, self.members), strict=True)]
-        heading = ["complexity", "rules", "ridge", f"{self._kind} {self.measure}", "standard error", "explained", ""]
-        lines = [heading, *(self._cells(place, one) for place, one in enumerate(self.members))]
+        lines = [["complexity", "rules", "ridge", f"{self._kind} {self.measure}", "standard error", "explained", ""]]
+        for place, one in enumerate(self.members):
+            marks = ["predicts" if self.edited is None else "edited"] if one.predicts else []
+            lines.append(
+                [
+                    str(one.complexity),
+                    str(one.rules),
+                    "-" if one.ridge is None or not one.rules else readable(one.ridge),
+                    self._amount(one.expected_loss),
+                    self._amount(one.standard_error),
+                    "-" if one.explained is None else f"{100.0 * one.explained:.1f} %",
+                    ", ".join([*marks, *(["auto"] if place == self.auto else [])]),
+                ]
+            )
+        optional = ("ridge", "expected_loss", "standard_error", "explained")
+        known = [any(getattr(one, name) is not None for one in self.members) for name in optional]
         shown = [True, True, *known, True]
         yield TextTable([[cell for cell, wanted in zip(line, shown, strict=True) if wanted] for line in lines])
         if self.separated is not None:
             yield f"Expected losses are {self._distrust}."
-
-    @staticmethod
-    def _optional(one: PathMember) -> tuple[float | None, ...]:
-        return one.ridge, one.expected_loss, one.standard_error, one.explained
-
-    def _cells(self, place: int, one: PathMember) -> list[str]:
-        ridge, share = one.ridge, one.explained
-        present = "predicts" if self.edited is None else "edited"
-        return [
-            str(one.complexity),
-            str(one.rules),
-            "-" if ridge is None or not one.rules else readable(ridge),
-            self._amount(one.expected_loss),
-            self._amount(one.standard_error),
-            "-" if share is None else f"{100.0 * share:.1f} %",
-            ", ".join([*([present] if one.predicts else []), *(["auto"] if place == self.auto else [])]),
-        ]
 
     @property
     def verdict(self) -> str:
