@@ -26,19 +26,11 @@ class Projections:
 
     The rounding error of a sum depends on its own summands: outliers in other rows do not make it less exact. Most gaps are far
     wider than any rounding error, so that the slack is computed only where a bound on it does not decide.
-
-    Attributes
-    ----------
-    values : array of shape (n_samples,)
-    make_slack : callable
-        Returns the slack.
-    most_slack : float
-        No slack exceeds this.
     """
 
     values: Vector
     make_slack: Callable[[], Vector]
-    most_slack: float = math.inf
+    most_slack: float = math.inf  # no slack exceeds this
 
     @classmethod
     def of(
@@ -192,16 +184,7 @@ def best_threshold(projections: Projections, pull: Vector) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Projections in descending order, and the gaps between them.
-
-    Attributes
-    ----------
-    order : array of shape (n_rows,)
-        The rows in descending order.
-    values : array of shape (n_rows,)
-        Their projections.
-    is_gap : array of shape (n_rows - 1,)
-    """
+    """Projections in descending order, with their rows, and where real gaps lie between neighbours."""
 
     order: NDArray[np.intp]
     values: Vector

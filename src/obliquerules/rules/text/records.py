@@ -10,20 +10,11 @@ from typing import Any, Generic, TypeVar
 
 @dataclass(frozen=True)
 class TextTable:
-    """Lines of cells; columns are aligned to the right, the last, which may be long, to the left.
-
-    Attributes
-    ----------
-    lines : sequence of sequences of str
-    headed : bool
-        Whether the first line is a heading.
-    indent : str
-        What each line of plain text begins with.
-    """
+    """Lines of cells; columns are aligned to the right, the last, which may be long, to the left."""
 
     lines: Sequence[Sequence[str]]
-    headed: bool = True
-    indent: str = ""
+    headed: bool = True  # the first line is a heading
+    indent: str = ""  # what each line of plain text begins with
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(*self.lines, strict=True)][:-1]

@@ -40,14 +40,10 @@ Item = TypeVar("Item")
 
 
 class Token(NamedTuple):
-    """A part of a printed rule.
+    """A part of a printed rule, with one space between words, and without the quotes of a name.
 
-    Attributes
-    ----------
-    kind : {"name", "quoted", "number", "moment", "word", "sign"}
-        A word is one or more words of the grammar, such as ``at least``; a sign is a bracket, an operator, ``if`` or ``and``.
-    text : str
-        With one space between words, and what a quoted name says instead of its quotes.
+    The kind is name, quoted, number, moment, word (words of the grammar, such as ``at least``) or sign (a bracket, an operator,
+    ``if`` or ``and``).
     """
 
     kind: str
