@@ -41,13 +41,9 @@ check: $(VENV)/installed  ## style, types, direction of imports
 docs: $(VENV)/documented  ## the documentation as web pages, in docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-bench: $(VENV)/installed  ## speed in one table, and ratios of parts; see benchmarks/README.md
+bench: $(VENV)/installed  ## speed in one table, and the L1 path beside liblinear; see benchmarks/README.md
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.l1_path
-	$(BIN)/python -m benchmarks.fit
-	$(BIN)/python -m benchmarks.growth
-	$(BIN)/python -m benchmarks.selections
-	$(BIN)/python -m benchmarks.threads
 
 clean:  ## remove the environment and everything that was built
 	rm -rf $(VENV) build docs/_build docs/api docs/gallery

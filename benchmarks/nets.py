@@ -20,7 +20,7 @@ from obliquerules.learning.nets.adam import Adam, NetworkParameters, Phase, fall
 from obliquerules.learning.nets.boxes import binarise
 from obliquerules.learning.nets.decision_network import DecisionRulesNetworks, Examples, Schedule, draw_noise, train_layers
 from obliquerules.learning.nets.decision_network import start as start_of_drnet
-from obliquerules.learning.nets.soft_rules import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, SoftRules, Units
+from obliquerules.learning.nets.soft_rules import BETAS, SHARPNESS, STEP_SIZE, Architecture, Penalties, ScoreUnits, SoftRules
 from obliquerules.losses import LOSSES
 
 try:
@@ -90,7 +90,7 @@ def trained_by_hand(X: NDArray[Any], y: NDArray[np.float64], start: NetworkParam
     """Return the losses of the networks after training from a start."""
     loss, weight, penalties = LOSSES["logistic"], np.ones(len(y)), Penalties(PENALTY, W_PENALTY)
     architecture = Architecture(RESTARTS, RULES, PROPOSITIONS, STEEPNESS)
-    objective = SoftRules(X, y, weight, loss, Units.of(y, weight, loss), architecture, penalties)
+    objective = SoftRules(X, y, weight, loss, ScoreUnits.of(y, weight, loss), architecture, penalties)
     parameters = {name: values.copy() for name, values in start.items()}
     optimizer = Adam(tuple(parameters), STEP_SIZE, BETAS)
     train(parameters, [Phase(objective, optimizer, STEPS, penalties.proximal, falling_linearly)])
@@ -101,7 +101,7 @@ def trained_by_torch(X: NDArray[Any], y: NDArray[np.float64], start: NetworkPara
     """Return the same by automatic differentiation and PyTorch's own Adam."""
     parameters = {name: torch.tensor(values, requires_grad=True) for name, values in start.items()}
     optimizer = torch.optim.Adam(list(parameters.values()), lr=STEP_SIZE, betas=BETAS)
-    units = Units.of(y, np.ones(len(y)), LOSSES["logistic"])
+    units = ScoreUnits.of(y, np.ones(len(y)), LOSSES["logistic"])
     columns, target = torch.tensor(X.T.copy()), torch.tensor(y.astype(X.dtype))
     for step in range(STEPS):
         optimizer.param_groups[0]["lr"] = STEP_SIZE * falling_linearly(step / STEPS)
@@ -115,7 +115,7 @@ def trained_by_torch(X: NDArray[Any], y: NDArray[np.float64], start: NetworkPara
     return values.numpy().astype(np.float64)
 
 
-def soft_losses(parameters: dict[str, Any], columns: Any, target: Any, units: Units) -> Any:
+def soft_losses(parameters: dict[str, Any], columns: Any, target: Any, units: ScoreUnits) -> Any:
     """Return the mean loss of each network."""
     propositions = torch.sigmoid(SHARPNESS * (parameters["directions"] @ columns - parameters["thresholds"][..., None]))
     memberships = parameters["memberships"]

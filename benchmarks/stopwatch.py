@@ -17,16 +17,3 @@ def mean_seconds(work: Callable[[], Any], at_least: float = 0.2) -> float:
         work()
         runs += 1
     return (time.process_time() - start) / runs
-
-
-def least_seconds(work: Callable[[], Any], at_least: float = 0.5, runs: int = 3) -> float:
-    """Return the least processor time of ``runs`` runs or more, which together take ``at_least`` seconds.
-
-    For a comparison with oneself: disturbance only ever adds, and more of it to some sizes than to others.
-    """
-    times: list[float] = []
-    while len(times) < runs or sum(times) < at_least:
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)

@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
-from matplotlib.path import Path
 from sklearn.metrics import log_loss, mean_poisson_deviance
 
 from obliquerules import LLTBoostClassifier, RuleEnsemble
@@ -18,7 +16,7 @@ from obliquerules.rules import Model
 from obliquerules.rules.model import Offset
 
 from ..many import irises, sloped_irises, ten
-from .looks import clipped, texts, written
+from .looks import borders, clipped, pixels, texts, written
 
 every_size = pytest.mark.parametrize("fitted", [irises, ten])
 FEATURES = {irises: ["petal length (cm)", "petal width (cm)"], ten: ["width", "height"]}
@@ -108,85 +106,45 @@ def test_what_is_given_must_fit_the_model(offset, given, complaint):
 # Decision regions
 
 
-def region_of(display, point):
-    (found,) = [index for index, region in enumerate(display.regions) if Path(region).contains_point(point)]
-    return found
+def rows_at(X, features, points):
+    """Return rows that are at the given points in two features and elsewhere at the medians."""
+    rows = pd.DataFrame([X.median()] * len(points)).reset_index(drop=True)
+    rows[features] = points
+    return rows
 
 
-@every_size
-@pytest.mark.parametrize("method", ["auto", "predict"])
-def test_regions_say_what_the_model_says(fitted, method):
+@pytest.mark.parametrize("method", ["predict", "auto"])
+@pytest.mark.parametrize("fitted", [irises, sloped_irises, ten])
+def test_pixels_say_what_the_model_says(fitted, method):
     model, X, y = fitted()
-    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES[fitted], response_method=method)
-    points = np.random.default_rng(0).uniform(display.low, display.high, size=(60, 2))
-    rows = pd.DataFrame([X.median()] * len(points))
-    rows[FEATURES[fitted]] = points
-    regions = [region_of(display, point) for point in points]
-    assert display.scores[regions].tolist() == model.decision_function(rows).tolist()
-    shares = model.model_.means(display.scores)
-    shown = display.scores.argmax(axis=1) if method == "predict" else shares.max(axis=1)
-    assert display.response.tolist() == shown.tolist()
+    features = FEATURES[irises if fitted is sloped_irises else fitted]
+    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=features, response_method=method)
+    places, points = pixels(display, 60)
+    np.testing.assert_allclose(display.scores[places], model.decision_function(rows_at(X, features, points)), rtol=1e-12)
+    shown = display.scores.argmax(axis=2) if method == "predict" else model.model_.means(display.scores).max(axis=2)
+    assert np.array_equal(display.response, shown)
     assert clipped(display) == []
 
 
 def test_colours_are_those_of_classes_the_stronger_the_more_probable():
     model, X, _ = irises()
     display = DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES[irises])
-    filled = next(drawn for drawn in display.ax_.collections if isinstance(drawn, PolyCollection))
-    faded = 1.0 - filled.get_facecolors()[:, :3]
-    pure = 1.0 - np.array([to_rgb(drawing.class_colour(code)) for code in display.scores.argmax(axis=1)])
+    faded = 1.0 - display.ax_.images[0].get_array().reshape(-1, 3)
+    pure = 1.0 - np.array([to_rgb(drawing.class_colour(code)) for code in range(3)])[display.codes.ravel()]
     strength = (faded / np.maximum(pure, 1e-9)).max(axis=1)
     np.testing.assert_allclose(faded, strength[:, None] * pure, atol=1e-6)
-    assert np.array_equal(np.argsort(strength, kind="stable"), np.argsort(display.response, kind="stable"))
+    assert (np.diff(strength[np.argsort(display.response.ravel(), kind="stable")]) > -1e-9).all()
     assert "probability of the predicted class" in written(display)
 
 
-@every_size
-def test_borders_are_where_scores_and_classes_change(fitted):
+@pytest.mark.parametrize("fitted", [irises, sloped_irises, ten])
+def test_borders_are_where_classes_change(fitted):
     model, X, _ = fitted()
-    display = DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES[fitted])
-    rows = pd.DataFrame([X.median()])
-    for segments, said in ((display.steps, model.decision_function), (display.boundary, model.predict)):
-        along = segments[:, 1] - segments[:, 0]
-        over = 1e-6 * np.column_stack([-along[:, 1], along[:, 0]])
-        sides = []
-        for side in (1, -1):
-            there = rows.loc[[0] * len(segments)].reset_index(drop=True)
-            there[FEATURES[fitted]] = segments.mean(axis=1) + side * over
-            sides.append(said(there).reshape(len(segments), -1))
-        assert (sides[0] != sides[1]).any(axis=1).all()
-    assert 0 < len(display.boundary) < len(display.steps)
-    drawn = {frozenset(map(tuple, segment.round(9).tolist())) for segment in display.steps}
-    assert len(drawn) == len(display.steps)  # each once
-
-
-def test_maps_of_slopes_end_regions_where_the_class_does():
-    model, X, y = sloped_irises()
-    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES[irises], response_method="predict")
-    points = np.random.default_rng(0).uniform(display.low, display.high, size=(60, 2))
-    rows = pd.DataFrame([X.median()] * len(points))
-    rows[FEATURES[irises]] = points
-    regions = [region_of(display, point) for point in points]
-    assert model.classes_[display.scores[regions].argmax(axis=1)].tolist() == model.predict(rows).tolist()
-    along = display.boundary[:, 1] - display.boundary[:, 0]
-    over = 1e-6 * np.column_stack([-along[:, 1], along[:, 0]])
-    sides = []
-    for side in (1, -1):
-        there = pd.DataFrame([X.median()] * len(over))
-        there[FEATURES[irises]] = display.boundary.mean(axis=1) + side * over
-        sides.append(model.predict(there))
-    assert len(over)
-    assert (sides[0] != sides[1]).all()
-
-
-def test_shades_of_slopes_are_nearly_those_of_the_rows():
-    model, X, y = sloped_irises()
-    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES[irises])
-    points = np.random.default_rng(1).uniform(display.low, display.high, size=(60, 2))
-    rows = pd.DataFrame([X.median()] * len(points))
-    rows[FEATURES[irises]] = points
-    shown = display.response[[region_of(display, point) for point in points]]
-    np.testing.assert_allclose(shown, model.predict_proba(rows).max(axis=1), atol=0.05)
+    features = FEATURES[irises if fitted is sloped_irises else fitted]
+    middles, across = borders(DecisionRegionsDisplay.from_estimator(model, X, features=features), 1.4)
+    one, other = (model.predict(rows_at(X, features, middles + side * across)) for side in (1, -1))
+    assert len(middles)
+    assert (one != other).mean() > 0.95  # but where borders cross
 
 
 def legend_names(display):
@@ -235,7 +193,7 @@ def test_a_map_is_for_an_exposure_of_one_and_so_are_targets():
     exposed = replace(model, offset=Offset("exposure", ("years",)))
     display = DecisionRegionsDisplay.from_estimator(exposed, X, y, given=years)
     assert display.target.tolist() == [2.0, 6.0, 3.0]
-    assert display.response.tolist() == model.means(display.scores).tolist()
+    assert np.array_equal(display.response, model.means(display.scores))
     assert "for an exposure of 1" in written(display)
     assert DecisionRegionsDisplay.from_estimator(exposed, X, y).target is None
     shifted = replace(model, offset=Offset("offset", ("shift",)))

@@ -1,16 +1,15 @@
-"""Decision regions: each point of the map lies in a region that says what the model says there."""
+"""Decision regions: each pixel of the map says what the model says there."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.path import Path
 
 from obliquerules import LLTBoostClassifier
 from obliquerules.inspection import DecisionRegionsDisplay
 
 from ...estimators.fitted import NAMES, every_kind, fitted
-from .looks import clipped, written
+from .looks import borders, clipped, pixels, written
 
 FEATURES = ["age", "body mass"]
 
@@ -22,23 +21,16 @@ def rows_at(model, X, display, points):
     return rows
 
 
-def region_of(display, point):
-    return [index for index, region in enumerate(display.regions) if Path(region).contains_point(point)]
-
-
 @every_kind
-def test_regions_say_what_the_model_says(kind):
-    model, X, y = fitted(kind)
+@pytest.mark.parametrize("tilt", [False, True])
+def test_pixels_say_what_the_model_says(kind, tilt):
+    model, X, y = (sloped if tilt else fitted)(kind)
     display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES)
-    points = np.random.default_rng(0).uniform(display.low, display.high, size=(200, 2))
-    rows = rows_at(model, X, display, points)
-    found = [region_of(display, point) for point in points]
-    assert all(len(regions) == 1 for regions in found)
-    regions = [index for (index,) in found]
-    assert len(set(display.scores)) > 1
-    assert display.scores[regions].tolist() == model.ensemble_(rows).tolist()
-    predicted = model.model_.means(display.scores)
-    assert display.response.tolist() == predicted.tolist()
+    places, points = pixels(display, 300)
+    scores = model.ensemble_(rows_at(model, X, display, points))
+    np.testing.assert_allclose(display.scores[places], scores, rtol=1e-12)
+    assert len(np.unique(display.scores)) > (100 if tilt else 1)
+    assert np.array_equal(display.response, model.model_.means(display.scores))
     assert clipped(display) == []
 
 
@@ -47,22 +39,29 @@ def test_a_classifier_may_show_classes_or_scores(method):
     model, X, y = fitted("classifier")
     display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method=method)
     shown = display.scores if method == "score_samples" else display.scores > 0.0
-    assert display.response.tolist() == shown.astype(float).tolist()
+    assert np.array_equal(display.response, shown)
     assert clipped(display) == []
 
 
-def test_borders_are_where_score_and_class_change():
-    model, X, y = fitted("classifier")
+@pytest.mark.parametrize("tilt", [False, True])
+def test_borders_are_where_score_and_class_change(tilt):
+    model, X, y = (sloped if tilt else fitted)("classifier")
     # A rule that changes the score and hardly the class.
     model = model.edit(X, y).add("+0.25 if age >= 0.5").model
     display = DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES)
-    for segments, of_score in ((display.steps, lambda s: s), (display.boundary, lambda s: s > 0.0)):
-        assert len(segments)
-        along = segments[:, 1] - segments[:, 0]
-        over = 1e-6 * np.column_stack([-along[:, 1], along[:, 0]])
-        sides = [of_score(model.ensemble_(rows_at(model, X, display, segments.mean(axis=1) + s * over))) for s in (1, -1)]
-        assert (sides[0] != sides[1]).all()
-    assert len(display.boundary) < len(display.steps)
+    for width, of_score in ((0.6, lambda s: s), (1.4, lambda s: s > 0.0)):
+        middles, across = borders(display, width)
+        sides = [of_score(model.ensemble_(rows_at(model, X, display, middles + side * across))) for side in (1, -1)]
+        assert len(middles)
+        assert (sides[0] != sides[1]).mean() > 0.95  # but where borders cross
+
+
+def test_a_hinge_has_no_border_where_it_begins():
+    model, X, y = fitted("squared")
+    plain = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES)
+    for text, n_more in (("+3 (age - 0.5) if age >= 0.5", 0), ("+3 (age - 0.5) if age >= 0.7", 1), ('+3 "a - b"', 0)):
+        bent = model.edit(X, y).add(text).model
+        assert len(DecisionRegionsDisplay.from_estimator(bent, X, y, features=FEATURES).steps) == len(plain.steps) + n_more
 
 
 def test_other_inputs_are_fixed_where_they_are_wanted():
@@ -76,8 +75,8 @@ def test_other_inputs_are_fixed_where_they_are_wanted():
 def test_the_constant_has_one_region():
     model, X, y = fitted("squared")
     display = DecisionRegionsDisplay.from_estimator(model.at(0), X, y, features=FEATURES)
-    assert len(display.regions) == 1
-    assert len(display.steps) == len(display.boundary) == 0
+    assert len(np.unique(display.scores)) == 1
+    assert display.steps == []
     assert clipped(display) == []
 
 
@@ -148,63 +147,6 @@ def sloped(kind):
     for slope in SLOPES:
         editing = editing.add(slope)
     return editing.model, X, y
-
-
-@every_kind
-def test_where_there_are_slopes_a_region_is_nearly_what_the_model_says(kind):
-    model, X, y = sloped(kind)
-    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES)
-    points = np.random.default_rng(0).uniform(display.low, display.high, size=(200, 2))
-    found = [region_of(display, point) for point in points]
-    assert all(len(regions) == 1 for regions in found)
-    means = model.model_.means(model.ensemble_(rows_at(model, X, display, points)))
-    # The colour is that of the middle, and what the whole map spans has 64 shades.
-    assert np.abs(means - display.response[[index for (index,) in found]]).max() <= 1.01 * np.ptp(display.response) / 63
-    assert clipped(display) == []
-
-
-def test_shades_of_scores_are_equally_wide():
-    model, X, y = sloped("classifier")
-    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method="score_samples")
-    points = np.random.default_rng(0).uniform(display.low, display.high, size=(200, 2))
-    scores = model.ensemble_(rows_at(model, X, display, points))
-    shown = np.array([display.response[region_of(display, point)[0]] for point in points])
-    assert np.abs(scores - shown).max() <= 1.01 * np.ptp(display.response) / 63
-
-
-def test_classes_are_exact_where_there_are_slopes():
-    model, X, y = sloped("classifier")
-    display = DecisionRegionsDisplay.from_estimator(model, X, y, features=FEATURES, response_method="predict")
-    points = np.random.default_rng(1).uniform(display.low, display.high, size=(500, 2))
-    predicted = model.ensemble_(rows_at(model, X, display, points)) > 0.0
-    assert [display.response[region_of(display, point)[0]] for point in points] == predicted.astype(float).tolist()
-    assert 0.0 < predicted.mean() < 1.0
-
-
-def test_steps_are_where_the_score_jumps_and_slopes_end_a_class_too():
-    model, X, _ = sloped("classifier")
-    display = DecisionRegionsDisplay.from_estimator(model, X, features=FEATURES)
-
-    def on_both_sides(segments, step):
-        along = (segments[:, 1] - segments[:, 0]) / np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1)[:, None]
-        over = step * np.column_stack([-along[:, 1], along[:, 0]])
-        # Not in the middle, where a jump that grows along the border may be zero.
-        at = 0.6 * segments[:, 0] + 0.4 * segments[:, 1]
-        return [model.ensemble_(rows_at(model, X, display, at + side * over)) for side in (1, -1)]
-
-    one, other = on_both_sides(display.steps, 1e-8)
-    assert np.abs(one - other).min() > 1e-6
-    one, other = on_both_sides(display.boundary, 1e-6)
-    assert ((one > 0.0) != (other > 0.0)).all()
-    assert (np.abs(one - other) < 1e-4).any()
-
-
-def test_a_slope_in_another_input_leaves_regions_as_they_are():
-    model, X, y = fitted("squared")
-    tilted = model.edit(X, y).add('+3 "a - b"').model
-    plain, display = (DecisionRegionsDisplay.from_estimator(one, X, y, features=FEATURES) for one in (model, tilted))
-    assert len(plain.regions) == len(display.regions)
-    np.testing.assert_allclose(display.scores, plain.scores + 3.0 * X["a - b"].median())
 
 
 def test_whole_numbers_are_moved_beside_each_other_on_slopes_too():

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Matrix
+from obliquerules.arrays import Mask, Matrix, Positions
 from obliquerules.data.model_rows import read_rows
 from obliquerules.data.offsets import model_offset
-from obliquerules.inspection.displays import class_map, drawing
-from obliquerules.inspection.displays.cells import cut, edges, middles
-from obliquerules.inspection.displays.plane import Facets, Plane, n_bands
+from obliquerules.inspection.displays import drawing
 from obliquerules.inspection.variables import Facts, Value, Values, column_of, value_text, with_values
-from obliquerules.rules import Block, Column, Model
+from obliquerules.rules import Block, Column, Columns, Model, Rule
 from obliquerules.rules.columns import EPOCH
 
+# The pixels of the map, about twice those of a figure.
+PIXELS = (1000, 700)
+# How many numbers are looked at in one go.
+MOST_NUMBERS = 4_000_000
 # The margin of the map on each side of the data.
 MARGIN = 0.05
 # The largest number of fixed inputs that the title names.
@@ -32,42 +33,35 @@ TAIL, BEYOND = 0.01, 0.25
 JITTER = 0.2
 # The largest number of levels on an axis.
 MOST_LEVELS = 12
-# Into how many shades a slope is divided.
-SHADES = 64
-# Of two sums, the share of their size by which they may differ although they are the same.
-ROUNDING = 1e-9
 # For which exposure or offset a map is drawn.
 GIVEN = {"exposure": "for an exposure of 1", "offset": "at an offset of 0"}
+# In inches: the room for a legend, and for the patch and the gaps beside the name of a class; in points: the height of a line.
+LEGEND_WIDTH, HANDLE, LEGEND_LINE = 5.0, 0.55, 15.0
 
 
 @dataclass(eq=False)
 class DecisionRegionsDisplay:
-    """A map of two inputs, divided into the regions in which the prediction is constant.
+    """A map of two inputs, coloured by what the model predicts there.
 
-    The regions are exact: the lines at which conditions change cut the map into polygons, and within each polygon the same
-    rules fire. Where one of the two inputs is a factor, the score is linear within a polygon, and the line at which the class
-    changes is straight and exact, too. To show the slope, the polygon is then cut along lines of equal score into narrow
-    regions, from one of which to the next the response changes by 1/64 of its range on the map; each region has the colour of
-    its middle. With many classes, each has a colour, the stronger the more probable it is. It is recommended to use
-    `from_estimator`.
+    The model is asked at each pixel, of which there are about twice as many as in the figure, in either direction. Dashed lines
+    are the borders of conditions where the score jumps, black ones those between classes. With many classes, each has a colour,
+    the stronger the more probable it is. It is recommended to use `from_estimator`.
 
     Parameters
     ----------
-    regions : list of arrays of shape (n_corners, 2)
-        Polygons in the units of the data.
-    scores : array of shape (n_regions,) or (n_regions, n_classes)
-        The score in each of them; where there is a slope, in the middle of it.
-    response : array of shape (n_regions,)
+    scores : array of shape (n_vertical, n_horizontal) or (n_vertical, n_horizontal, n_classes)
+        The score in the middle of each pixel, from the lower left corner on.
+    response : array of shape (n_vertical, n_horizontal)
         What is shown by colour: a class (0, 1, ...), a probability, a score or a prediction. With many classes, the probability
         is that of the predicted one.
     response_name : str or None
         The name of the response; None for classes.
     limits : tuple of float
         The ends of the colour scale.
-    steps : array of shape (n_steps, 2, 2)
-        The borders at which the score changes, each given by its two ends; where there is a slope, those at which it jumps.
-    boundary : array of shape (n_borders, 2, 2)
-        The borders at which the predicted class changes: some of those, and lines at which a slope leads from one to another.
+    steps : list of arrays of shape (n_vertical, n_horizontal)
+        For each rule at the border of which the score jumps, where it fires.
+    codes : array of shape (n_vertical, n_horizontal) or None
+        The predicted class (0, 1, ...), if there are classes.
     points : array of shape (n_samples, 2)
         The rows.
     target : array of shape (n_samples,) or None
@@ -105,13 +99,12 @@ class DecisionRegionsDisplay:
     'worst radius (mm)'
     """
 
-    regions: list[Matrix]
     scores: Matrix
     response: Matrix
     response_name: str | None
     limits: tuple[float, float]
-    steps: Matrix
-    boundary: Matrix
+    steps: list[Mask]
+    codes: Positions | None
     points: Matrix
     target: Matrix | None
     labels: tuple[str, ...]
@@ -176,20 +169,17 @@ class DecisionRegionsDisplay:
         block = rows.X
         target = None if y is None else _comparable(model, rows.target(y), given)
         plane = _plane(model, block, _two_columns(model, features), fixed or {})
-        facets = _facets(model, plane)
-        steps, boundary = _borders(model, plane, facets)
-        polygons, scores = _shaded(model, plane, facets, response_method)
+        scores, steps = _asked(model, plane)
         response, response_name, limits = _response(model, response_method, scores, target)
         names, axis_names = model.feature_names, drawing.names_with_units(model, units)
         points, still = block.matrix[:, plane.columns], Facts(Block(model.columns, plane.row[None, :]))
         display = cls(
-            regions=[plane.points(polygon) for polygon in polygons],
             scores=scores,
             response=response,
             response_name=response_name,
             limits=limits,
             steps=steps,
-            boundary=boundary,
+            codes=None if model.labels is None else model.codes(scores),
             points=points,
             target=target,
             labels=() if model.labels is None else tuple(str(label) for label in model.labels.values),
@@ -207,44 +197,28 @@ class DecisionRegionsDisplay:
         """Draw on the given axes, or in a new figure."""
         with drawing.axes_to_draw_on(ax, height=4.4) as ax:
             self.ax_, self.figure_ = ax, ax.figure
-            self._fill()
+            if self.codes is not None and self._shows_classes:
+                self._fill_classes(self.codes)
+            else:
+                self._fill_numbers(self.response_name or "")
             grey = drawing.GREY if self.labels else "white"  # stands out from the colours of the regions
-            ax.add_collection(_segments(self.steps, colors=grey, linewidths=0.6, linestyles="--"))
-            ax.add_collection(_segments(self.boundary, colors="black", linewidths=1.4))
-            n_lines = self._mark_rows()
+            self._draw_borders(self.steps, colors=grey, linewidths=0.6, linestyles="--")
+            if self.codes is not None:
+                self._draw_borders([self.codes == code for code in np.unique(self.codes)[1:]], colors="black", linewidths=1.4)
+            n_lines = self._draw_points()
             ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
             ax.set_xlabel(drawing.wrapped(self.names[0], 4.8))
             ax.set_ylabel(drawing.wrapped(self.names[1], 3.2))
             for axis, column in zip((ax.xaxis, ax.yaxis), self.axes or (), strict=False):
                 _label_values(axis, column)
             if remarks := self._remarks():
-                pad = 6.0 + n_lines * (class_map.LEGEND_LINE if self.is_many else 14.0)  # above the legend
+                pad = 6.0 + n_lines * LEGEND_LINE  # above the legend
                 ax.set_title(drawing.wrapped(remarks, 5.0), loc="left", color=drawing.GREY, pad=pad)
         return self
 
     @property
-    def is_many(self) -> bool:
-        """Whether there are more than two classes."""
-        return len(self.labels) > 2
-
-    def _fill(self) -> None:
-        """Fill the regions, by class or by number."""
-        if self.is_many:
-            self._draw_many_classes()
-        elif self.response_name is None:
-            self._draw_classes()
-        else:
-            self._draw_numbers(self.response_name)
-
-    def _mark_rows(self) -> int:
-        """Draw the rows and, of classes, the legend; return the number of lines of it."""
-        if self.is_many:
-            return self._draw_points_of_many()
-        if self.labels and self.target is not None:
-            self._draw_labelled_points(self.target)
-            return 1
-        self._draw_points()
-        return 0
+    def _shows_classes(self) -> bool:
+        return self.response_name is None or self.scores.ndim == 3
 
     def _remarks(self) -> str:
         """Return what the map does not show: the inputs that are fixed, and the rows that lie beyond it."""
@@ -254,40 +228,39 @@ class DecisionRegionsDisplay:
         lacking = f"{absent} {'row lacks' if absent == 1 else 'rows lack'} a value" if absent else ""
         return "; ".join(filter(None, (_fixed_text(self.fixed) if self.fixed else "", self.given, rows, lacking)))
 
-    def _draw_classes(self) -> None:
-        """Fill the regions by class; a hatch marks the positive class in print without colour."""
-        second = [region for region, label in zip(self.regions, self.response, strict=True) if label == 1.0]
-        colours = np.array([drawing.PALE_BLUE, drawing.PALE_VERMILLION])[self.response.astype(np.intp)]
-        self.ax_.add_collection(_polygons(self.regions, facecolors=colours, edgecolors="face", linewidths=0.3))
-        self.ax_.add_collection(
-            _polygons(second, facecolors="none", edgecolors=drawing.LIGHT_VERMILLION, hatch=drawing.HATCH, linewidths=0.0)
-        )
+    def _fill(self, response: Matrix, **look: Any) -> Any:
+        """Fill the map with colours or numbers."""
+        extent = (self.low[0], self.high[0], self.low[1], self.high[1])
+        return self.ax_.imshow(response, extent=extent, origin="lower", aspect="auto", interpolation="nearest", **look)
 
-    def _draw_many_classes(self) -> None:
-        """Fill the regions by class, the stronger the more probable it is."""
-        probability = None if self.response_name is None else self.response
-        colours = class_map.region_colours(self.scores.argmax(axis=1), probability, len(self.labels))
-        self.ax_.add_collection(_polygons(self.regions, facecolors=colours, edgecolors="face", linewidths=0.3))
+    def _fill_classes(self, codes: Positions) -> None:
+        """Fill the map by class, the stronger the more probable it is, if that is shown."""
+        least = 1.0 / len(self.labels)
+        shares = np.full(codes.shape, 0.6) if self.response_name is None else (self.response - least) / (1.0 - least)
+        present, colour = np.unique(codes, return_inverse=True)
+        colours = np.array([drawing.tints([drawing.class_colour(code)], np.ones(1))[0] for code in present.tolist()])
+        white = (drawing.share_of_colour(shares) / drawing.STRONG)[..., None]
+        self._fill(1.0 - white * (1.0 - colours[colour.reshape(codes.shape)]))
         if self.response_name is not None:
-            class_map.draw_scale(self.ax_, self.response_name, self.limits)
+            from matplotlib.cm import ScalarMappable
+            from matplotlib.colors import ListedColormap, Normalize
 
-    def _draw_points_of_many(self) -> int:
-        """Draw the rows and the legend, which names the classes that the map shows; return the number of lines of it."""
-        drawn = self._drawn()
-        points, marked = self._places()[drawn], {}
-        if self.target is None:
-            self._draw_points()
-        else:
-            marked = class_map.draw_points(self.ax_, points, self.target[drawn], _size(points))
-        shown = sorted({*self.scores.argmax(axis=1).tolist(), *marked})
-        return class_map.draw_legend(self.ax_, self.labels, shown, marked)
+            greys = ListedColormap(drawing.tints(["black"] * 64, np.linspace(0.0, 1.0, 64)))
+            self._add_scale(ScalarMappable(Normalize(*self.limits), greys), self.response_name)
 
-    def _draw_numbers(self, name: str) -> None:
-        """Fill the regions by number, with a scale beside them."""
-        filled = _polygons(self.regions, edgecolors="face", linewidths=0.3, cmap=self._colours(), clim=self.limits)
-        filled.set_array(self.response)
-        self.ax_.add_collection(filled)
-        bar = self.figure_.colorbar(filled, ax=self.ax_, pad=0.02, aspect=30, extend=self._extend())
+    def _fill_numbers(self, name: str) -> None:
+        """Fill the map by number."""
+        low, high = self.limits
+        filled = self._fill(self.response, cmap=self._colours(), vmin=low, vmax=high)
+        extend = "neither"  # at which ends targets lie beyond the scale
+        if not self.labels and self.target is not None:
+            below, above = bool((self.target < low).any()), bool((self.target > high).any())
+            extend = {(True, False): "min", (False, True): "max", (True, True): "both"}.get((below, above), extend)
+        self._add_scale(filled, name, extend=extend)
+
+    def _add_scale(self, filled: Any, name: str, **look: Any) -> None:
+        """Draw the scale of colours beside the map."""
+        bar = self.figure_.colorbar(filled, ax=self.ax_, pad=0.02, aspect=30, **look)
         bar.set_label(drawing.wrapped(name, 3.2))
         bar.outline.set_visible(False)
 
@@ -299,59 +272,105 @@ class DecisionRegionsDisplay:
             return "cividis"
         return LinearSegmentedColormap.from_list("undecided", [drawing.LIGHT_BLUE, "white", drawing.LIGHT_VERMILLION])
 
-    def _extend(self) -> str:
-        """Return at which ends of the colour scale targets lie beyond it."""
-        if self.labels or self.target is None:
-            return "neither"
-        below, above = bool((self.target < self.limits[0]).any()), bool((self.target > self.limits[1]).any())
-        return {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[below, above]
+    def _draw_borders(self, areas: Sequence[Mask], **look: Any) -> None:
+        """Draw the borders of areas, through the middle between pixels."""
+        (height, width), reach = self.scores.shape[:2], self.high - self.low
+        x, y = (low + (np.arange(n) + 0.5) * size / n for low, n, size in zip(self.low, (width, height), reach, strict=True))
+        for area in areas:
+            self.ax_.contour(x, y, area, levels=[0.5], **look)
 
-    def _draw_labelled_points(self, target: Matrix) -> None:
-        looks = (
-            {"marker": "o", "facecolors": drawing.BLUE, "edgecolors": "white", "linewidths": 0.4},
-            {"marker": "x", "c": drawing.VERMILLION, "linewidths": 0.9},
-        )
-        drawn = self._drawn()
-        points, target = self._places()[drawn], target[drawn]
-        for code, (label, look) in enumerate(zip(self.labels, looks, strict=True)):
-            self.ax_.scatter(*points[target == code].T, s=_size(points), label=drawing.wrapped(label, 1.8, 2), **look)
-        # Beside the map, not on it: there is no corner that is always free of points.
-        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
-        self.ax_.legend(ncols=2, frameon=False, handletextpad=0.2, **place)
-
-    def _draw_points(self) -> None:
-        drawn = self._drawn()
-        points = self._places()[drawn]
-        if self.target is None:
-            look: dict[str, Any] = {"facecolors": "none", "edgecolors": "black"}
+    def _draw_points(self) -> int:
+        """Draw the rows and, of classes, the legend; return the number of lines of it."""
+        places = self.points if self.places is None else self.places
+        drawn = slice(None, None, -(-len(places) // MOST_POINTS))  # too many would hide each other and the map
+        places, target = places[drawn], None if self.target is None else self.target[drawn]
+        size = float(np.clip(6000 / max(len(places), 1), 10, 24))
+        marked: dict[int, Any] = {}
+        if target is None:
+            self.ax_.scatter(*places.T, s=size, linewidths=0.4, facecolors="none", edgecolors="black")
+        elif self.labels:
+            for code in np.unique(target).astype(np.intp).tolist():
+                marked[code] = self.ax_.scatter(*places[target == code].T, s=size, **drawing.class_points(code))
         else:
-            colours = {"cmap": self._colours(), "vmin": self.limits[0], "vmax": self.limits[1]}
-            look = {"c": self.target[drawn], "edgecolors": "white", **colours}
-        self.ax_.scatter(*points.T, s=_size(points), linewidths=0.4, **look)
+            low, high = self.limits
+            look = {"cmap": self._colours(), "vmin": low, "vmax": high, "edgecolors": "white"}
+            self.ax_.scatter(*places.T, s=size, linewidths=0.4, c=target, **look)
+        filled = set(np.unique(self.codes).tolist()) if self.codes is not None and self._shows_classes else set()
+        return self._draw_legend(sorted(filled | set(marked)), marked, filled)
 
-    def _places(self) -> Matrix:
-        return self.points if self.places is None else self.places
+    def _draw_legend(self, shown: Sequence[int], marked: Mapping[int, Any], filled: set[int]) -> int:
+        """Name classes above the map, where no point is; return the number of lines that this takes."""
+        from matplotlib.patches import Patch
 
-    def _drawn(self) -> slice:
-        """Return which rows are drawn: too many would hide each other and the map."""
-        return slice(None, None, -(-len(self.points) // MOST_POINTS))
+        if not shown:
+            return 0
+        names = [drawing.wrapped(self.labels[code], 1.8, 2) for code in shown]
+        tints = drawing.tints([drawing.class_colour(code) for code in shown], np.full(len(shown), 0.6))
+        patches = [Patch(facecolor=colour, edgecolor="none") for colour in tints]
+        # A marker stands on the patch of its class.
+        both = [(patch, marked[code]) if code in marked else patch for patch, code in zip(patches, shown, strict=True)]
+        handles = both if filled else [marked[code] for code in shown]
+        widest = max(drawing.text_width(line) for name in names for line in name.split("\n"))
+        n_lines = math.ceil(len(names) / max(1, int(LEGEND_WIDTH / (widest + HANDLE))))
+        n_columns = math.ceil(len(names) / n_lines)
+        # A legend is filled column by column, and read line by line.
+        order = [k for first in range(n_columns) for k in range(first, len(names), n_columns)]
+        place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+        look = {"frameon": False, "handletextpad": 0.4, "columnspacing": 1.0, "handlelength": 1.6, "handleheight": 0.9}
+        self.ax_.legend([handles[k] for k in order], [names[k] for k in order], ncols=n_columns, **place, **look)
+        return n_lines * max(map(drawing.n_lines, names))
 
 
-def _size(points: Matrix) -> float:
-    """Return the size of the points: the more points, the smaller."""
-    return float(np.clip(6000 / max(len(points), 1), 10, 24))
+@dataclass(frozen=True, eq=False)
+class _Plane:
+    """A rectangle in two of the inputs, with the others fixed.
+
+    An input with levels has a band for each, around its code, and so has one of 0 and 1.
+    """
+
+    inputs: Columns
+    columns: tuple[int, int]
+    row: Matrix
+    low: Matrix
+    high: Matrix
+
+    def rows_at(self, points: Matrix) -> Block:
+        """Return points in the units of the data as rows of inputs; everywhere in a band is the same value."""
+        rows = np.tile(self.row, (len(points), 1))
+        for column, values in zip(self.columns, points.T, strict=True):
+            n = n_bands(self.inputs[column])
+            rows[:, column] = np.where(values >= -0.5, np.clip(np.round(values), 0.0, n - 1.0), values) if n else values
+        return Block(self.inputs, rows)
+
+    def axis(self, k: int) -> Matrix:
+        """Return the middles of the pixels along an axis."""
+        return np.asarray(self.low[k] + (np.arange(PIXELS[k]) + 0.5) / PIXELS[k] * (self.high[k] - self.low[k]))
 
 
-def _polygons(polygons: list[Matrix], **look: Any) -> Any:
-    from matplotlib.collections import PolyCollection
+def _asked(model: Model, plane: _Plane) -> tuple[Matrix, list[Mask]]:
+    """Return the score at each pixel and, for each rule at whose border it jumps, where the rule fires."""
+    ensemble, (x, y) = model.ensemble, (plane.axis(0), plane.axis(1))
+    n_lines = max(1, MOST_NUMBERS // (len(x) * len(plane.row)))
+    parts = [np.stack(np.meshgrid(x, y[i : i + n_lines]), axis=-1).reshape(-1, 2) for i in range(0, len(y), n_lines)]
+    blocks = [plane.rows_at(part) for part in parts]
+    scores = np.concatenate([model.scores(block) for block in blocks])
+    fires = np.concatenate([ensemble.fires(block) for block in blocks]).reshape(len(y), len(x), len(ensemble))
+    steps = [fires[..., i] for i, rule in enumerate(ensemble) if _jumps(rule, plane, fires[..., i])]
+    return scores.reshape(len(y), len(x), *scores.shape[1:]), steps
 
-    return PolyCollection(polygons, **look)
 
-
-def _segments(segments: Matrix, **look: Any) -> Any:
-    from matplotlib.collections import LineCollection
-
-    return LineCollection(list(segments), **look)
+def _jumps(rule: Rule, plane: _Plane, fires: Mask) -> bool:
+    """Say whether a rule adds more beside its border than its slope does from pixel to pixel."""
+    factor = rule.factor
+    if not any(rule.weights) or fires.all() or not fires.any():
+        return False
+    if factor is None or factor.column not in plane.columns:
+        return True
+    k = plane.columns.index(factor.column)
+    values = plane.axis(k)
+    adds = np.abs(np.clip(values, factor.lower, factor.upper) - factor.origin) > 2.0 * (values[1] - values[0])
+    there = fires & (adds[:, None] if k else adds)
+    return any(bool((np.diff(fires, axis=k) & np.diff(there, axis=k)).any()) for k in (0, 1))
 
 
 def _fixed_text(fixed: dict[str, Value]) -> str:
@@ -361,6 +380,13 @@ def _fixed_text(fixed: dict[str, Value]) -> str:
     ]
     more = [f"and {len(inputs) - MOST_NAMED} more"] if len(inputs) > MOST_NAMED else []
     return "where " + ", ".join(inputs[:MOST_NAMED] + more)
+
+
+def n_bands(column: Column) -> int:
+    """Return how many bands an axis of a column has; zero for one of numbers."""
+    if column.levels is not None:
+        return len(column.levels)
+    return 2 if column.kind == "flag" else 0
 
 
 def _label_values(axis: Any, column: Column) -> None:
@@ -387,14 +413,14 @@ def _two_columns(model: Model, features: Sequence[str | int] | None) -> tuple[in
     return columns[0], columns[1]
 
 
-def _plane(model: Model, block: Block, columns: tuple[int, int], fixed: Values) -> Plane:
+def _plane(model: Model, block: Block, columns: tuple[int, int], fixed: Values) -> _Plane:
     if not len(block):
         raise ValueError("X must have at least one row, to say how wide the map is.")
     row = with_values(model, "fixed", fixed, np.array([_usual_value(block, column) for column in range(block.n_columns)]))
     if np.isinf(row).any():
         raise ValueError(f"fixed must be a finite number for each input; got {dict(fixed)!r}.")
     low, high = np.array([_ends(block, column) for column in columns]).T
-    return Plane(model.columns, columns, row, low, high)
+    return _Plane(model.columns, columns, row, low, high)
 
 
 def _present(block: Block, column: int) -> Matrix:
@@ -439,31 +465,22 @@ def _usual_range_of(values: Matrix) -> tuple[float, float]:
     return max(lowest, low - reach), min(highest, high + reach)
 
 
-def _places(model: Model, plane: Plane, points: Matrix) -> Matrix:
+def _places(model: Model, plane: _Plane, points: Matrix) -> Matrix:
     """Return where to draw points: whole numbers are jittered, unless that puts a point on the wrong side of a threshold."""
     whole = (np.isnan(points) | (points == np.rint(points))).all(axis=0)
     jitter = np.where(whole, np.random.default_rng(0).uniform(-JITTER, JITTER, points.shape), 0.0)
     right, places = _belongs(model, plane, points), points.copy()
     for move in (-jitter, jitter):  # the last one that stays where it belongs
-        stays = _alike(_belongs(model, plane, points + move), right)
+        stays = (_belongs(model, plane, points + move) == right).all(axis=1)
         places[stays] = (points + move)[stays]
     return places
 
 
-def _belongs(model: Model, plane: Plane, points: Matrix) -> Matrix:
-    """Return what points of a region have in common: their scores or, with slopes, the rules that fire, and the class."""
+def _belongs(model: Model, plane: _Plane, points: Matrix) -> Matrix:
+    """Return which rules fire at points, and the predicted class, if there is one."""
     rows = plane.rows_at(points)
-    scores = model.scores(rows)
-    if not plane.is_sloped(model.ensemble):
-        return scores
-    classes = np.zeros(len(scores)) if model.labels is None else model.codes(scores)
+    classes = np.zeros(len(points)) if model.labels is None else model.codes(model.scores(rows))
     return np.column_stack([model.ensemble.fires(rows), classes])
-
-
-def _alike(scores: Matrix, others: Matrix) -> NDArray[np.bool_]:
-    """Say which rows have the same score, or with many classes the same scores."""
-    same = scores == others
-    return same if same.ndim == 1 else np.asarray(same.all(axis=1))
 
 
 def _comparable(model: Model, target: Matrix, given: Any) -> Matrix | None:
@@ -478,13 +495,8 @@ def _response(
     model: Model, method: str, scores: Matrix, target: Matrix | None
 ) -> tuple[Matrix, str | None, tuple[float, float]]:
     """Return the response at each score, its name, and the ends of its colour scale."""
-    classifies, many = model.labels is not None, model.has_many_classes
-    methods = (
-        "auto",
-        "predict",
-        *(["predict_proba"] if classifies else []),
-        *(["score_samples"] if classifies > many else []),
-    )
+    classifies, many = model.labels is not None, scores.ndim == 3
+    methods = ["auto", "predict", *["predict_proba"] * classifies, *["score_samples"] * (classifies and not many)]
     if method not in methods:
         raise ValueError(f"response_method must be one of {', '.join(map(repr, methods))}; got {method!r}.")
     if method == "score_samples":
@@ -494,7 +506,7 @@ def _response(
         return model.codes(scores).astype(np.float64), None, (0.0, 1.0)
     response = model.means(scores)
     if many:
-        return response.max(axis=1), "probability of the predicted class", (1.0 / response.shape[1], 1.0)
+        return response.max(axis=-1), "probability of the predicted class", (1.0 / response.shape[-1], 1.0)
     return response, model.mean_name, (0.0, 1.0) if classifies else _usual_range(response, target)
 
 
@@ -503,100 +515,3 @@ def _usual_range(response: Matrix, target: Matrix | None) -> tuple[float, float]
     usual = response if target is None else np.quantile(target, [0.02, 0.98])
     low, high = float(min(response.min(), usual.min())), float(max(response.max(), usual.max()))
     return low, high if high > low else low + 1.0
-
-
-def _facets(model: Model, plane: Plane) -> Facets:
-    """Return the polygons between the lines at which the score jumps or bends, and with slopes those at which a class ends."""
-    lines = plane.lines(model.ensemble)
-    facets = _facets_between(model, plane, lines)
-    if model.labels is None or not plane.is_sloped(model.ensemble):
-        return facets
-    leads = (
-        [facets] if facets.scores.ndim == 1 else [facets.leads(*two) for two in combinations(range(facets.scores.shape[1]), 2)]
-    )
-    # Through the whole map, so that where two polygons meet they have the same corners.
-    return _facets_between(model, plane, [*lines, *(line for lead in leads for line in lead.level_lines(0.0))])
-
-
-def _facets_between(model: Model, plane: Plane, lines: Sequence[tuple[float, float, float]]) -> Facets:
-    polygons = cut(lines)
-    points = middles(polygons)
-    return Facets(polygons, points, model.scores(plane.rows(points)), plane.gradients(model.ensemble, points))
-
-
-def _shaded(model: Model, plane: Plane, facets: Facets, method: str) -> tuple[list[Matrix], Matrix]:
-    """Return the polygons, with slopes cut so that the response is nearly the same in each, and the scores in their middles."""
-    classes_alone = model.labels is not None and method == "predict"
-    if classes_alone or not plane.is_sloped(model.ensemble):
-        return facets.polygons, facets.scores
-    if facets.scores.ndim == 2:
-        # What the lead over the runner-up says of the probability is nearly all.
-        ranked = np.argsort(-facets.scores, axis=1, kind="stable")
-        shares = np.linspace(0.5, 1.0, SHADES // 2 + 1)[1:-1]
-        polygons = facets.leads(ranked[:, 0], ranked[:, 1]).cut_at(np.log(shares / (1.0 - shares)))
-        return polygons, model.scores(plane.rows(middles(polygons)))
-    heights = np.concatenate(facets.heights())
-    low, high = float(heights.min()), float(heights.max())
-    if method == "score_samples":
-        levels = np.linspace(low, high, SHADES + 1)[1:-1]
-    else:
-        low, high = model.means(np.array([low, high])).tolist()
-        levels = np.array([model.loss.link(mean) for mean in np.linspace(low, high, SHADES + 1)[1:-1].tolist()])
-    polygons = facets.cut_at(levels)
-    return polygons, model.scores(plane.rows(middles(polygons)))
-
-
-def _borders(model: Model, plane: Plane, facets: Facets) -> tuple[Matrix, Matrix]:
-    """Return the edges at which the score jumps, and those at which the class changes."""
-    owner, ends, beyond = edges(facets.polygons)
-    here, there = facets.scores[owner], model.scores(plane.rows(beyond))
-    sloped = plane.is_sloped(model.ensemble)
-    # Each edge is seen from both of its sides: count the one with the lower score, the first that differs if there are many.
-    if sloped:
-        jumps = _sloped_jumps(facets, owner, ends, beyond, there, plane.gradients(model.ensemble, beyond))
-    else:
-        jumps = _first_difference(here, there)
-    lower = jumps < 0.0
-    if sloped and model.has_many_classes:
-        turns = np.asarray(model.codes(here) < model.codes(there))
-    else:
-        turns = (here < there if sloped else lower) & (model.labels is not None)
-        turns[turns] = model.codes(here[turns]) != model.codes(there[turns])
-    return plane.points(ends[lower]), plane.points(ends[turns])
-
-
-def _sloped_jumps(
-    facets: Facets, owner: NDArray[np.intp], ends: Matrix, beyond: Matrix, scores: Matrix, slopes: Matrix
-) -> Matrix:
-    """Return by how much scores jump at edges; with many classes, of the first class that does."""
-    if scores.ndim == 1:
-        return _jumps(facets, owner, ends, beyond, scores, slopes)
-    outputs = range(scores.shape[1])
-    jumps = np.column_stack([_jumps(facets.of(k), owner, ends, beyond, scores[:, k], slopes[:, :, k]) for k in outputs])
-    return _first_difference(jumps, np.zeros_like(jumps))
-
-
-def _jumps(facets: Facets, owner: NDArray[np.intp], ends: Matrix, beyond: Matrix, scores: Matrix, slopes: Matrix) -> Matrix:
-    """Return by how much scores jump at edges, given scores and slopes beyond them: zero if at neither end of the edge.
-
-    On the lower side, that is negative. The ends belong to both sides, so the score there is computed from within each.
-    """
-    here = facets.scores[owner, None] + _dot(ends - facets.middles[owner, None], facets.gradients[owner, None])
-    there = scores[:, None] + _dot(ends - beyond[:, None], slopes[:, None])
-    size = np.abs(here) + np.abs(there) + np.abs(facets.gradients[owner]).sum(axis=1, keepdims=True)
-    jumps = np.where(np.abs(here - there) > ROUNDING * size, here - there, 0.0)
-    total = jumps.sum(axis=1)
-    # What rises at one end as much as it falls at the other is a jump on either side.
-    return np.where(total == 0.0, -np.abs(jumps[:, 0]), total)
-
-
-def _dot(vectors: Matrix, others: Matrix) -> Matrix:
-    return np.asarray((vectors * others).sum(axis=-1))
-
-
-def _first_difference(scores: Matrix, others: Matrix) -> Matrix:
-    """Return the difference of scores; with many classes, of the first class that has one."""
-    if scores.ndim == 1:
-        return scores - others
-    first = (scores != others).argmax(axis=1)[:, None]
-    return np.asarray(np.take_along_axis(scores - others, first, axis=1)[:, 0])

@@ -174,8 +174,13 @@ def tints(colours: Any, strength: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return colours mixed with white, the more of them the stronger: from 0 to 1."""
     from matplotlib.colors import to_rgb
 
-    share = (FAINT + (STRONG - FAINT) * strength)[:, None]
+    share = share_of_colour(strength)[:, None]
     return np.asarray(1.0 - share * (1.0 - np.array([to_rgb(colour) for colour in colours])))
+
+
+def share_of_colour(strength: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of its colour a background has."""
+    return FAINT + (STRONG - FAINT) * strength
 
 
 def say_there_are_no_rules(ax: Any) -> None:

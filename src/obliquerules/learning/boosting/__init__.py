@@ -1,1 +1,1 @@
-"""One loop, many learners: learners propose conditions, a selection chooses among them, the loop adds and corrects."""
+"""Boosting: learners propose rules, a selection chooses, the loop adds them."""

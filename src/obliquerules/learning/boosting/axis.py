@@ -41,7 +41,7 @@ class Axis:
     above: bool = False
 
     def test(self, lower: Vector, higher: Vector, *, upper: bool) -> Test:
-        """Return the condition that separates rows at the middle of gaps, given by their ends, with the rows above or below."""
+        """Return the condition on the rows above or below a threshold in one of these gaps."""
         if isinstance(self.source, Membership):
             return self.source if upper else self.source.opposite()
         known = np.ones(len(lower), dtype=np.bool_)
@@ -91,12 +91,12 @@ class SortedColumns:
         self.keys = np.random.default_rng(0).integers(0, 2**64, len(X), dtype=np.uint64)
 
     def keys_of(self, sets: Mask) -> Keys:
-        """Return the keys of sets of rows, given as the columns of a matrix, and of their complements."""
+        """Return the keys of sets of rows, a column each, and of their complements."""
         keys = np.array([np.add.reduce(self.keys[rows]) for rows in sets.T], dtype=np.uint64)
         return np.concatenate([keys, np.add.reduce(self.keys) - keys])
 
     def proposition(self, index: int, above: int, below: int, *, upper: bool) -> Test:
-        """Return a condition that separates two groups of a column, with its threshold in the gap nearest to their middle."""
+        """Return a condition that separates two groups, its threshold in the gap nearest to their middle."""
         test = self.axes[index].test(self.lower[index][above:below], self.upper[index][above:below], upper=upper)
         complete = not self.X.incomplete.intersection(test.used_columns)
         return test.with_missing(False) if complete else test
@@ -104,7 +104,7 @@ class SortedColumns:
     def best_splits(
         self, objective: DirectedObjective, covers: Mask, taken: Keys, workers: Workers = ALONE
     ) -> Iterator[tuple[Test, Mask]]:
-        """Yield for each column the condition with the largest objective among the given rows, the best column first.
+        """Yield for each column the condition with the largest objective, the best column first.
 
         Conditions that cover a set of rows whose key is in ``taken`` are skipped.
         """
@@ -135,21 +135,16 @@ def _axes(X: Block, levels: Sequence[Membership]) -> tuple[list[Axis], NDArray[n
             axes.append(Axis(column))
             values.append(numbers)
             continue
-        for above, end in ((False, -1.0), (True, 1.0)):
-            outside = _beyond(numbers, end)
+        low, high = float(np.fmin.reduce(numbers, initial=np.inf)), float(np.fmax.reduce(numbers, initial=-np.inf))
+        # Far from all numbers, of which there may be none.
+        reach = max(1.0, high - low, abs(low), abs(high)) if low <= high else 1.0
+        low, high = (low, high) if low <= high else (0.0, 0.0)
+        for above, outside in ((False, low - reach), (True, high + reach)):
             axes.append(Axis(column, outside, above))
             values.append(np.where(np.isnan(numbers), outside, numbers))
     axes += [Axis(membership) for membership in levels]
     values += [membership(X).astype(np.float64) for membership in levels]
     return axes, np.asfortranarray(np.column_stack(values)) if values else np.empty((len(X), 0))
-
-
-def _beyond(numbers: Vector, end: float) -> float:
-    """Return a number far below all others, or far above them."""
-    low, high = float(np.fmin.reduce(numbers, initial=np.inf)), float(np.fmax.reduce(numbers, initial=-np.inf))
-    if not low <= high:
-        return end
-    return (high if end > 0.0 else low) + end * max(1.0, high - low, abs(low), abs(high))
 
 
 class AxisProposer:
@@ -172,7 +167,7 @@ class AxisProposer:
         self.levels = list(levels)
 
     def propose(self, stage: View, sign: float, rows: NDArray[np.intp]) -> Iterator[tuple[Test, NDArray[np.bool_]]]:
-        """Yield the best proposition of each column, with the rows on which it holds, and the best sets of levels."""
+        """Yield the best proposition of each column with its rows, then the best sets of levels."""
         covers = np.zeros(len(stage.pattern), dtype=np.bool_)
         covers[rows] = True
         objective, taken = stage.objective.directed(sign), self.columns.keys_of(stage.fires)

@@ -51,18 +51,17 @@ GROWN_AGAIN = 16.0
 # The paper's corrective step has no ridge; this one only keeps the weights of pure rules finite.
 PAPER_RIDGE = 1e-4
 # Refit one candidate per 500 rows, within bounds: on small data, trying more candidates overfits. Slopes and hinges are tried
-# separately, so fewer rules are tried when they are available.
+# separately, so fewer rules are tried beside them.
 ROWS_PER_REFIT = 500
 LEAST_REFITTED, LEAST_REFITTED_BESIDE_SLOPES, MOST_REFITTED = 8, 3, 10
-# The search uses at most this many rows, or 50 per level if there are many levels; thresholds and weights are then fitted to
-# all rows.
+# The search uses at most this many rows, or 50 per level; thresholds and weights are then fitted to all rows.
 MOST_SEARCHED = 5000
 ROWS_PER_LEVEL = 50
 # The value of ``linear_terms`` for a linear model.
 ONLY = "only"
 # Training losses that agree in this many digits are equal up to rounding: the same rules fire on the same rows.
 LOSS_DIGITS = 9
-# What is said of a fit that was stopped.
+# The warning of a stopped fit.
 STOPPED = {
     MAX_SECONDS: "The fit came to the limit of max_seconds before its end: the path has the ensembles found by then.",
     INTERRUPTED: "The fit was interrupted before its end: with keep_path=True, the path has the ensembles found by then.",
@@ -71,7 +70,7 @@ STOPPED = {
 
 @dataclass(frozen=True)
 class Strategy(Generic[Boosted]):
-    """A learner and a selection that go together, each created from the parameters of a method.
+    """A learner and a selection that go together.
 
     Attributes
     ----------
@@ -187,7 +186,7 @@ class Boosting(Method):
         return task.sample.hold_out(task.loss.strata(task.sample.y), fraction, lot)
 
     def problem(self, task: Task, sample: Sample, held_out: Mask, ridge: float | None = None) -> Problem:
-        """Return the problem to grow rules on; the ridge, by default that of growth, is in rows."""
+        """Return the problem to grow rules on, with a ridge in rows."""
         # On the scale of the loss, which is half that of -2 log likelihood.
         price = 0.5 * self.strategy.selection(self).complexity_price * math.log(float(np.add.reduce(sample.weight)))
         outputs = task.loss.outputs(None if task.labels is None else task.labels.names)
@@ -195,7 +194,7 @@ class Boosting(Method):
         return Problem(*rows, self.rule_objective, outputs, price, sample.offset)
 
     def grow(self, task: Task, seed: Any = None) -> Growth:
-        """Grow ensembles of one rule, of two, and so on; the selection decides which of them make the path.
+        """Grow a path of ensembles; the selection decides which of them are on it.
 
         The seed of this fit is by default that of the method.
         """
@@ -221,7 +220,7 @@ class Boosting(Method):
         return replace(growth, n_iter=n_iter, notes=notes, parameters=unused)
 
     def _as_path(self, stages: list[Stage], ridges: list[float], task: Task, workers: Workers) -> Growth:
-        """Return ensembles in training as a path of readable ones, with the loss to expect of each."""
+        """Return a path of readable ensembles, with the loss to expect of each."""
         paper, sample = self.strategy.as_in_the_paper, task.sample
         # By the losses of weights as learned, not of shortened ones.
         losses = [float(f"{stage.training_loss:.{LOSS_DIGITS}g}") for stage in stages]
@@ -234,7 +233,7 @@ class Boosting(Method):
         stages.clear()
         chosen.clear()
         if paper:
-            # The weights are those of some of the rows, of which leaving out says nothing.
+            # These weights are fitted to some rows only, so leaving rows out says nothing.
             return Growth(shortened_path(learned, task), len(learned), ridges=tuple(ridges))
         penalties = [self.task_penalty(task, ridge) for ridge in ridges]
         path, kept = readable_path(list(zip(learned, penalties, strict=True)), task, self.exact, workers.each)
@@ -257,7 +256,7 @@ class Boosting(Method):
         )
 
     def _searched(self, task: Task) -> Task:
-        """Return the task on a random subsample if there are many rows and conditions are refined on all of them."""
+        """Return the task on a random subsample of many rows, if conditions are refined afterwards."""
         most = max(MOST_SEARCHED, ROWS_PER_LEVEL * sum(len(column.levels or ()) for column in task.columns))
         refined = stage_class(task.loss).is_refined and isinstance(self.strategy.selection(self), InformationSelection)
         if not refined or self.linear_terms == ONLY or task.groups is not None or len(task.sample.y) <= most:
@@ -267,7 +266,7 @@ class Boosting(Method):
     def _with_ridges(
         self, stages: list[Stage], ridges: list[float], task: Task, workers: Workers, *, moved: bool
     ) -> list[Stage]:
-        """Return ensembles with weights fitted with their own ridges; ``moved`` to all rows after a subsampled search."""
+        """Return ensembles with their own ridges, ``moved`` to all rows after a subsampled search."""
         stages_and_penalties = [(one, self.task_penalty(task, ridge)) for one, ridge in zip(stages, ridges, strict=True)]
         if not moved:
             return workers.each(lambda one: one[0].with_ridge(one[1]), stages_and_penalties)
@@ -300,7 +299,7 @@ class Boosting(Method):
         return estimated_ridges(stages, rows, lambda ridge: self.task_penalty(task, ridge), per_unit, each)
 
     def _observations(self, task: Task) -> tuple[Observations, float]:
-        """Return the rows as the expected loss takes them, and how many weights a unit of complexity counts as there."""
+        """Return the rows for the expected loss, and the weights for which a unit of complexity counts."""
         sample = task.sample
         per_unit = WEIGHTS_PER_UNIT_OF_LINES if self.linear_terms == ONLY else weights_per_unit(sample.X)
         return Observations(sample.y, sample.weight, task.loss, sample.offset, sample.frequency, sample.groups), per_unit
@@ -345,7 +344,7 @@ class Boosting(Method):
     def _growing(
         self, problem: Problem, sample: Sample, selection: Selection, record: Record
     ) -> tuple[Iterator[Stage], CriterionSearch | None]:
-        """Return the growth of rules and slopes, and the search that goes on from there, if there is one."""
+        """Return the growth of rules and slopes, and the search that improves it, if any."""
         X, weight = sample.X, sample.weight
         if not isinstance(selection, InformationSelection):
             if self.linear_terms not in (False, AUTO):
@@ -372,7 +371,7 @@ class Boosting(Method):
         return search.grow(), search
 
     def reseeded(self, seed: int) -> Self:
-        """Return the same method, silent, with one thread and another seed; an interrupt ends all fits, not one of them."""
+        """Return the same method, silent, with one thread and another seed, for fits inside a fit."""
         return replace(self, random_state=seed, verbose=0, keep_path=False, n_jobs=1)
 
     @property

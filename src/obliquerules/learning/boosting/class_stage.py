@@ -1,4 +1,4 @@
-"""Class stage: an ensemble in training with many classes, whose rules are shared and have weights for few of them."""
+"""Class stage: an ensemble in training with many classes, which share its rules."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class BestObjective:
     pull: Callable[[Mask], Vector]
 
     def __call__(self, covers: Mask) -> float:
-        """Return the objective of a rule that covers these rows, for the class for which it is largest."""
+        """Return the objective of a rule on these rows for its best class."""
         if all(objective.mass is None for objective in self.objectives):
             return float(np.abs(self.pull(covers)).max())
         return max(objective(covers) for objective in self.objectives)
@@ -96,8 +96,8 @@ class BestObjective:
 class ClassStage(Stage):
     """An ensemble in training, with a score for each class.
 
-    The weights have a column for each class. To score K classes it takes K - 1 numbers, but all K are kept: then a rule can
-    have a weight for any single class, and no class is the one to which the others are compared. The constants add up to zero.
+    The weights have a column for each class. K - 1 scores would do for K classes, but with K of them a rule can have a
+    weight for any single class, and no class is a reference. The constants add up to zero.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class ClassStage(Stage):
     # ---- derivatives of the loss
 
     def views(self, current: Candidate | None = None) -> Sequence[View]:
-        """Return the stage as each class sees it for which a condition has a weight; of all, if it is empty."""
+        """Return the views of the classes for which a condition has a weight, by default of all."""
         if current is None:
             return self._views
         if not current.tests:
@@ -178,13 +178,13 @@ class ClassStage(Stage):
         return float(self._price_at(self.rate)) / full if full > 0.0 else 1.0
 
     def _price_at(self, rate: Any) -> Any:
-        """Return the price of a unit of complexity where that is what it lowers the loss by, within bounds."""
+        """Return the price of a unit of complexity that lowers the loss by this rate, within bounds."""
         return np.minimum(np.maximum(rate, 0.5 * math.log(self.problem.size)), self.problem.price)
 
     # ---- the classes for which a rule has a weight
 
     def pull(self, covers: Mask) -> Vector:
-        """Return the sum of the gradient over these rows for each class: the expected number of rows less the observed one."""
+        """Return for each class the sum of the gradient: the expected number of rows less the observed."""
         weight = covers * self.problem.learning_weight
         return np.asarray(np.einsum("p,pk->k", self.patterns.sums(weight), self.means) - self._observed(weight))
 
@@ -207,14 +207,14 @@ class ClassStage(Stage):
 
     @cached
     def _inverse_of_constants(self) -> Matrix:
-        """The inverse of the Hessian of the constants; the direction in which all of them change alike is left out."""
+        """The inverse of the Hessian of the constants, without the direction common to all."""
         total = self._derivatives([self.problem.learning_weight])[1][0]
         size = max(float(np.trace(total)), np.finfo(np.float64).tiny / TINY)
         inverse = np.linalg.inv(total + size / len(total) ** 2 + TINY * size * np.eye(len(total)))
         return np.asarray(inverse, dtype=np.float64)
 
     def classes_with_weight(self, candidates: Sequence[Candidate], sizes: Positions | None = None) -> tuple[Mask, Vector]:
-        """Return for which classes rules should have a weight, and by how much each rule would lower the penalised loss.
+        """Return the classes for which each rule should have a weight, and the fall of the penalised loss.
 
         Both are to second order, with the constants free and the other rules fixed. Classes are taken one at a time, always the
         one that lowers the loss most, as long as each is worth its price or, for its unit of complexity, as much as the others

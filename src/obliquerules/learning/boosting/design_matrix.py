@@ -1,4 +1,4 @@
-"""Inputs: the columns of numbers, and the levels of the others as columns of 0 and 1, from which sums are learned."""
+"""Design matrix: numbers, and levels as columns of 0 and 1, from which sums are learned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from obliquerules.data.level_sums import levels_of
 from obliquerules.data.scaling import Scaling, filled_with_means
 from obliquerules.kernels.sums import project
 from obliquerules.learning.cached import RecentCache
-from obliquerules.rules import Block, Column, Membership, Proposition
+from obliquerules.rules import Block, Proposition
 from obliquerules.rules.proposition import Summand
 from obliquerules.rules.rounding.thresholds import Projections, largest_of
 
@@ -62,7 +62,8 @@ class Inputs:
         special = {} if block.columns is None else dict(block.columns.special)
         self.block = block
         self.matrix = np.asfortranarray(block.matrix)
-        self.numbers = [j for j in range(block.n_columns) if j not in special or _is_summable(special[j])]
+        others = {j for j, one in special.items() if one.levels is not None or one.kind not in ("number", "flag")}
+        self.numbers = [j for j in range(block.n_columns) if j not in others]
         X = block.matrix if len(self.numbers) == block.n_columns else np.asfortranarray(block.matrix[:, self.numbers])
         if block.incomplete.intersection(self.numbers):
             X = filled_with_means(X, row_weight)
@@ -79,20 +80,16 @@ class Inputs:
         numbers = self.standardised.T[:, rows]
         if not self.candidates:
             return Design(tuple(self.numbers), self.scaling, numbers.T)
-        chosen = self._strongest(pull, rows)
+        chosen = self.candidates
+        if len(chosen) > MOST_LEVELS:
+            # The levels that pull most for their number of rows, in a fixed order.
+            strength = np.concatenate([sums.strength(pull, rows, FEWEST_ROWS) for sums in self.levels])
+            chosen = [chosen[index] for index in np.sort(np.argsort(-strength, kind="stable")[:MOST_LEVELS])]
         members = [membership for membership, _ in chosen]
         mean, scale = np.array([share for _, share in chosen]), np.array([np.sqrt(s * (1.0 - s)) for _, s in chosen])
         holds = [self._recent.get(member, partial(member, self.block))[rows] for member in members]
         indicators = [(one - m) / s for one, m, s in zip(holds, mean, scale, strict=True)]
         return Design((*self.numbers, *members), self.scaling.extended(mean, scale), np.vstack([numbers, *indicators]).T)
-
-    def _strongest(self, pull: Vector, rows: NDArray[np.intp]) -> list[tuple[Membership, float]]:
-        """Return the levels that pull most, for their number of rows, in a fixed order; all of them if there are few."""
-        if len(self.candidates) <= MOST_LEVELS:
-            return self.candidates
-        strength = np.concatenate([sums.strength(pull, rows, FEWEST_ROWS) for sums in self.levels])
-        strongest = np.sort(np.argsort(-strength, kind="stable")[:MOST_LEVELS])
-        return [self.candidates[index] for index in strongest]
 
     def projections(self, proposition: Proposition) -> Projections:
         """Return the sums that a condition compares with its threshold, in original units."""
@@ -101,12 +98,6 @@ class Inputs:
             values = project(self.matrix, proposition.used_columns, weights)
         else:
             values = proposition.project(self.block)
-        return Projections.of_sum(values, partial(proposition.summands, self.block), weights, self.largest_of(columns))
-
-    def largest_of(self, terms: tuple[Summand, ...]) -> list[float]:
-        """Return the largest absolute value of each term of a sum."""
-        return [self.largest[term] if isinstance(term, int) else 1.0 for term in terms]
-
-
-def _is_summable(column: Column) -> bool:
-    return column.levels is None and column.kind in ("number", "flag")
+        # The largest absolute value of each term.
+        largest = [self.largest[term] if isinstance(term, int) else 1.0 for term in columns]
+        return Projections.of_sum(values, partial(proposition.summands, self.block), weights, largest)

@@ -27,11 +27,12 @@ class ExactLearner:
         Largest number of propositions in a conjunction.
     max_nodes : int
         The largest number of conjunctions to extend in the search for one rule. At this limit the best one found so far is
-        taken; it is at least as good as the greedy one. So it is at the time limit of the fit.
+        taken; it is at least as good as the greedy one. The time limit of the fit does the same.
     """
 
     def __init__(self, columns: SortedColumns, max_propositions: int, max_nodes: int) -> None:
         self.columns = columns
+        self.proposer = AxisProposer(columns)
         self.max_propositions = max_propositions
         self.max_nodes = max_nodes
 
@@ -42,7 +43,7 @@ class ExactLearner:
             yield chosen
 
     def conditions(self, stage: Stage, record: Record) -> Iterator[Candidate]:
-        """Yield the best condition of one proposition, of two, and so on, without those that do not raise the objective."""
+        """Yield the best condition of each length, as long as the objective rises."""
         deadline, nodes_left = time.perf_counter() + record.seconds_left, self.max_nodes
         searches = {(view, sign): self._search(view, sign) for view in stage.views() for sign in SIGNS}
         greedy, best = dict.fromkeys(searches, stage.empty_rule()), None
@@ -50,7 +51,8 @@ class ExactLearner:
             before = best
             for (view, sign), search in searches.items():
                 # The greedy condition is a good start, on which the search can only improve.
-                grown = greedy[view, sign] = self._extended(stage, greedy[view, sign], sign, view)
+                longer = longer_conditions(stage, greedy[view, sign], (sign,), self.proposer, [view])
+                grown = greedy[view, sign] = next(longer, greedy[view, sign])
                 if grown.tests:
                     best = _better(best, grown)
                 found, nodes, ended = search.run(length, best.objective if best else 0.0, nodes_left, deadline)
@@ -67,12 +69,8 @@ class ExactLearner:
         columns, between = self.columns, objective.between_patterns()
         return RuleSearch(columns.order, columns.group, directed, ranking, between, columns.keys, columns.keys_of(view.fires))
 
-    def _extended(self, stage: Stage, current: Candidate, sign: float, view: View) -> Candidate:
-        """Return the condition extended by the proposition that raises the objective most, or unchanged if there is none."""
-        return next(longer_conditions(stage, current, (sign,), AxisProposer(self.columns), [view]), current)
-
     def _candidate(self, stage: Stage, found: list[list[int]]) -> Candidate:
-        """Return the candidate found: of each proposition, its kind (column and side) and the groups inside and outside."""
+        """Return the candidate of propositions with a kind (column and side) and groups inside and outside."""
         condition = Conjunction(
             self.columns.proposition(kind // 2, min(inside, outside), max(inside, outside), upper=kind % 2 == 0)
             for kind, inside, outside in found
@@ -82,5 +80,5 @@ class ExactLearner:
 
 
 def _better(best: Candidate | None, other: Candidate) -> Candidate:
-    """Return the candidate with the larger objective; the first if they are equal up to rounding."""
+    """Return the candidate with the larger objective, the first of equal ones."""
     return other if best is None or other.objective > (1.0 + SAME_OBJECTIVE) * best.objective else best

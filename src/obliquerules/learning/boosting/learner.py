@@ -1,4 +1,4 @@
-"""Learners: how the conditions of the next rule are found; the greedy one grows them test by test."""
+"""Learners: find the conditions of the next rule; the greedy one grows them test by test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ class Learner(Protocol):
 
         The selection then takes the best of them. Anything else that the fit should know goes into the record.
         """
-        ...
 
 
 Signs = tuple[float, ...]
@@ -46,12 +45,11 @@ class Proposer(Protocol):
         A proposition should cover rows whose gradient has the given sign and exclude the others. Only ``rows`` matter: the
         condition so far excludes the rest.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)
 class GreedyLearner:
-    """Adds the proposition that the selection chooses to a condition, one at a time, as long as the selection accepts it.
+    """Adds propositions to a condition one at a time, as long as the selection accepts them.
 
     Attributes
     ----------
@@ -101,15 +99,13 @@ def longer_conditions(
     repeats: bool = False,
     objectives: bool = True,
 ) -> Iterator[Candidate]:
-    """Yield conditions with one more proposition.
-
-    They exclude some learning rows, but not all.
+    """Yield conditions with one more proposition, which excludes some learning rows but not all.
 
     Without ``repeats``, none of them covers the rows of a rule of the ensemble. Without ``objectives``, theirs are zero.
 
     The proposition that best covers the gradients of one sign also best excludes those of the other. So with both signs, each
     proposition is offered with its complement. As a first proposition, the complement would only change the constant. With many
-    classes, propositions follow the gradient of each of those that the condition may speak for, or of those in ``views``.
+    classes, propositions follow the gradient of each class for which the condition may have a weight, or the ``views``.
     """
     rows = np.flatnonzero(current.covers)
     proposed = (found for view in views or stage.views(current) for found in proposer.propose(view, signs[0], rows))

@@ -119,7 +119,7 @@ class LinearTerms:
     def note(self, stage: Stage, max_rules: int, record: Record) -> None:
         """Record the ensembles of lines alone, as long as each further one lowers the criterion.
 
-        One oblique rule may do what two or three slopes do, less well, and once it is there none of them by itself is of use.
+        One oblique rule may replace two or three slopes, less well; beside it, none of them alone lowers the criterion.
         """
         selection = self.selection
         for longer in self._longer(
@@ -154,9 +154,9 @@ class SlopeLearner:
     lines: LinearTerms
 
     def candidates(self, stage: Stage, selection: Selection, record: Record) -> Iterator[Candidate]:
-        """Yield what the other learner does, and the best slope and the best hinge that the ensemble does not have yet."""
+        """Yield what the other learner does, then the best new slope and the best new hinge."""
         for view in stage.views():
-            _ = view.curvature  # asked for by both of what follows
+            _ = view.curvature  # computed once, before both threads below need it
         criterion = self.lines.selection
         # New slopes and new hinges, by the criterion to expect with each of them.
         by_criterion, rules = stage.problem.workers.beside(
@@ -173,10 +173,10 @@ class SlopeLearner:
                 yield best
 
     def _worthwhile(self, stage: Stage, expected: dict[float, Candidate], share: float, record: Record) -> list[Candidate]:
-        """Return the slopes or hinges that are worth a share of their price; if there is none, the best is recorded only.
+        """Return the slopes or hinges worth a share of their price; if there is none, record the best.
 
         Rules that do not lower the criterion are learned nevertheless, so that the path goes on. Slopes are cheap, and useless
-        ones would take their places: they come on the path where they are better than what is there, and no further.
+        ones would take the places of rules. On the path they come only where they are better than rules.
         """
         criterion = self.lines.selection
         now = criterion.criterion(stage, stage.training_loss)
@@ -241,7 +241,7 @@ class Hinges:
         self.spread = np.where(usable, np.sqrt(np.where(usable, variance, 1.0)), np.inf)
 
     def best(self, stage: Stage) -> list[Candidate]:
-        """Return the most promising hinges that an ensemble does not have yet, each in another column."""
+        """Return the most promising new hinges, each in another column."""
         if not self.slopes:
             return []
         gains = np.max([self.gains(view) for view in stage.views()], axis=0).reshape(len(self.slopes), -1)
@@ -260,7 +260,7 @@ class Hinges:
         return self._recent.get(factor, lambda: Candidate.of(Slope.of(factor, self.X, self.row_weight), self.X))
 
     def gains(self, view: View) -> Matrix:
-        """Return by how much each hinge would lower the penalised loss; shape (n_slopes, 2, n_knots), see `Stage.gains`."""
+        """Return the fall of the penalised loss with each hinge; shape (n_slopes, 2, n_knots)."""
         # Where some of the rows stand for all, each stands for several.
         scale = view.problem.size / self.size
         curvature = np.ascontiguousarray(view.curvature[:, self.rows])
@@ -281,7 +281,7 @@ class Hinges:
         return np.stack([above, below], axis=-2)
 
     def _products(self, numbers: Matrix) -> Matrix:
-        """Return for each quantity and hinge the sum over rows of its values times a number, in the units of the slopes."""
+        """Return for each quantity and hinge the sum over rows of its values times a number."""
         alone, times_value = self._sums(numbers, self.values)
         return np.asarray(times_value - self.standardised_knots * alone)
 
@@ -293,7 +293,7 @@ class Hinges:
 
 
 def slopes_in(column: int, X: Block, row_weight: Vector) -> list[Slope]:
-    """Return the slopes to choose from in a column; none if the column has levels or few different numbers.
+    """Return the slopes of a column; none if it has levels or few different numbers.
 
     They have an origin where zero is far away. Where values lie far beyond the others, there may be limits, which cost
     complexity. Where they lie very far, there are.
@@ -317,7 +317,7 @@ def slopes_in(column: int, X: Block, row_weight: Vector) -> list[Slope]:
 
 
 def _limits(usual: float, last: float, width: float) -> tuple[float, ...]:
-    """Return the limits to choose from on one side, given the last usual value and the last of all, the widest first.
+    """Return the limits of one side, the widest first, given its last usual and its last value.
 
     The width is negative on the lower side.
     """

@@ -1,4 +1,4 @@
-"""The boosting loop: Algorithm 1 of the paper, for any learner and any selection, and a longer search by a criterion."""
+"""The boosting loop, Algorithm 1 of the paper, and a longer search by a criterion."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WITHIN = 1.2
 
 
 def stage_class(loss: Loss) -> type[Stage]:
-    """Return the kind of ensemble in training: with one score, or with one for each class."""
+    """Return the stage of one score, or that of one for each class."""
     return ClassStage if loss.by_class else Stage
 
 
@@ -61,7 +61,7 @@ def boost(
 
 
 def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Record) -> Candidate | None:
-    """Return the best rule to add to an ensemble; None if there is none, or no time to look for it."""
+    """Return the best rule to add to an ensemble; None if there is none, or no time."""
     if record.is_out_of_time():
         return None
     record.best_quick_fit = None
@@ -72,7 +72,7 @@ def best_rule(stage: Stage, learner: Learner, selection: Selection, record: Reco
 
 @dataclass(frozen=True, eq=False)
 class CriterionSearch:
-    """A longer search by a criterion: ensembles are refined as they grow and, once grown, grown again and simplified.
+    """Refines ensembles as they grow, then grows them again and simplifies them.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class CriterionSearch:
     record: Record
 
     def grow(self) -> Iterator[Stage]:
-        """Yield the ensemble with no rule, with one rule, and so on; all rules are refined whenever one is added."""
+        """Yield the ensembles of no rule, one rule and so on, refined whenever one is added."""
         stage = first_stage(self.problem)
         yield self.record.note_grown(stage)
         for _ in range(self.max_rules):
@@ -103,7 +103,7 @@ class CriterionSearch:
             yield stage
 
     def improve(self) -> Iterator[tuple[int, int]]:
-        """Add a rule to every small ensemble of the Pareto front and the best of each number of rules; then simplify.
+        """Add a rule to small ensembles and the best of each number of rules, then simplify.
 
         Yields, after each step, the number of steps done and that of all.
         """
@@ -125,7 +125,7 @@ class CriterionSearch:
             self._with_next_rule(min(known, key=self.selection.criterion))
 
     def _with_next_rule(self, stage: Stage) -> Stage | None:
-        """Return the ensemble with one more rule, refined if that lowers the criterion; None if there is none that is new."""
+        """Return the ensemble with one more rule, refined if that lowers the criterion, if it is new."""
         if not self.record.is_new("extended", stage) or best_rule(stage, self.learner, self.selection, self.record) is None:
             return None
         assert self.record.best_quick_fit is not None
@@ -137,7 +137,7 @@ class CriterionSearch:
 
 
 def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
-    """Simplify the ensemble of the Pareto front with this complexity, and record what is nearly as good as what is there."""
+    """Simplify the ensemble of the Pareto front with this complexity, and record good results."""
     stage = next((one for one in record.front if one.complexity == complexity), None)
     if stage is None or not record.is_new("simplified", stage) or record.is_out_of_time():
         return
@@ -156,7 +156,7 @@ def simplify(complexity: int, record: Record, refiner: Refiner) -> None:
 
 
 def simplified(stage: Stage, refiner: Refiner) -> list[Stage]:
-    """Return the ensembles with one rule, one condition, or one variable of a condition less, with refitted weights."""
+    """Return the ensembles with one rule, one condition or one variable less."""
 
     def smaller(way: tuple[int, Conjunction | None]) -> Stage | None:
         index, shorter = way
@@ -177,7 +177,7 @@ def simplified(stage: Stage, refiner: Refiner) -> list[Stage]:
 
 
 def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Conjunction]:
-    """Yield a conjunction without one of its conditions, and with one variable less in one of them."""
+    """Yield the conjunctions with one condition or one variable less."""
     tests = condition.propositions
     for index, test in enumerate(tests):
         before, after = tests[:index], tests[index + 1 :]
@@ -189,7 +189,7 @@ def shorter_conditions(condition: Conjunction, refiner: Refiner) -> Iterator[Con
 
 
 def without_weakest(test: Test, refiner: Refiner) -> Test | None:
-    """Return a condition without the variable of least influence, which holds on as many rows; None if there is only one."""
+    """Return a condition on as many rows without its least influential variable, if it has several."""
     if not isinstance(test, Proposition) or len(test.columns) == 1 or not refiner.conditions.is_movable(test):
         return None
     influence = [

@@ -63,7 +63,7 @@ class Objective:
         return DirectedObjective(sign * self.gradient, mass, self.offset, basis, self.pattern, self.mass is None)
 
     def between_patterns(self) -> float:
-        """Return an upper bound on the squared objective: that of rules that may cover any share of each firing pattern.
+        """Return an upper bound on the squared objective: that of any shares of the firing patterns.
 
         With f the covered shares, the gradient sum is ``g.f`` and the size is at least ``f.K f``, where K is a diagonal matrix
         minus the part of the basis; the maximum is ``g.K^-1 g``.

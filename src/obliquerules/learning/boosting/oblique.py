@@ -58,7 +58,7 @@ class ObliqueProposer:
         return follow_path(X, labels, weight, self.max_variables, self.min_alpha_ratio)
 
     def classification(self, pull: Vector, rows: Positions) -> tuple[Design, Vector, Vector]:
-        """Return inputs, labels and weights of the classification problem that is the surrogate for maximising the pull.
+        """Return inputs, labels and weights of the classification that stands for maximising the pull.
 
         They have no rows if there are too few.
         """
@@ -82,7 +82,7 @@ class ObliqueProposer:
     def sides(
         self, proposition: Proposition, threshold: float, projections: Projections, pull: Vector, rows: Positions
     ) -> Iterator[tuple[Test, Mask]]:
-        """Yield the condition with this threshold and, where missing values pull the same way, with those rows too."""
+        """Yield the condition with this threshold, with missing values too if they pull the same way."""
         placed = proposition.with_numbers(proposition.weights, threshold)
         covers = projections.values >= threshold
         yield in_whole_numbers(placed, self.X), covers
@@ -157,7 +157,7 @@ class PoolProposer(ObliqueProposer):
 
 
 def _unshrunk(level: L1Level, design: Design, problem: CentredProblem) -> Proposition | None:
-    """Return the direction of an L1 level without its shrinkage; None if there is none, or only one variable."""
+    """Return the unshrunk direction of an L1 level, if it has several variables."""
     support = np.flatnonzero(level.weights)
     if len(support) == 1:
         return None

@@ -1,4 +1,4 @@
-"""Progress: what a fit reports of each rule and of the improvement, with the share done and an estimate of the time left."""
+"""Progress: the share of a fit that is done, and an estimate of the time left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IMPROVEMENT, REST = 0.5, 1.0
 
 
 class Progress:
-    """Tells the status line and, if verbose, standard error how far growth, or an improvement of it, has come.
+    """Reports growth, or one improvement, on the status line and, if verbose, on standard error.
 
     The time left is that of steps as long, on average, as those so far. Later rules take longer, and an improvement may follow:
     for rules, it is the least to expect.
@@ -48,7 +48,7 @@ class Progress:
             self.task.report(f"rule {n_rules}/{self.max_rules}{share}, complexity {ensemble.complexity}: {newest}")
 
     def report_improvement(self, number: int, done: int, steps: int) -> None:
-        """Report how much of an improvement is done, a few times in all on standard error."""
+        """Report a step of an improvement, a few times on standard error."""
         share = self._after(number - 1) + IMPROVEMENT ** (number - 1) * done / steps
         status_line().tell(f"improving {number}/{self.effort}", share / self.duration)
         if self.verbose and REPORTS * done // steps > REPORTS * (done - 1) // steps:

@@ -25,11 +25,11 @@ class Record:
     grown : list of Stage
         The ensembles that the loop has grown, one for each number of rules.
     front : list of Stage
-        The Pareto front, in complexity and judged loss, of these and of all ensembles fitted to judge a candidate.
+        The Pareto front, in complexity and selection loss, of these and of all quick fits.
     best_quick_fit : (float, Stage) or None
-        The best ensemble fitted to judge a candidate for the rule that is being looked for, with its score.
+        The best score of a quick fit for the next rule, with its ensemble.
     explored : set of (str, tuple of Term)
-        What was done to the ensemble with which conditions: to do it once more would find the same.
+        What was done to ensembles of which conditions: the same again would find the same.
     complete : bool
         Whether every search was completed.
     stopwatch : Stopwatch
@@ -65,7 +65,7 @@ class Record:
         return stage
 
     def note_quick_fit(self, stage: Stage, score: float) -> None:
-        """Record an ensemble whose weights have been fitted to judge a candidate; a lower score is better."""
+        """Record a quick fit for the next rule; a lower score is better."""
         if self.best_quick_fit is None or score < self.best_quick_fit[0]:
             self.best_quick_fit = score, stage
 
@@ -74,13 +74,13 @@ class Record:
         self.grown, self.front, self.best_quick_fit = [], [], None
 
     def is_new(self, what: str, stage: Stage) -> bool:
-        """Record that something is done to an ensemble, and say whether it is for the first time."""
+        """Record a step on an ensemble, and say whether it is the first of its kind."""
         known = (what, stage.conditions) in self.explored
         self.explored.add((what, stage.conditions))
         return not known
 
     def note_search(self, *, to_the_end: bool) -> None:
-        """Record whether a search was completed or stopped at a limit, which may be that of time."""
+        """Record whether a search was completed or stopped at a limit."""
         self.complete &= to_the_end
         if not to_the_end and self.seconds_left <= 0.0:
             self.stopped = MAX_SECONDS
@@ -91,7 +91,7 @@ class Record:
         return self.max_seconds - self.stopwatch.seconds
 
     def is_out_of_time(self) -> bool:
-        """Say, before something would be done, whether there is no time for it, and record that growth ends therefore."""
+        """Say whether time is up, and record it as the end of growth."""
         if self.seconds_left <= 0.0:
             self.stopped = MAX_SECONDS
         return self.stopped is not None

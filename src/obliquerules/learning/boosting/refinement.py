@@ -1,4 +1,4 @@
-"""Refinement: the conditions of an ensemble made soft, moved jointly with its weights, and made hard again."""
+"""Refinement: conditions made soft, moved jointly with rule weights, and made hard again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_KEPT = 64
 
 @dataclass(frozen=True, eq=False)
 class Refiner:
-    """Moves all numbers of an ensemble at once: rule weights, and weights and thresholds of conditions; variables stay.
+    """Moves all numbers of an ensemble at once; its variables stay.
 
     Each condition ``x.w >= t`` becomes ``sigmoid(sharpness (z.w - t))`` on standardised inputs z, and a rule the product of its
     conditions. Levels, dates and 0/1 columns by themselves stay as they are. After the descent, thresholds are placed in the
@@ -65,7 +65,7 @@ class Refiner:
         return placed if refined is None or placed.selection_loss < refined.selection_loss else refined
 
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
-        """Return the ensemble after a number of steps; None if nothing moves, or if a rule would fire on all rows or none."""
+        """Return the refined ensemble; None if nothing moves or a rule would fire always or never."""
         soft = self._soft(stage)
         compiled = self.problem.loss.family != NO_FORMULA
         if not compiled or not any(one.movable for rule in soft for one in rule):
@@ -111,7 +111,7 @@ class Refiner:
         return LEAST_CURVATURE * float(self.problem.loss.curvature(self.problem.y, self.problem.row_weight))
 
     def _hardened(self, stage: Stage, soft: Soft, found: Vector) -> Stage | None:
-        """Return the ensemble of the conditions for these parameters; None if a rule fires on all rows or on none."""
+        """Return the ensemble of these parameters; None if a rule fires always or never."""
         at, terms, numbers = len(stage.weights), [], found.tolist()
         for term, rule in zip(stage.terms, soft, strict=True):
             placed = []
@@ -132,7 +132,7 @@ class Refiner:
         return stage.of_terms(terms, found[: len(stage.weights)])
 
     def _hard(self, one: SoftTest, weights: Sequence[float], threshold: float) -> Placed | None:
-        """Return a condition in original units, its threshold in the middle of a gap; None if there is none."""
+        """Return a condition in original units with its rows, if there is a gap for its threshold."""
         if not one.movable or not isinstance(one.test, Proposition):
             assert not isinstance(one.test, Slope)
             alone = Conjunction([one.test])
@@ -158,7 +158,7 @@ class Refiner:
         )
 
     def placed(self, test: Proposition) -> Placed | None:
-        """Return a condition with its threshold in the middle of its gap, and its rows; None if there is no gap."""
+        """Return a condition with its threshold in the middle of a gap, and its rows, if there is one."""
         projections = self.conditions.inputs.projections(test)
         threshold = middle_of_gap(projections, test.threshold)
         if threshold is None:

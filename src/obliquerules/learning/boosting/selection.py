@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from obliquerules.learning.boosting.record import Record
 from obliquerules.learning.boosting.stage import Stage
@@ -17,53 +18,57 @@ SAME_OBJECTIVE = 1e-9
 REVISED = frozenset((2, 3, 4, 7, 10, 15, 22, 33, 50))
 
 
-class Selection(Protocol):
-    """Judges candidates; does not know how they were found, and keeps nothing from one choice to the next."""
+class Selection(ABC):
+    """Chooses among candidates, however they were found; keeps nothing from one choice to the next.
 
-    @property
-    def uses_objective(self) -> bool:
-        """Whether candidates are judged by their objective."""
-        ...
+    By default, rules are ranked by their objective and never revised.
+    """
+
+    # Whether candidates are chosen by their objective.
+    uses_objective: ClassVar[bool] = True
 
     @property
     def complexity_price(self) -> float:
-        """The price of one unit of complexity, in units of log(n) on the scale of -2 log likelihood."""
-        ...
+        """The price of one unit of complexity, in units of log(n) on the scale of -2 log likelihood.
 
-    def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
-        """Return one of the candidates, which come in order of complexity, or None if there is no good one.
-
-        Ensembles fitted to judge them may be recorded for `path`.
+        By default that of the Bayesian information criterion. It decides for how many classes a rule has a weight.
         """
-        ...
+        return 1.0
 
+    @abstractmethod
+    def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
+        """Return one of the candidates, which come in order of complexity, or None.
+
+        Ensembles fitted with them may be recorded for `path`.
+        """
+
+    @abstractmethod
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
         """Say whether a condition is worth its last proposition."""
-        ...
 
     def best(self, grown: Iterable[Candidate]) -> Candidate | None:
-        """Return the candidate that becomes a rule, among the fully grown ones."""
-        ...
+        """Return the candidate that becomes a rule: the simplest with the largest objective."""
+        candidates = list(grown)
+        least = max((candidate.objective for candidate in candidates), default=0.0) * (1.0 - SAME_OBJECTIVE)
+        largest = (candidate for candidate in candidates if candidate.objective >= least)
+        return min(largest, key=lambda candidate: candidate.condition.complexity, default=None)
 
-    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
-        """Return the ensemble or a better one with the same number of rules; ``relearn`` finds the best rule to add to one."""
-        ...
+    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
+        """Return the ensemble or a better one of as many rules; ``relearn`` finds a rule to add."""
+        return stage
 
     def path(self, record: Record) -> list[Stage]:
-        """Return the recorded ensembles that make the path, in order of complexity."""
-        ...
+        """Return the path: by default one ensemble for each number of rules."""
+        return record.grown
 
 
-class OneByOne:
-    """Grows conditions while the objective rises, and never revises a rule."""
+class GrowingSelection(Selection):
+    """Grows conditions while the objective rises by more than a tolerance."""
 
     objective_tolerance: float
-    # Only how many classes a rule speaks for has a price, that of the Bayesian information criterion.
-    complexity_price = 1.0
-    uses_objective = True
 
     def accepts(self, shorter: Candidate, longer: Candidate) -> bool:
-        """Accept a rise, and always the first proposition: after a corrective step the empty condition has objective zero."""
+        """Accept a rise, and always the first proposition, since the empty condition has objective zero."""
         return len(longer.tests) == 1 or self.rises(shorter, longer)
 
     def rises(self, shorter: Candidate, longer: Candidate) -> bool:
@@ -71,24 +76,9 @@ class OneByOne:
         asked = self.objective_tolerance if len(longer.tests) > len(shorter.tests) else 0.0
         return longer.objective - shorter.objective > max(asked, SAME_OBJECTIVE) * shorter.objective
 
-    def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:  # noqa: ARG002
-        """Return the ensemble unchanged."""
-        return stage
-
-    def path(self, record: Record) -> list[Stage]:
-        """Return one ensemble for each number of rules."""
-        return record.grown
-
-    def best(self, grown: Iterable[Candidate]) -> Candidate | None:
-        """Return the candidate with the largest objective; of equal ones, the simplest."""
-        candidates = list(grown)
-        least = max((candidate.objective for candidate in candidates), default=0.0) * (1.0 - SAME_OBJECTIVE)
-        largest = (candidate for candidate in candidates if candidate.objective >= least)
-        return min(largest, key=lambda candidate: candidate.condition.complexity, default=None)
-
 
 @dataclass(frozen=True)
-class ObjectiveSelection(OneByOne):
+class ObjectiveSelection(GrowingSelection):
     """Take the largest objective, proposition by proposition, as long as it rises; no rows are held out.
 
     Parameters
@@ -109,7 +99,7 @@ class ObjectiveSelection(OneByOne):
 
 
 @dataclass(frozen=True)
-class ValidationSelection(OneByOne):
+class ValidationSelection(GrowingSelection):
     """The paper's selection: variables by risk on held-out rows, propositions by the boosting objective.
 
     Parameters
@@ -125,7 +115,7 @@ class ValidationSelection(OneByOne):
     objective_tolerance: float
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:  # noqa: ARG002
-        """Return the last sparsity level that lowers the risk of the one taken before it by the tolerance."""
+        """Return the last sparsity level that lowers the risk by the tolerance."""
         chosen, least = None, math.inf
         for candidate in candidates:
             risk = stage.held_out_risk(candidate)
@@ -135,7 +125,7 @@ class ValidationSelection(OneByOne):
 
 
 @dataclass(frozen=True)
-class InformationSelection:
+class InformationSelection(Selection):
     """Take what lowers -2 log likelihood + complexity_penalty * log(n) * C(f), after refitting all weights.
 
     With complexity_penalty = 1 and C the number of parameters this would be the Bayesian information criterion. For the
@@ -158,7 +148,7 @@ class InformationSelection:
         return self.complexity_penalty
 
     def criterion(self, stage: Stage, loss: float | None = None, complexity: float | None = None) -> float:
-        """Return the criterion of an ensemble, or of one with another loss and complexity at its prices; lower is better."""
+        """Return the criterion of an ensemble, or of another loss and complexity at its prices."""
         loss = stage.selection_loss if loss is None else loss
         charged = self.price(stage, stage.complexity if complexity is None else complexity)
         return stage.problem.loss.profile_deviance(loss, stage.problem.size) + charged
@@ -174,7 +164,7 @@ class InformationSelection:
         return [self.criterion(stage, loss, size + n_weights) for (loss, n_weights), size in expected_losses]
 
     def choose(self, stage: Stage, candidates: Iterable[Candidate], record: Record) -> Candidate | None:
-        """Rank the candidates by their expected criterion, refit the most promising, and return the best of those."""
+        """Return the best candidate, of those most promising by their expected criterion."""
         # Candidates with exactly the same expected criterion cover the same rows: the first of them is enough.
         promising: dict[float, Candidate] = {}
         offered = list(candidates)
@@ -195,7 +185,7 @@ class InformationSelection:
         return longer.score < shorter.score
 
     def revise(self, stage: Stage, relearn: Callable[[Stage], Candidate | None]) -> Stage:
-        """Relearn each earlier rule, given all the others, and keep what lowers the criterion; at some sizes only."""
+        """Relearn each earlier rule at some sizes, and keep what lowers the criterion."""
         if len(stage.conditions) not in REVISED:
             return stage
         for index in range(len(stage.conditions) - 1):

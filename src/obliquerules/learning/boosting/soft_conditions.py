@@ -1,4 +1,4 @@
-"""Soft conditions: conditions on standardised inputs, which a row meets to a degree, and the loss that they smooth."""
+"""Soft conditions, which rows meet to a degree, and the loss that they smooth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from obliquerules.rules import Proposition, Slope, Test
 from obliquerules.rules.proposition import Summand, summand_values
 from obliquerules.rules.rounding.votes import is_binary
 
-# The number of sums that are kept: one is asked for with several thresholds.
+# The number of cached sums: one serves several thresholds.
 MOST_SUMS = 32
 # The width of a blurred threshold is this many standard deviations of its sum, divided by the cube root of the number of rows:
 # where the truth is a slope and not a step, the error of an estimated threshold falls at that rate.
@@ -29,13 +29,13 @@ WIDTH = 1.2
 SHARE = 0.5
 # The number of digits of the loss by which ensembles are compared: rounding must not decide between equally good ones.
 DIGITS = 10
-# The number of conditions whose degrees are kept: most ensembles share all rules but one with those scored before.
+# The number of conditions with cached degrees: most ensembles share all rules but one.
 MOST_CONDITIONS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Standardised:
-    """A term of sums: its values on the rows that count, and the mean and the scale by which they were standardised."""
+    """A standardised term of sums: its values, mean and scale."""
 
     values: Vector
     mean: float
@@ -121,7 +121,7 @@ class SoftConditions:
         return SoftTest(test, inputs, total.weights / total.scale, (test.threshold - total.mean) / total.scale, movable=True)
 
     def degree(self, test: Test, sharpness: float) -> Vector:
-        """Return to what degree rows meet a condition; where a value is missing, it holds or does not."""
+        """Return the degree to which rows meet a condition, 0 or 1 where a value is missing."""
         if not isinstance(test, Proposition) or not self.is_movable(test):
             return np.asarray(test(self.inputs.block.rows(self.rows)), dtype=np.float64)
         total = self._sum(test)

@@ -24,10 +24,9 @@ from obliquerules.rules import Block, Conjunction, Rule, RuleEnsemble, Slope, Te
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows with targets and weights, the loss, the ridge on rule weights, and the objective of the search for rules.
+    """Rows with targets and weights, the loss, the ridge, and the objective of rules.
 
-    Rules and their weights are not learned from held-out rows; a selection may use these to judge a candidate on rows that it
-    has not seen.
+    Rules and their weights are not learned from held-out rows; a selection may test candidates on them.
 
     With many classes, ``outputs`` are their names, the ridge is one for each of them, and ``price`` is by how much the loss
     must fall for each further class for which a rule has a weight.
@@ -79,7 +78,7 @@ class Problem:
 
 
 class View(Protocol):
-    """What proposers and objectives look at: a stage or, with many classes, the stage as one of them sees it."""
+    """What proposers and objectives look at: a stage, or a stage as seen from one class."""
 
     @property
     def problem(self) -> Problem:
@@ -209,7 +208,7 @@ class Stage:
 
     @cached
     def selection_loss(self) -> float:
-        """The loss by which ensembles are compared: that of the training rows, or half of it with blurred thresholds."""
+        """The loss by which ensembles are compared: half of it with blurred thresholds."""
         # With a smoothed loss, it is known once weights are fitted; without rules, there is nothing to smooth.
         return self.training_loss
 
@@ -243,7 +242,7 @@ class Stage:
         return self
 
     def clear_cache(self) -> None:
-        """Forget what can be computed again: many ensembles are kept once they are scored, and few are looked at again."""
+        """Forget what can be computed again: of many scored ensembles, few are used again."""
         clear_cache(self)
         clear_cache(self.patterns)
 
@@ -322,7 +321,7 @@ class Stage:
         return Stage(self.problem, (*self.conditions, candidate.condition), patterns, self._fitted(patterns, start))
 
     def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
-        """Return the next stage with each of some candidates, with weights just good enough to score it."""
+        """Return the next stage with each candidate, its weights just good enough to score it."""
         workers = self.problem.workers
         if not self.is_by_row:
             return workers.each(lambda candidate: self.with_rule(candidate).scored(), candidates)
@@ -332,7 +331,7 @@ class Stage:
         return [stage for some in found for stage in some]
 
     def held_out_risk(self, candidate: Candidate) -> float:
-        """Return the loss on the held-out rows once the candidate is added and all weights are refitted to the others."""
+        """Return the loss on the held-out rows with the candidate and refitted weights."""
         problem, rows = self.problem, self.problem.held_out
         score = self.with_rule(candidate, JUDGED).score[rows]
         # Not with @: BLAS would start threads for a sum over rows, and add in an order that depends on their number.

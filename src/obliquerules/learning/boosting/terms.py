@@ -40,7 +40,7 @@ class Candidate:
         return cls(condition, condition(X))
 
     def canonical(self, X: Block) -> Candidate:
-        """Return the candidate or, if it is a single proposition whose first weight is negative, its complement.
+        """Return the candidate, or its complement if its only proposition begins with a minus.
 
         Both make the same model, because the constant is free, and ``x - 2 y >= 3`` is easier to read than ``-x + 2 y >= -3``.
         """
@@ -48,7 +48,7 @@ class Candidate:
             return self
         opposite = complement(self.tests[0], X)
         if opposite.complexity > self.condition.complexity:
-            return self  # it would have to say what happens where a value is missing
+            return self  # its complement would be longer by ``or missing``
         return replace(self, condition=Conjunction([opposite]), covers=~self.covers)
 
 

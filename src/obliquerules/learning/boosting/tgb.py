@@ -21,7 +21,7 @@ from obliquerules.parameters import option, real, whole
 
 
 def greedy(signs: tuple[Signs, ...], most: int | None = None) -> Callable[[TGB, Sample], GreedyLearner]:
-    """Return a function that creates the learner that adds one threshold at a time, from the ``most`` best columns or all."""
+    """Return what creates the greedy learner of thresholds on the ``most`` best columns, or all."""
 
     def learner(method: TGB, sample: Sample) -> GreedyLearner:
         proposer = AxisProposer(SortedColumns(sample.X), most, levels_of(sample.X, sample.weight))

@@ -1,4 +1,4 @@
-"""Workers: the threads of a fit, which share the independent pieces of its search; how many there are changes no bit of it."""
+"""Workers: the threads of a fit; their number changes no bit of the model."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Workers:
         return share.results
 
     def beside(self, aside: Callable[[], Item], work: Callable[[], Result]) -> tuple[Item, Result]:
-        """Return the results of two pieces of work; the first is done aside, by another thread, if one is free meanwhile.
+        """Return the results of two pieces of work, the first done by another thread if one is free.
 
         Unlike with `each`, the thread that asks is the one that does the second, which may consist of further work for others.
         """
@@ -93,7 +93,7 @@ class _Share:
 
 
 def _ended(helpers: Sequence[Future[Any]]) -> list[BaseException]:
-    """Wait until no thread helps any more, and return what was raised; one that has not begun never will."""
+    """Cancel or await all helpers, and return the errors raised."""
     raised = (helper.exception() for helper in helpers if not helper.cancel())
     return [error for error in raised if error is not None]
 
@@ -103,7 +103,7 @@ ALONE = Workers()
 
 @contextmanager
 def workers_for(n_rows: int, n_jobs: int | None) -> Iterator[Workers]:
-    """Provide the workers of a fit to some rows, at most as many as ``n_jobs``, as joblib understands it."""
+    """Provide the workers of a fit, at most ``n_jobs`` as joblib understands it."""
     if n_rows < FEWEST_ROWS:
         yield ALONE
         return

@@ -1,4 +1,4 @@
-"""Cross-validation: the path of the plain method, and quick fits on folds that choose the member that predicts."""
+"""Cross-validation: quick fits on folds choose the size of the model."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ STILL_FALLS = "The largest size is better than every smaller one by more than a 
 
 @dataclass(frozen=True, kw_only=True)
 class CrossValidated:
-    """A mixin that makes a boosting method choose its own size; it precedes the method among the bases of a class.
+    """A mixin, before the method among the bases, that chooses the size by cross-validation.
 
-    The path is that of the plain method. Quick paths without the rows of each fold say what those rows lose at each size.
+    The path is that of the plain method. Quick paths without each fold give the losses of its rows at each size.
     """
 
     plain_class: ClassVar[type[Boosting]]
@@ -108,7 +108,7 @@ class CrossValidated:
             raise ValueError(f"repeats must be 1 where cv gives the splits; got {self.repeats}.")
 
     def can_learn_from_some(self, task: Task) -> bool:
-        """Say whether folds can be made of some of the rows: splits that are given are of all."""
+        """Say whether folds can be made of some rows: given splits are of all rows."""
         return not gives_splits(self.cv) and super().can_learn_from_some(task)  # type: ignore[misc]
 
     def grow(self, task: Task, seed: Any = None) -> Growth:
@@ -119,9 +119,9 @@ class CrossValidated:
         # The plain method draws from a generator as if there were no folds.
         state = copy.deepcopy(rng) if seed is rng else seed
         # A row given twice is a row of weight 2 here too.
-        judged = task if gives_splits(self.cv) else distinct_rows(task)
+        distinct = task if gives_splits(self.cv) else distinct_rows(task)
         splits = self._splits(
-            judged, rng, leaves_groups_out=plain.estimates_ridges
+            distinct, rng, leaves_groups_out=plain.estimates_ridges
         )  # bad folds are refused before anything is grown
         at_once = min(len(splits), int(joblib.effective_n_jobs(self.n_jobs)))
         share = 1.0 / (1.0 + TIME_OF_FOLD * len(splits) / at_once)
@@ -131,9 +131,9 @@ class CrossValidated:
         # Seeds drawn here, not in the workers, are the same for any number of workers.
         seeds = [int(rng.randint(2**31 - 1)) for _ in splits]
         folds = Counted(self.n_jobs, "folds", len(splits), (share, 1.0), parts=True)(
-            joblib.delayed(fold_losses)(quick, sizes, judged, *one) for one in zip(splits, seeds, strict=True)
+            joblib.delayed(fold_losses)(quick, sizes, distinct, *one) for one in zip(splits, seeds, strict=True)
         )
-        return self._chosen(plain, growth, list(folds), judged)
+        return self._chosen(plain, growth, list(folds), distinct)
 
     def _splits(self, task: Task, rng: np.random.RandomState, *, leaves_groups_out: bool) -> list[Split]:
         """Return the splits of all repetitions, checked."""
@@ -200,7 +200,7 @@ class TGBCV(CrossValidated, TGB):
 
 
 def fold_losses(method: Boosting, sizes: NDArray[np.intp], task: Task, split: Split, seed: int | None = None) -> FoldLosses:
-    """Grow a path on the training rows of a fold, and return the losses of the test rows at some complexities.
+    """Return the losses of the test rows of a fold at some complexities.
 
     Between the complexities of two members of its path, losses are interpolated: a path that takes the same step one unit later
     is hardly worse.

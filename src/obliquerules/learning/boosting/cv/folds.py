@@ -23,13 +23,6 @@ class Split:
     train_share: Vector | float = 1.0
     test_share: Vector | float = 1.0
 
-    @classmethod
-    def of_shares(cls, tested: Vector) -> Split:
-        """Return the split with these shares of rows tested."""
-        learned = 1.0 - tested
-        train, test = np.flatnonzero(learned), np.flatnonzero(tested)
-        return cls(train, test, learned[train], tested[test])
-
     def learned(self, task: Task) -> Task:
         """Return the task of a fit to the training rows."""
         return task.on(self.train, self.train_share)
@@ -67,7 +60,11 @@ def splits_by_content(task: Task, n_folds: int, salts: Iterable[int]) -> list[Sp
     # If each unit is a fold, there is only one way to assign them.
     for salt in islice(salts, 1 if n_folds == len(strata) else None):
         fold = np.where(alone, -1, units.folds(strata, n_folds, salt))
-        splits += [Split.of_shares(units.shares(fold == k, len(task.y))) for k in range(n_folds) if (fold == k).any()]
+        for k in range(n_folds):
+            if (fold == k).any():
+                tested = units.shares(fold == k, len(task.y))
+                train, test = np.flatnonzero(tested != 1.0), np.flatnonzero(tested)
+                splits.append(Split(train, test, 1.0 - tested[train], tested[test]))
     return splits
 
 
@@ -87,7 +84,7 @@ def splits_by_group(task: Task, n_folds: int, salts: Iterable[int]) -> list[Spli
 
 
 def given_splits(cv: Any, task: Task) -> list[Split]:
-    """Return the splits that a splitter makes, or the given ones; raise if they are not valid."""
+    """Return the given splits or those of a splitter; raise if they are not valid."""
     from sklearn.model_selection import check_cv  # here, because it loads much that a fit does not need
 
     if task.given is None:
@@ -104,7 +101,7 @@ def given_splits(cv: Any, task: Task) -> list[Split]:
 
 
 def check_split(task: Task, split: Split, *, leaves_groups_out: bool) -> None:
-    """Raise if no model can be fitted to the training rows, or judged by the test rows."""
+    """Raise if no model can be fitted to the training rows or tested by the others."""
     if not (task.weight[split.test] > 0.0).any():
         raise ValueError("cv gives a fold that has no test row with weight.")
     learned = split.learned(task)
@@ -117,7 +114,7 @@ def check_split(task: Task, split: Split, *, leaves_groups_out: bool) -> None:
 
 
 def check_learnable(task: Task) -> None:
-    """Raise if there are no rows that have weight, or if they cannot be learned from."""
+    """Raise if no row has weight, or if there is nothing to learn."""
     if len(task.y) == 0:
         raise ValueError("there are none.")
     counted = task.y[read_weights(task.weight, len(task.y)) > 0.0]

@@ -1,4 +1,4 @@
-"""Held-out losses: what each row loses under each member of a path, by models that were fitted without it."""
+"""Held-out losses of each member of a path, and the size that they choose."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class HeldOut:
 
     @np.errstate(over="ignore")
     def standard_error(self, less: int | None = None) -> Matrix:
-        """Return the standard error of each risk or, paired row by row, of its excess over that of another member.
+        """Return the standard error of each risk, or of its excess over that of another member.
 
         A row of weight 2 is two observations, and so are two groups.
         """
