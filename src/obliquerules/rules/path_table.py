@@ -91,9 +91,10 @@ class PathTable(Records[PathMember]):
         edited: int | None = None,
     ) -> PathTable:
         """Return the table of a path, given what a `Model` knows of it."""
+        nothing = [None] * len(path)
         members = tuple(
-            PathMember(one.complexity, len(one), _at(ridges, place), None, None, None, place == present)
-            for place, one in enumerate(path)
+            PathMember(one.complexity, len(one), ridge, None, None, None, place == present)
+            for place, (one, ridge) in enumerate(zip(path, ridges or nothing, strict=True))
         )
         if not expected:
             return cls(members, loss.risk_name, selected, edited=edited)
@@ -101,15 +102,11 @@ class PathTable(Records[PathMember]):
         separated = None if standard_errors else separated
         risks = np.maximum(expected, 0.0)  # a perfect fit may cost less than nothing by rounding
         shown = loss.shown_risk(risks).tolist()
-        errors = loss.shown_error(risks, np.array(standard_errors)).tolist() if standard_errors else ()
+        errors = loss.shown_error(risks, np.array(standard_errors)).tolist() if standard_errors else nothing
+        shares = [1.0 - one / expected[0] for one in expected] if expected[0] > 0.0 else nothing
         members = tuple(
-            replace(
-                one,
-                expected_loss=shown[place],
-                standard_error=_at(errors, place),
-                explained=1.0 - expected[place] / expected[0] if expected[0] > 0.0 else None,
-            )
-            for place, one in enumerate(members)
+            replace(one, expected_loss=risk, standard_error=error, explained=share)
+            for one, risk, error, share in zip(members, shown, errors, shares, strict=True)
         )
         sizes = [one.complexity for one in members]
         auto = automatic(expected, sizes, separated) if selected is None else selected
@@ -177,8 +174,7 @@ class PathTable(Records[PathMember]):
     @property
     def _best(self) -> PathMember:
         """The smallest size of the least expected loss among those that may be trusted."""
-        sizes = [one.complexity for one in self.members]
-        within = [self.members[place] for place in trusted(sizes, self.separated)]
+        within = [self.members[place] for place in trusted([one.complexity for one in self.members], self.separated)]
         return min(within, key=lambda one: (one.expected_loss or 0.0, one.complexity))
 
     def _amount(self, loss: float | None) -> str:
@@ -212,10 +208,6 @@ def automatic(expected: Sequence[float], complexities: Sequence[int], separated:
     least = min(expected[place] for place in places)
     limit = least + TOLERANCE * max(expected[0] - least, 0.0)
     return min((place for place in places if expected[place] <= limit), key=lambda place: (complexities[place], place))
-
-
-def _at(values: Sequence[float], place: int) -> float | None:
-    return values[place] if values else None
 
 
 def pareto(items: Iterable[Item], cost: Callable[[Item], tuple[float, float]]) -> list[Item]:

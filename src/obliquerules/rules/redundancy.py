@@ -184,15 +184,10 @@ def needed_tests(holds: Mask, complexities: Sequence[int]) -> list[int]:
 
 
 class Dropping:
-    """Finds what conditions say too much, each condition once.
+    """Finds what conditions say too much, each condition once, and shortens the numbers of what is left.
 
     A condition is *shorter* without one of its tests, one variable of a sum, one listed level or one ``or missing``. A sum with
     a variable less gets a new threshold, in the middle of a real gap between rows.
-
-    Parameters
-    ----------
-    shortening : Shortening
-        Shortens the numbers of what is left, on the rows that decide.
     """
 
     def __init__(self, shortening: Shortening) -> None:
@@ -235,7 +230,9 @@ class Dropping:
             yield Shorter(before, None, after, others, len(others), self.shortening)
         for narrower in shorter_tests(test):
             if isinstance(test, Proposition) and isinstance(narrower, Proposition):
-                change = _spread(test.project(self.shortening.X) - narrower.project(self.shortening.X))
+                moved = test.project(self.shortening.X) - narrower.project(self.shortening.X)
+                finite = moved[np.isfinite(moved)]
+                change = float(finite.std()) if len(finite) else 0.0
                 unit = abs(narrower.weights[0]) if abs(test.weights[0]) == 1.0 else 1.0
                 narrower = narrower.with_numbers([weight / unit for weight in narrower.weights], narrower.threshold / unit)
             else:
@@ -259,7 +256,7 @@ class Shorter:
     @property
     def complexity(self) -> int:
         """The complexity of the conjunction."""
-        return sum(test.complexity for test in (*self.before, *self.after) + (() if self.test is None else (self.test,)))
+        return Conjunction(filter(None, (*self.before, self.test, *self.after))).complexity
 
     def can_hold_on(self, fires: Mask) -> bool:
         """Say whether some threshold makes it hold on just these rows; quicker than placing it, because nothing is sorted."""
@@ -367,9 +364,3 @@ def _shorter_memberships(test: Membership) -> Iterator[Membership]:
         yield Membership(test.column, (), missing=True)
     if test.levels and test.missing:
         yield test.with_missing(False)
-
-
-def _spread(values: Vector) -> float:
-    """Return the standard deviation of the values that are numbers."""
-    finite = values[np.isfinite(values)]
-    return float(finite.std()) if len(finite) else 0.0

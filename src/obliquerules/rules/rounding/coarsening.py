@@ -275,7 +275,7 @@ class _Work:
         threshold = now.threshold if weights == now.weights else _dividing(projections, above)
         if threshold is None:
             return None
-        largest = [float(self._column_sizes[one]) if isinstance(one, int) else 1.0 for one in now.columns]
+        largest = [float(self.column_sizes[one]) if isinstance(one, int) else 1.0 for one in now.columns]
         # The three nearest numbers of this many digits, the nearest first.
         middle = rounded_to(threshold, digits)
         numbers = dict.fromkeys(rounded_to(middle + step * _unit(middle, digits), digits) for step in (0, -1, 1))
@@ -284,7 +284,7 @@ class _Work:
         return None if placed is None else now.with_numbers(weights, placed)
 
     @cached_property
-    def _column_sizes(self) -> Vector:
+    def column_sizes(self) -> Vector:
         """The largest absolute value of each column."""
         return np.asarray(np.fmax.reduce(np.abs(self.X.matrix), axis=0, initial=0.0), dtype=np.float64)
 

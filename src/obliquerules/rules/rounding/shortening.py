@@ -30,13 +30,8 @@ class Shortening:
     The weights of an oblique condition are rounded as long as such a gap remains; of the roundings that are tried, the one
     with the fewest digits is taken, threshold included. A condition that cannot be shortened, because it holds for all rows or
     for none or because the gap is too narrow, stays as it is. Rows with a missing value are ignored. A condition on a single
-    column of whole numbers gets a whole number, and a sum of 0/1 inputs the smallest whole weights.
-
-    Parameters
-    ----------
-    X : Block
-    integers : bool
-        Prefer weights that are whole numbers of at most 1000.
+    column of whole numbers gets a whole number, and a sum of 0/1 inputs the smallest whole weights. Whole numbers of at most
+    1000 may be preferred as weights (``integers``).
     """
 
     def __init__(self, X: Block, *, integers: bool = False) -> None:

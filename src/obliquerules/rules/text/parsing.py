@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from obliquerules.rules.columns import Column, Columns, Level, seconds_in, seconds_since_1970
@@ -44,21 +43,6 @@ class ParsedRule(NamedTuple):
     weight: float | list[float] | None
     factor: Factor | None
     tests: list[Typed]
-
-
-@contextlib.contextmanager
-def in_line(number: int) -> Iterator[None]:
-    """Add the number of a line to an error."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"Line {number}: {error}") from error
-
-
-def numbered_lines(text: str) -> list[tuple[int, str]]:
-    """Return the lines with rules, with their numbers from 1; blank lines and remarks after ``#`` are skipped."""
-    lines = enumerate(text.split("\n"), start=1)
-    return [(number, line) for number, line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
 def read_heading(text: str) -> list[str] | None:
@@ -355,9 +339,8 @@ class Reader:
 
 def _not_a_rule(text: str, outputs: Sequence[str] | None = None) -> ValueError:
     """Return the error for text that is no rule."""
-    if outputs is None:
-        like = "A rule reads like '+1.5 if x0 >= 3' or '+1.5 x0', with a number at the beginning"
-    else:
+    like = "A rule reads like '+1.5 if x0 >= 3' or '+1.5 x0', with a number at the beginning"
+    if outputs is not None:
         like = f"A rule for many classes reads like '{outputs[0]} +1.5, {outputs[-1]} -2 if x0 >= 3'"
     return ValueError(f"{like}; got {text.strip()!r}.")
 
