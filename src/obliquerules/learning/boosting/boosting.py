@@ -27,8 +27,7 @@ from obliquerules.learning.boosting.selection import InformationSelection, Objec
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
-from obliquerules.learning.label_order import grow_in_class_order
-from obliquerules.learning.method import Growth, Method, Task
+from obliquerules.learning.method import Growth, Method, Task, grow_in_class_order
 from obliquerules.learning.ridge_estimate import (
     WEIGHTS_PER_UNIT_OF_LINES,
     FittedEnsemble,
@@ -198,7 +197,7 @@ class Boosting(Method):
 
         The seed of this fit is by default that of the method.
         """
-        return grow_in_class_order(self, task, partial(Boosting._grow, seed=seed))
+        return grow_in_class_order(task, partial(self._grow, seed=seed))
 
     def _grow(self, task: Task, seed: Any) -> Growth:
         groups = task.sample.groups
@@ -383,7 +382,7 @@ class Boosting(Method):
 
     def task_penalty(self, task: Task, ridge: float | None = None) -> Any:
         """Return a ridge, by default that of growth, in units of the loss."""
-        return self.penalty(task.loss, task.sample.y, task.sample.weight, ridge)
+        return self.penalty(task.loss, task.sample.y, task.sample.weight, task.class_weights, ridge)
 
     def notes(self, record: Record) -> Mapping[str, Any]:  # noqa: ARG002  # for subclasses
         """Return further fitted attributes once the loop has ended; none by default."""
