@@ -19,11 +19,17 @@ from obliquerules.data.user_warnings import warn_caller
 from obliquerules.learning.boosting.design_matrix import Inputs
 from obliquerules.learning.boosting.learner import Learner
 from obliquerules.learning.boosting.linear_terms import LinearTerms, SlopeLearner, short_slopes
-from obliquerules.learning.boosting.loop import CriterionSearch, boost, first_stage, stage_class
-from obliquerules.learning.boosting.progress import Progress
-from obliquerules.learning.boosting.record import INTERRUPTED, MAX_SECONDS, Record
+from obliquerules.learning.boosting.loop import CriterionSearch, Progress, boost, first_stage, stage_class
 from obliquerules.learning.boosting.refinement import Refiner
-from obliquerules.learning.boosting.selection import InformationSelection, ObjectiveSelection, Selection, ValidationSelection
+from obliquerules.learning.boosting.selection import (
+    INTERRUPTED,
+    MAX_SECONDS,
+    InformationSelection,
+    ObjectiveSelection,
+    Record,
+    Selection,
+    ValidationSelection,
+)
 from obliquerules.learning.boosting.soft_conditions import SmoothedLoss, SoftConditions
 from obliquerules.learning.boosting.stage import Problem, Stage
 from obliquerules.learning.boosting.workers import FEWEST_ROWS, Workers, workers_for
