@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostClassifier, Proposition, Rule, RuleEnsemble
 from obliquerules.inspection.closest.closest_change import closest_change
-from obliquerules.inspection.closest.feasible import Feasible
-from obliquerules.inspection.closest.request import goal_for
+from obliquerules.inspection.closest.feasible import Feasible, goal_for
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 from obliquerules.rules.model import Offset

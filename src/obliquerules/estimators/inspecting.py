@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from obliquerules.data.reading import read_weights
 from obliquerules.estimators.fitting import Fitting
 from obliquerules.inspection.closest.closest_change import ClosestChange, closest_change
-from obliquerules.inspection.closest.request import feasible_region, goal_for
+from obliquerules.inspection.closest.feasible import feasible_region, goal_for
 from obliquerules.inspection.explanation import Explanation, explain
 from obliquerules.inspection.importance import Importances, variable_importance
 from obliquerules.inspection.rule_table import RuleTable, rule_table

@@ -12,7 +12,7 @@ from obliquerules.arrays import Vector
 from obliquerules.data.model_rows import read_rows
 from obliquerules.inspection.classes import difference, weights_of
 from obliquerules.inspection.displays import drawing
-from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain, reasons_without_margins
+from obliquerules.inspection.explanation import RowExplanation, RuleContribution, explain
 from obliquerules.losses import LOSSES, Loss
 from obliquerules.rules.numbers import readable
 from obliquerules.rules.text.style import PLAIN
@@ -200,7 +200,7 @@ class WaterfallDisplay:
     def _reason(self, rule: RuleContribution) -> str:
         """Return why a rule fires and what is multiplied, if anything; with many classes, for which of them it speaks."""
         two = self.explanation.between
-        reason = reasons_without_margins(rule)
+        reason = rule.reasons(margins=False)
         return reason if two is None else f"{reason}: {drawing.glued(two.named(rule.weight))}"
 
     def _draw_bars(self, bars: list[Bar], places: Vector) -> None:
