@@ -268,12 +268,12 @@ def test_without_rows(workbench):
     assert page.download().path_[0].outputs == model.ensemble_.outputs
 
 
-def test_a_size_that_is_not_spoken_for(workbench):
+def test_a_size_without_exact_figures(workbench):
     model, X, y = three()
     page = workbench.open(model.at(3), X[::3], y[::3])
-    spoken = page.payload["figures"]["spoken"]
-    assert not all(spoken)
-    page.choose(spoken.index(False))
+    exact = page.payload["figures"]["exact"]
+    assert not all(exact)
+    page.choose(exact.index(False))
     assert page.figure("log loss") != "–"
     assert np.sum(confusion(page)) == len(X[::3])
     page.toggle(0)

@@ -494,12 +494,12 @@ def test_without_rows(workbench):
     assert page.answer()[1] == model.path_[0].intercept
 
 
-def test_a_size_that_is_not_spoken_for(workbench):
+def test_a_size_without_exact_figures(workbench):
     model, X, y = fitted("squared")
     page = workbench.open(model.at(4), X[:60], y[:60])
-    spoken = page.payload["figures"]["spoken"]
-    assert not all(spoken)
-    page.choose(spoken.index(False))
+    exact = page.payload["figures"]["exact"]
+    assert not all(exact)
+    page.choose(exact.index(False))
     assert page.figure("RMSE") != "–"
     page.toggle(0)
     assert page.figure("RMSE") == "–"

@@ -8,11 +8,11 @@ import sqlglot
 
 from benchmarks.datasets import DATASETS
 from obliquerules import LLTBoostClassifier, LLTBoostRegressor, TGBClassifier, TGBRegressor
-from obliquerules.export.export_formats import find_format
+from obliquerules.export.export_formats import MOST_ROWS_AT_A_TIME, find_format
 from obliquerules.export.frame import LIBRARIES, installed_libraries, outputs_of
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS
-from obliquerules.export.verification import BLOCK, compare
+from obliquerules.export.verification import compare
 
 from .engines import ENGINES as EVERYWHERE
 from .rows import generated_rows, holdings
@@ -68,8 +68,8 @@ def hold_to_the_model(model, engine, n_rows, request):
     assert len(source.ensemble) > 0
     assert min(holdings(source.ensemble, rows).values()) > 0
     run, expected = runner(engine, source, request)
-    for first in range(0, n_rows, BLOCK):
-        block = rows[first : first + BLOCK]
+    for first in range(0, n_rows, MOST_ROWS_AT_A_TIME):
+        block = rows[first : first + MOST_ROWS_AT_A_TIME]
         compare(source, block, run(block), first, expected(block))
 
 

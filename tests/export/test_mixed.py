@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from obliquerules import Conjunction, LLTBoostClassifier, LLTBoostRegressor, Proposition, Rule, RuleEnsemble
-from obliquerules.export.export_formats import export, find_format
+from obliquerules.export.export_formats import MOST_ROWS_AT_A_TIME, export, find_format
 from obliquerules.export.frame import installed_libraries
 from obliquerules.export.source import Source
 from obliquerules.export.sql_dialects import DIALECTS
-from obliquerules.export.verification import BLOCK, ExportError, compare, telling_rows
+from obliquerules.export.verification import ExportError, compare, telling_rows
 from obliquerules.export.workbook import read_cells
 from obliquerules.losses import LOSSES
 from obliquerules.rules import Column, Factor, Membership, Model
@@ -53,9 +53,9 @@ def hold_to_the_model(source, engine, n_rows, request):
     target = find_format(to, **options)
     product, rows = target.write(source), mixed_rows(source, n_rows)
     assert min(holdings(source, rows)) > 0
-    for first in range(0, n_rows, BLOCK):
-        block = target.comparable(source, rows[first : first + BLOCK])
-        assert len(block) > 0.9 * min(n_rows, BLOCK)
+    for first in range(0, n_rows, MOST_ROWS_AT_A_TIME):
+        block = target.comparable(source, rows[first : first + MOST_ROWS_AT_A_TIME])
+        assert len(block) > 0.9 * min(n_rows, MOST_ROWS_AT_A_TIME)
         expected = target.expected(source, block)
         assert np.isnan(expected[:, 0]).mean() < 0.2
         compare(source, block, target.run(product, source, block), first, expected)

@@ -133,7 +133,7 @@ def test_times_count_with_their_microseconds(dialect, many, threshold, written):
     tests = [Rule(0.7, Conjunction([Proposition([0], [sign], sign * (threshold / 1e6))])) for sign in (1.0, -1.0)]
     ensemble = RuleEnsemble([*tests, Rule(1e-3, factor=Factor(0, 1e9))], 0.25, columns)
     target, source = find_format("sql", dialect=dialect, table="visits"), Source(Model.of(ensemble, LOSSES["squared"]))
-    with contextlib.closing(target._language.connect()) as connection:
+    with contextlib.closing(target._dialect.connect()) as connection:
         connection.execute(f"CREATE TABLE visits (place INTEGER, seen {'TEXT' if dialect == 'sqlite' else 'TIMESTAMP'})")
         times = [(EPOCH + datetime.timedelta(microseconds=one)).isoformat(written) for one in many]
         connection.executemany("INSERT INTO visits VALUES (?, ?)", list(enumerate(times)))
@@ -144,7 +144,7 @@ def test_times_count_with_their_microseconds(dialect, many, threshold, written):
 def test_sqlite_reads_times_with_a_zone():
     ensemble = RuleEnsemble([Rule(1.0, factor=Factor(0))], 0.0, [Column("seen", kind="time")])
     target = find_format("sql", dialect="sqlite", table="visits")
-    with contextlib.closing(target._language.connect()) as connection:
+    with contextlib.closing(target._dialect.connect()) as connection:
         connection.execute("CREATE TABLE visits (seen TEXT)")
         times = ["2021-03-01 12:00:00.5Z", "2021-03-01 14:00:00.25+02:00", "2021-03-01", "2021-03-01 12:00", None]
         connection.executemany("INSERT INTO visits VALUES (?)", [(time,) for time in times])

@@ -54,7 +54,7 @@ def distinct(rng, size, taken=()):
 def fetched(dialect, query, frame):
     """Return what a query gives on a table called t, as a frame with the names that the database gives."""
     with contextlib.closing(DIALECTS[dialect].connect()) as connection:
-        columns = ", ".join(f"{DIALECTS[dialect].quoted(name)} {DIALECTS[dialect].double}" for name in frame)
+        columns = ", ".join(f"{DIALECTS[dialect].quote(name)} {DIALECTS[dialect].double}" for name in frame)
         cursor = connection.cursor()
         cursor.execute(f"CREATE TABLE t ({columns})")
         cursor.executemany(f"INSERT INTO t VALUES ({', '.join('?' * frame.shape[1])})", frame.to_numpy().tolist())
@@ -145,7 +145,7 @@ def test_postgres_tells_upper_from_lower_case_and_refuses_what_is_the_same(postg
 def test_every_dialect_finds_an_ambiguous_name(dialect, name):
     ensemble = RuleEnsemble([Rule(1.0, Conjunction([Proposition([0], [1.0], 0.0)]))], -0.5, ["s"])
     query = find_format("sql", dialect=dialect, table="t").write(Source(Model.of(ensemble, LOGISTIC), contributions=True))
-    quoted = DIALECTS[dialect].quoted
+    quoted = DIALECTS[dialect].quote
     schema = {quoted("t"): {quoted("s"): "double", quoted(name): "double"}}
     parsed = sqlglot.parse_one(query, dialect=dialect)
     if name == "other":

@@ -102,9 +102,9 @@ class Attack:
             loss = np.logaddexp(0.0, score) - self.target * score
             for values, figure in zip((loss, (score > 0.0) != self.target), measures, strict=False):
                 yield values, *sum_within(figure, n_rows, 0.0005 * abs(figure[0]))
-        for size, spoken, predicted in zip(self.data["sizes"], self.figures["spoken"], self.figures["predicted"], strict=True):
+        for size, exact, predicted in zip(self.data["sizes"], self.figures["exact"], self.figures["predicted"], strict=True):
             share = 1.0 / (1.0 + np.exp(-self.scores(size)[self.cell]))
-            for group, figure in enumerate(predicted, start=len(groups["patterns"]) if spoken else 0):
+            for group, figure in enumerate(predicted, start=len(groups["patterns"]) if exact else 0):
                 yield (self.group == group) * share, *sum_within(figure, groups["rows"][group], 0.0005 * figure[0])
         yield from self._facts_of_combinations()
         for column in self.columns:

@@ -75,13 +75,13 @@ def test_mean_predictions_and_measures_are_those_of_all_rows(tmp_path):
     model, X, y = iris()
     report = written(model, tmp_path, X, y)
     figures, loss = report["figures"], MultinomialLoss(3)
-    told, weight = len(figures["groups"]["patterns"]), np.array(figures["groups"]["weight"])
-    for size, spoken, predicted in zip(report["sizes"], figures["spoken"], figures["predicted"], strict=True):
+    n_patterns, weight = len(figures["groups"]["patterns"]), np.array(figures["groups"]["weight"])
+    for size, exact, predicted in zip(report["sizes"], figures["exact"], figures["predicted"], strict=True):
         shares = loss.inverse_link(model.path_[size](X.to_numpy()))
         errors = (SPECIES[shares.argmax(axis=1)] != y).mean()
         assert says(figures["measures"][size], [log_loss(y, shares, labels=SPECIES), errors])
-        assert len(predicted) == len(weight) - (told if spoken else 0)
-        if not spoken:
+        assert len(predicted) == len(weight) - (n_patterns if exact else 0)
+        if not exact:
             assert says(np.average(predicted, axis=0, weights=weight), shares.mean(axis=0))
 
 
@@ -162,7 +162,7 @@ def test_with_an_offset_groups_are_made_by_prediction(least):
     offset = np.random.default_rng(0).normal(size=(150, 3))
     figures = data_of(model, rows_of(model, X.to_numpy(), model.labels.encode(y), least, offset))["figures"]
     assert figures["groups"]["patterns"] == []
-    assert not any(figures["spoken"])
+    assert not any(figures["exact"])
     assert min(figures["groups"]["rows"]) >= least
     assert np.sum(figures["groups"]["target"], axis=0).tolist() == [50.0, 50.0, 50.0]
     shares = model.means(model.scores(X.to_numpy(), offset))

@@ -65,7 +65,7 @@ def check(published, model, X, y, weight, labels):
         score = ensemble(block)
         assert says(published["measures"][size], model.loss.measures(y, score, weight))
         mean = model.loss.inverse_link(score)
-        groups = [labels == group for group in range(told if published["spoken"][size] else 0, labels.max() + 1)]
+        groups = [labels == group for group in range(told if published["exact"][size] else 0, labels.max() + 1)]
         found = [np.average(mean[group], axis=0, weights=weight[group]) for group in groups]
         assert not found or says(published["predicted"][size], found)
     for column, figure in published["typical"].items():

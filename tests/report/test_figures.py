@@ -88,7 +88,7 @@ def test_every_subset_of_rules_has_the_loss_of_the_edited_model(kind, tmp_path):
     model, X, y = fitted(kind)
     report = written(model, tmp_path, X, y, min_count=1)
     assert len(report["figures"]["groups"]["patterns"]) == len(report["figures"]["groups"]["rows"])
-    assert all(report["figures"]["spoken"])
+    assert all(report["figures"]["exact"])
     for size, ensemble in zip(report["sizes"], (model.path_[index] for index in report["sizes"]), strict=True):
         editing = model.at(ensemble.complexity).edit(X, y)
         for off in ([], [0], [0, 1], list(range(len(ensemble)))):
@@ -101,7 +101,7 @@ def test_every_subset_of_rules_has_the_loss_of_the_edited_model(kind, tmp_path):
 
 
 @every_kind
-def test_rows_that_are_spoken_for_are_counted_exactly(kind, tmp_path):
+def test_rows_of_exact_sizes_are_counted_exactly(kind, tmp_path):
     model, X, y = fitted(kind)
     report = written(model, tmp_path, X, y, min_count=35)
     figures = report["figures"]
@@ -109,7 +109,7 @@ def test_rows_that_are_spoken_for_are_counted_exactly(kind, tmp_path):
     assert told < len(figures["groups"]["rows"])
     assert min(figures["groups"]["rows"]) >= 35
     assert sum(figures["groups"]["rows"]) == len(X)
-    # Which rows are spoken for is found out from what the file does not say: the pattern of each row.
+    # Which rows count exactly follows from what the file does not say: the pattern of each row.
     conditions = list(dict.fromkeys(rule.condition for ensemble in model.path_ for rule in ensemble))
     bits = np.column_stack([conditions[index](X.to_numpy()) for index in figures["conditions"]])
     groups = [[condition in holds for condition in figures["conditions"]] for holds in holding(figures)]
@@ -130,8 +130,8 @@ def test_mean_predictions_and_targets_of_groups_are_those_of_all_rows(kind, comp
     figures, loss = report["figures"], model.model_.loss
     weight, target = np.array(figures["groups"]["weight"]), np.array(figures["groups"]["target"])
     assert target.sum() == pytest.approx(read_rows(model.model_, X, warned=False).target(y).sum(), rel=1e-12)
-    for size, spoken, predicted in zip(report["sizes"], figures["spoken"], figures["predicted"], strict=True):
-        told = loss.inverse_link(group_scores(report, size)).tolist() if spoken else []
+    for size, exact, predicted in zip(report["sizes"], figures["exact"], figures["predicted"], strict=True):
+        told = loss.inverse_link(group_scores(report, size)).tolist() if exact else []
         groups = [(value, 0.0) for value in told] + predicted
         assert len(groups) == len(weight)
         expected = loss.inverse_link(model.path_[size](X.to_numpy())).mean()

@@ -69,23 +69,23 @@ def test_sizes_share_one_table():
     X = np.repeat(np.arange(20.0), 10)[:, None]
     path = [ensemble(), ensemble(10.0), ensemble(9.5), ensemble(5.0)]
     grouping = grouped_rows(path, [0, 1, 2, 3], 1, X, 10)
-    assert grouping.spoken == [0, 1, 2, 3]
+    assert grouping.exact_sizes == [0, 1, 2, 3]
     for condition in conditions_of(path):
         holds = condition(X)
-        for group in range(grouping.told):
+        for group in range(grouping.n_patterns):
             assert len(set(holds[grouping.labels == group])) == 1
 
 
-def test_a_size_whose_groups_would_be_too_small_is_not_spoken_for():
+def test_a_size_whose_groups_would_be_too_small_is_no_exact_size():
     X = np.arange(40.0)[:, None]
     path = [ensemble(), ensemble(20.0), ensemble(*range(1, 40))]
     grouping = grouped_rows(path, [0, 1, 2], 1, X, 5)
-    assert grouping.spoken == [0, 1]
+    assert grouping.exact_sizes == [0, 1]
     assert counts(grouping.labels).tolist() == [20, 20]
     grouping = grouped_rows(path, [0, 1, 2], 2, X, 5)  # not even if it is the present one, whose score splits the groups
-    assert grouping.spoken == [0, 1]
+    assert grouping.exact_sizes == [0, 1]
     assert counts(grouping.labels).tolist() == [5] * 8
-    assert grouping.told == 8
+    assert grouping.n_patterns == 8
 
 
 @given(st.integers(1, 60), st.integers(1, 9), st.integers(0, 3), st.integers(0, 99))
@@ -97,7 +97,7 @@ def test_no_group_is_small(more_rows, least, present, seed):
     sizes = counts(grouping.labels)
     assert set(grouping.labels) == set(range(len(sizes)))
     assert sizes.min() >= least
-    assert grouping.told <= len(sizes)
+    assert grouping.n_patterns <= len(sizes)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.integers(1, 9))

@@ -46,7 +46,7 @@ def test_pieces_are_the_text_of_the_library():
 def test_rows_are_counted_by_score_alone(report):
     model, X, y = sloped()
     figures = report["figures"]
-    assert (figures["spoken"], figures["conditions"], figures["groups"]["patterns"]) == ([False], [], [])
+    assert (figures["exact"], figures["conditions"], figures["groups"]["patterns"]) == ([False], [], [])
     assert min(figures["groups"]["rows"]) >= 5
     assert sum(figures["groups"]["rows"]) == len(X)
     assert len(figures["predicted"][0]) == len(figures["groups"]["rows"])
@@ -60,6 +60,6 @@ def test_one_size_with_a_slope_is_enough():
     plain = RuleEnsemble.parse("+1 if x0 >= 0")
     slope = RuleEnsemble([*plain, Rule(1.0, factor=Factor(0))])
     rows = plain.block(np.linspace(-1.0, 1.0, 100)[:, None])
-    assert grouped_rows([plain, slope], [0], 0, rows, 5).spoken == [0]
+    assert grouped_rows([plain, slope], [0], 0, rows, 5).exact_sizes == [0]
     both = grouped_rows([plain, slope], [0, 1], 0, rows, 5)
-    assert (both.spoken, both.told) == ([], 0)
+    assert (both.exact_sizes, both.n_patterns) == ([], 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from obliquerules.cli.console import add_at, add_json, write_json, write_result
@@ -19,15 +19,12 @@ from obliquerules.rules import Model
 from obliquerules.rules.columns import Column
 
 
-class NamedValue(argparse.Action):
-    """An option that gives a value to a variable, as NAME=VALUE; it may be repeated."""
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        """Keep the value as text: what it means depends on the variable."""
-        name, text = str(values).rpartition("=")[::2]
-        if not name or not text:
-            parser.error(f"argument --{self.dest}: it must be followed by NAME=VALUE; got {values!r}")
-        setattr(namespace, self.dest, getattr(namespace, self.dest) | {name: text})
+def named_value(text: str) -> tuple[str, str]:
+    """Return a name and a value as text: what it means depends on the variable."""
+    name, _, value = text.rpartition("=")
+    if not name or not value:
+        raise argparse.ArgumentTypeError(f"it must be followed by NAME=VALUE; got {text!r}")
+    return name, value
 
 
 def closest_options(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +51,7 @@ def closest_options(parser: argparse.ArgumentParser) -> None:
         ("upper", "the greatest value of a variable"),
         ("cost", "the cost of a change of a variable"),
     ):
-        parser.add_argument(f"--{name}", action=NamedValue, default={}, metavar="NAME=V", help=what)
+        parser.add_argument(f"--{name}", action="append", type=named_value, default=[], metavar="NAME=V", help=what)
     parser.add_argument(
         "--tolerance",
         type=float,
@@ -84,7 +81,7 @@ def run_closest(options: argparse.Namespace) -> None:
         rows,
         fixed=options.fixed,
         whole=options.whole or None,
-        cost={name: _number("cost", name, text) for name, text in options.cost.items()},
+        cost={name: _number("cost", name, text) for name, text in options.cost},
         fill=options.fill,
         lower=_values(model, "lower", options.lower),
         upper=_values(model, "upper", options.upper),
@@ -107,10 +104,10 @@ def run_closest(options: argparse.Namespace) -> None:
     write_json(record)
 
 
-def _values(model: Model, option: str, given: Mapping[str, str]) -> Mapping[str | int, Any]:
+def _values(model: Model, option: str, given: Iterable[tuple[str, str]]) -> Mapping[str | int, Any]:
     """Return values of variables as these hold them: numbers, dates as text, or levels."""
     columns = {column.name: column for _, column in model.columns.special}
-    return {name: _value(columns.get(name, Column(name)), option, text) for name, text in given.items()}
+    return {name: _value(columns.get(name, Column(name)), option, text) for name, text in given}
 
 
 def _value(column: Column, option: str, text: str) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from obliquerules.cli.console import add_json, add_quiet, note, say, warnings_as_notes, write_json, write_result
-from obliquerules.cli.input_table import Listed, add_data, read_data
+from obliquerules.cli.input_table import add_data, add_list, read_data
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import add_roles
 from obliquerules.cli.target_column import CLASSIFICATION, TargetColumn, add_target
@@ -53,13 +53,8 @@ def fit_options(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "the model file to write", required=True)
     add_target(parser)
     parser.add_argument("--drop", action="append", default=[], metavar="NAME", help="a column to leave out; may be repeated")
-    parser.add_argument(
-        "--categorical",
-        action=Listed,
-        default=(),
-        metavar="NAME[,NAME]",
-        help="columns of numbers, such as codes, to be taken for levels; may be repeated",
-    )
+    what = "columns of numbers, such as codes, to be taken for levels; may be repeated"
+    add_list(parser, "--categorical", "NAME[,NAME]", what)
     parser.add_argument("--method", choices=METHODS, default=next(iter(METHODS)), help="default: %(default)s")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
     parser.add_argument("--parameters", action=ShowParameters, nargs=0, help="list what --set can set, and exit")

@@ -43,25 +43,20 @@ def add_data(
     reading.add_argument("--decimal", choices=(".", ","), help="the decimal mark of numbers in CSV (default: .)")
     reading.add_argument("--encoding", metavar="NAME", help="the encoding of CSV, such as latin-1 (default: utf-8)")
     reading.add_argument("--sheet", metavar="NAME", help="the sheet of an Excel file (default: the first)")
-    reading.add_argument(
-        "--missing-values",
-        action=Listed,
-        default=(),
-        metavar="WORD[,WORD]",
-        help="words or numbers that stand for a missing value, beside nothing, NA, NaN, null, None and ?; may be repeated",
-    )
+    what = "words or numbers that stand for a missing value, beside nothing, NA, NaN, null, None and ?; may be repeated"
+    add_list(reading, "--missing-values", "WORD[,WORD]", what)
 
 
-class Listed(argparse.Action):
-    """An option with words that are separated by commas; one with a comma is put in quotes, as in CSV. It may be repeated."""
+def add_list(parser: argparse._ActionsContainer, option: str, metavar: str, what: str) -> None:
+    """Let a command take words that are separated by commas; one with a comma is in quotes, as in CSV."""
+    parser.add_argument(option, action="extend", type=_words, default=[], metavar=metavar, help=what)
 
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        """Append the words."""
-        try:
-            words = [word.strip() for word in next(csv.reader([str(values)], strict=True, skipinitialspace=True), [])]
-        except csv.Error as error:
-            parser.error(f"argument --{self.dest.replace('_', '-')}: {error}; got {values!r}")
-        setattr(namespace, self.dest, (*getattr(namespace, self.dest), *words))
+
+def _words(text: str) -> list[str]:
+    try:
+        return [word.strip() for word in next(csv.reader([text], strict=True, skipinitialspace=True), [])]
+    except csv.Error as error:
+        raise argparse.ArgumentTypeError(f"{error}; got {text!r}") from error
 
 
 def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFile:

@@ -45,12 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("interrupted; no file is left half-written.")
         return 128 + signal.SIGINT
-    except (WorkFailedError, OutputClosedError) as error:
+    except (WorkFailedError, OutputClosedError, ValueError) as error:
         complain(str(error))
-        return FAILED
-    except ValueError as error:
-        complain(str(error))
-        return REFUSED
+        return REFUSED if isinstance(error, ValueError) else FAILED
     except OSError as error:
         complain(_description(error))
         return FAILED

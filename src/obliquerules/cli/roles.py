@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from obliquerules.arrays import Mask, Vector
 from obliquerules.cli.column_summary import column_records, phrase
 from obliquerules.cli.console import note
-from obliquerules.cli.input_table import Listed, check_decimals
+from obliquerules.cli.input_table import add_list, check_decimals
 from obliquerules.cli.io.data_file import DataFile
 from obliquerules.data.levels import as_labels, as_numbers, block_of, kind_of
 from obliquerules.rules import Block, Model
@@ -27,21 +27,15 @@ ROLES = {"weight": "weight", "exposure": "exposure", "offset": "offset", "groups
 def add_roles(parser: argparse.ArgumentParser) -> None:
     """Let a command take columns for the roles that a fitted model knows by itself."""
     parser.add_argument("--exposure", metavar="NAME", help="a column that says how long, or in how many units, a row counted")
-    parser.add_argument(
-        "--offset",
-        action=Listed,
-        default=(),
-        metavar="NAME[,NAME]",
-        help="a column of given scores, to which rules are added: of two classes, log-odds of the positive one; of more, "
-        "a column for each, in sorted order",
-    )
+    what = "given scores, to which rules are added: of two classes, log-odds of the positive one; of more, one for each, sorted"
+    add_list(parser, "--offset", "NAME[,NAME]", what)
     parser.add_argument("--groups", metavar="NAME", help="a column of groups, whose rows are left out together")
 
 
-def named_columns(options: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+def named_columns(options: argparse.Namespace) -> dict[str, Sequence[str]]:
     """Return the columns of each role that the options name."""
-    given = {option: getattr(options, option, None) or () for option in ROLES}
-    return {option: (names,) if isinstance(names, str) else names for option, names in given.items() if names}
+    given = {option: getattr(options, option, None) or [] for option in ROLES}
+    return {option: [names] if isinstance(names, str) else names for option, names in given.items() if names}
 
 
 def all_names(options: argparse.Namespace) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Mask, Vector, weighted_quantiles
-from obliquerules.cli.input_table import Listed
+from obliquerules.cli.input_table import add_list
 from obliquerules.cli.io.data_file import DataFile
 from obliquerules.cli.roles import numbers, weights
 from obliquerules.data.levels import as_labels, as_numbers, kind_of, number_in
@@ -123,13 +123,8 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--positive", metavar="CLASS", help="of two classes, the one that scores are about (default: the one sorted last)"
     )
-    parser.add_argument(
-        "--class-weight",
-        action=Listed,
-        default=(),
-        metavar="CLASS=W[,CLASS=W]",
-        help="by what the rows of classes are multiplied; 'balanced' gives all classes the same weight; may be repeated",
-    )
+    what = "by what the rows of classes are multiplied; 'balanced' gives all classes the same weight; may be repeated"
+    add_list(parser, "--class-weight", "CLASS=W[,CLASS=W]", what)
 
 
 def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> TargetColumn:
@@ -151,7 +146,7 @@ def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> Targ
     if options.exposure is not None:
         raise ValueError(f"--exposure is for counts and amounts; the task is {task}, because {why}.")
     doubt = None if options.task is not None else data.doubt(column, values[rows])
-    _check_classes(doubt, column, values[rows], n_counted(weight), distinct)
+    _check_classes(column.name, doubt, n_counted(weight), distinct)
     classes = Labels.of(labels).values
     positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
     return TargetColumn(column.name, task, why, labels, positive=positive, class_weight=class_weight)
@@ -250,24 +245,23 @@ def _listed(distinct: Sequence[Any]) -> str:
     return f"{shown}, ..." if len(distinct) > LISTED else shown
 
 
-def _check_classes(doubt: str | None, column: Column, values: Vector, n_rows: float, distinct: Sequence[Any]) -> None:
+def _check_classes(name: str, doubt: str | None, n_rows: float, distinct: Sequence[Any]) -> None:
     """Raise if the values of a target are more likely something else than classes."""
     if len(distinct) == 2:
         return
-    if doubt is not None or kind_of(column, values).startswith("numbers with"):
-        missing = "say that the text stands for a missing value (--missing-values), " if doubt and "text" in doubt else ""
+    if doubt is not None:
+        missing = "say that the text stands for a missing value (--missing-values), " if "text" in doubt else ""
         raise ValueError(
-            f"The target '{column.name}' holds {doubt or kind_of(column, values)}. Correct it, {missing}or take it for classes "
-            "(--task classification)."
+            f"The target '{name}' holds {doubt}. Correct it, {missing}or take it for classes (--task classification)."
         )
     if n_rows < LEAST_REPEATS * len(distinct):
         raise ValueError(
-            f"The target '{column.name}' has {len(distinct)} classes ({_listed(distinct)}) in {n_rows:g} rows, too many to "
+            f"The target '{name}' has {len(distinct)} classes ({_listed(distinct)}) in {n_rows:g} rows, too many to "
             "learn how they differ."
         )
     if isinstance(distinct[0], float):
         raise ValueError(
-            f"The target '{column.name}' holds {len(distinct)} different numbers with decimals ({_listed(distinct)}), which "
+            f"The target '{name}' holds {len(distinct)} different numbers with decimals ({_listed(distinct)}), which "
             "are no classes: --task regression."
         )
 

@@ -29,7 +29,7 @@ from obliquerules.cli.roles import (
     weights,
 )
 from obliquerules.cli.target_column import TargetColumn, read_target
-from obliquerules.data.levels import as_labels, as_numbers, block_of, kind_of
+from obliquerules.data.levels import as_labels, as_numbers, block_of
 from obliquerules.data.training_columns import training_columns
 from obliquerules.rules import Block, Model
 from obliquerules.rules.columns import Column
@@ -47,19 +47,14 @@ class TrainingData:
     Attributes
     ----------
     X : Block or ParquetTable
-        The inputs.
-    arguments : dict of str to object
-        The arguments of a fit, by their names.
-    target : TargetColumn
-    rows : KnownRows
-    roles : dict of str to RoleColumns
-        The columns of each role, by the option that names them.
-    left_out : dict of str to str
+    arguments : mapping of str to object
+        The arguments of a fit.
+    target, rows, roles
+        The targets, the rows, and the columns of each role by the option that names them.
+    left_out : mapping of str to str
         The reason for each column that is no input.
-    remarks : tuple of str
-        What the user should know about some columns.
-    lines, records : list
-        What each input was taken for, for people and for programs.
+    remarks, lines, records
+        Notes on some columns; what each input was taken for, for people and for programs.
     in_blocks : str
         Why the rows are read in blocks, if they are.
     """
@@ -309,10 +304,9 @@ def _unusable(data: DataFile, name: str) -> str | None:
     if column.levels is None or as_numbers(column, values) is not None:
         return None
     check_decimals(data, [name])
-    doubt, kind = data.doubt(column, values), kind_of(column, values)
-    if doubt is None and not kind.startswith("numbers with"):
+    held, quoted = data.doubt(column, values), shlex.quote(name)
+    if held is None:
         return None
-    held, quoted = doubt or kind, shlex.quote(name)
     missing = "say that the text stands for a missing value (--missing-values), " if "text" in held else ""
     raise ValueError(
         f"Column '{name}' holds {held}. Correct it, {missing}take it for levels (--categorical {quoted}), or leave it out "

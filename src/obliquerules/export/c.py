@@ -230,12 +230,10 @@ class CLanguage(TextLanguage):
         self.prefix = prefix
 
     def product(self, weight: float, column: str) -> str:
-        """Return a call of the product function."""
         plain = super().product(weight, column)
         return plain if abs(weight) == 1.0 else f"{self.prefix}product({self.number(weight)}, {column})"
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
-        """Return an entry of the row."""
         return f"x[{column}]"
 
     def usable(self, source: Source, column: int) -> str:
@@ -243,11 +241,9 @@ class CLanguage(TextLanguage):
         return self.within(self.column(source, column), source.largest_input)
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
-        """Return a call of isnan."""
         return f"{'!' if negated else ''}isnan({self.column(source, column)})"
 
     def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
-        """Return comparisons with the numbers that stand for levels."""
         value, codes = self.column(source, column), level_codes(source, column)
         if not negated:
             tests = [f"{value} == {self.number(codes[level])}" for level in levels]
@@ -296,7 +292,6 @@ class CFormat(ExportFormat):
             raise ValueError(f"prefix must start with a letter and hold letters, digits and _ only; got {self.prefix!r}.")
 
     def write(self, source: Source) -> str:
-        """Return the text of the header."""
         language, texts = CLanguage(self.prefix), text_columns(source)
         classes = source.ensemble.outputs or ()
         parts = [(rule, _safe(classes[output])) for rule, output in source.parts if classes]
@@ -323,7 +318,6 @@ class CFormat(ExportFormat):
         return head + write_scores(language, source, names | {"size": max(len(source.parts), 1)})
 
     def engine(self) -> tuple[str, str]:
-        """Return the compiler called cc, and its version."""
         compiler = shutil.which("cc")
         if compiler is None:
             raise CannotVerifyError("there is no C compiler called 'cc'.")

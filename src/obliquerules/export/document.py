@@ -44,7 +44,6 @@ class JsonFormat(ExportFormat):
     name = "json"
 
     def write(self, source: Source) -> str:
-        """Return the text of the document."""
         return model_document(source)
 
     def engine(self) -> tuple[str, str]:
@@ -52,7 +51,6 @@ class JsonFormat(ExportFormat):
         return "obliquerules", version("obliquerules")
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
-        """Read the document and evaluate it."""
         document = parse_document(product.encode("utf-8"), "the export")
         found = Source(document_model(document), source.contributions)
         outputs = found.outputs(X)
@@ -87,14 +85,11 @@ class LatexFormat(ExportFormat):
     exact: bool = False
 
     def write(self, source: Source) -> str:
-        """Return the tabular."""
         table = source.ensemble.to_text("latex", exact=self.exact) + "\n"
         return table.replace("\\end{tabular}", "".join(_notes(source)) + "\\end{tabular}")
 
     def engine(self) -> tuple[str, str]:
-        """Raise, because LaTeX computes nothing."""
         raise CannotVerifyError("a table in LaTeX is read by people.")
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all targets
-        """Raise, because LaTeX computes nothing."""
         raise CannotVerifyError("a table in LaTeX is read by people.")

@@ -112,7 +112,6 @@ class ExcelLanguage(TextLanguage):
         return f"Rules!$B${self._first_long + self.long.index(value)}"
 
     def cell(self, column: int) -> str:
-        """Return a cell."""
         return f"{self._letters[column]}{FIRST_ROW}"
 
     def column(self, source: Source, column: int) -> str:
@@ -157,7 +156,6 @@ class ExcelLanguage(TextLanguage):
         return self.both([f"COUNT({','.join(numbers)})={len(numbers)}", holds]) if numbers else holds
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:  # noqa: ARG002  # one signature
-        """Return whether a cell is empty."""
         return f"NOT(ISBLANK({self.cell(column)}))" if negated else f"ISBLANK({self.cell(column)})"
 
     def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
@@ -167,11 +165,9 @@ class ExcelLanguage(TextLanguage):
         return self.both([self.missing(source, column, negated=True), f"NOT({found})"]) if negated else found
 
     def both(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
         return conditions[0] if len(conditions) == 1 else f"AND({','.join(conditions)})"
 
     def either(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
         return f"OR({','.join(conditions)})"
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
@@ -214,7 +210,6 @@ class ExcelFormat(ExportFormat):
         return super().export(source.with_contributions(), X)
 
     def write(self, source: Source) -> bytes:
-        """Return the workbook."""
         check_texts(source)
         formulas, long = row_formulas(source.with_contributions())
         filled = np.empty((0, source.n_columns)) if self.rows is None else _filled(source, self.rows)

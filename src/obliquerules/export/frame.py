@@ -50,7 +50,6 @@ class FrameLanguage(Language[nw.Expr]):
     """Narwhals expressions."""
 
     def number(self, value: float) -> nw.Expr:
-        """Return a literal."""
         return nw.lit(value, dtype=nw.Float64)
 
     def column(self, source: Source, column: int) -> nw.Expr:
@@ -73,15 +72,12 @@ class FrameLanguage(Language[nw.Expr]):
         return [self.usable(source, column) for column in source.summed if source.columns[column].kind not in moments]
 
     def operation(self, sign: str, left: nw.Expr, right: nw.Expr) -> nw.Expr:
-        """Return the expression."""
         return OPERATORS[sign](left, right)
 
     def product(self, weight: float, column: nw.Expr) -> nw.Expr:
-        """Return the product."""
         return column * weight
 
     def comparison(self, source: Source, proposition: Proposition) -> nw.Expr:
-        """Return whether a sum reaches its threshold; a date, time or duration alone is compared with one."""
         alone, weight = proposition.only_number, proposition.weights[0]
         kind = "number" if alone is None else source.columns[alone].kind
         bound = threshold_moment(kind, weight, proposition.threshold) if kind in TEMPORAL else None
@@ -92,11 +88,9 @@ class FrameLanguage(Language[nw.Expr]):
         return column >= limit if weight > 0.0 else column <= limit
 
     def within(self, column: nw.Expr, limit: float) -> nw.Expr:
-        """Return a comparison."""
         return column.abs() <= limit
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> nw.Expr:
-        """Return whether a value is null, which NaN counts as."""
         special = source.columns[column].levels is not None or source.columns[column].kind in TEMPORAL
         absent = (nw.col(source.names[column]) if special else self.column(source, column)).is_null()
         return ~absent if negated else absent
@@ -120,11 +114,9 @@ class FrameLanguage(Language[nw.Expr]):
         return below if low == -math.inf else nw.when(value < low).then(self.number(low)).otherwise(below)
 
     def exponential(self, score: nw.Expr) -> nw.Expr:
-        """Return the link."""
         return score.exp()
 
     def highest(self, numbers: Sequence[nw.Expr]) -> nw.Expr:
-        """Return the largest number of each row."""
         return nw.max_horizontal(*numbers)
 
     def below(self, source: Source, score: nw.Expr, highest: nw.Expr) -> nw.Expr:
@@ -133,7 +125,6 @@ class FrameLanguage(Language[nw.Expr]):
         return self.bounded(score - highest, -LARGEST_EXPONENT, LARGEST_EXPONENT) if far else score - highest
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[nw.Expr], highest: nw.Expr) -> nw.Expr:
-        """Return conditional expressions, which look at one score after the other; null if they are."""
         types: dict[type, Any] = {str: nw.String, int: nw.Int64, float: nw.Float64}
         written = [nw.lit(label, dtype=types[type(label)]) for label in labels]
         found: nw.Expr = nw.when(scores[-1] >= highest).then(written[-1])
@@ -236,10 +227,10 @@ class FrameFormat(ExportFormat):
     """
 
     name = "frame"
+    has_moments = True
     prefix: str = ""
 
     def write(self, source: Source) -> FrameScorer:
-        """Return the expressions."""
         # Some libraries ignore the case of names.
         source.check_outputs(self.prefix, ignore_case=True)
         source.check_distinct(source.names)
@@ -261,7 +252,6 @@ class FrameFormat(ExportFormat):
         return FrameScorer(tuple(stages), names, source.used_names, moments, whole)
 
     def with_free_names(self, source: Source) -> FrameFormat:
-        """Return the format with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 
     def engine(self) -> tuple[str, str]:
@@ -269,10 +259,6 @@ class FrameFormat(ExportFormat):
         if not installed_libraries():
             raise CannotVerifyError(f"none of {', '.join(LIBRARIES)} is installed.")
         return "narwhals", f"{version('narwhals')} with {', '.join(installed_libraries())}"
-
-    def comparable(self, source: Source, X: Matrix) -> Matrix:
-        """Return rows with each value as a data frame has it."""
-        return source.held(X)
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Add the outputs to a frame of each library, and compare each with the model."""

@@ -235,21 +235,19 @@ class Language(ABC, Generic[Expression]):
     def answers(self, source: Source, scores: Sequence[Expression], highest: Expression | None = None) -> list[Expression]:
         """Return what follows from scores by the link: the prediction, or the class and its probability.
 
-        ``highest`` stands for the highest score, if that has a name.
+        The prediction is multiplied by the exposure if there is one. ``highest`` stands for the highest score, if that has a
+        name.
         """
         if source.link == "softmax":
             highest = self.highest(scores) if highest is None else highest
             return [self.first_label(source.labels, scores, highest), self.probability(source, scores, highest)]
-        return [self.prediction(source, scores[0])]
-
-    def prediction(self, source: Source, score: Expression) -> Expression:
-        """Return the prediction at a score, times the exposure if there is one."""
+        score = scores[0]
         if source.link == "identity":
-            return score
+            return [score]
         if source.largest_score > LARGEST_EXPONENT:
             score = self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
         mean = self.logistic(score) if source.link == "logistic" else self.exponential(score)
-        return self.operation("*", self.column(source, source.offsets[0]), mean) if source.has_exposure else mean
+        return [self.operation("*", self.column(source, source.offsets[0]), mean) if source.has_exposure else mean]
 
     def probability(self, source: Source, scores: Sequence[Expression], highest: Expression) -> Expression:
         """Return the probability of the class with the highest score, for a row that can be scored."""
@@ -311,19 +309,15 @@ class TextLanguage(Language[str]):
         return f"{left} / ({right})" if sign == "/" else f"{left} {sign} {right}"
 
     def within(self, column: str, limit: float) -> str:
-        """Return a comparison."""
         return self.within_form.format(column, self.number(limit))
 
     def both(self, conditions: Sequence[str]) -> str:
-        """Join conditions."""
         return self.conjunction.join(conditions)
 
     def either(self, conditions: Sequence[str]) -> str:
-        """Join conditions in brackets."""
         return f"({self.disjunction.join(conditions)})"
 
     def only(self, condition: str, amount: str) -> str:
-        """Return a conditional expression."""
         return self.choice_form.format(condition, amount, self.number(0.0))
 
     def weighed(self, source: Source, weight: float, term: int | Membership) -> str:
@@ -343,20 +337,16 @@ class TextLanguage(Language[str]):
         return f"{self.number(weight)} * {column}"
 
     def logistic(self, score: str) -> str:
-        """Return the logistic function of the score."""
         one = self.number(1.0)
         return self.operation("/", one, self.operation("+", one, self.exponential(f"-{score}")))
 
     def exponential(self, score: str) -> str:
-        """Return the exponential of the score."""
         return f"{self.exp}({score})"
 
     def bounded(self, value: str, low: float, high: float) -> str:
-        """Return the bounded number, by the functions for the largest and smallest of two numbers."""
         if low != -math.inf:
             value = f"{self.largest}({value}{self.comma}{self.number(low)})"
         return value if high == math.inf else f"{self.smallest}({value}{self.comma}{self.number(high)})"
 
     def highest(self, numbers: Sequence[str]) -> str:
-        """Return a call of a function of any number of arguments."""
         return f"{self.largest}({self.comma.join(numbers)})"

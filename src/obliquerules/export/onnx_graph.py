@@ -75,7 +75,6 @@ class GraphLanguage(Language[str]):
         return self._constants[key]
 
     def number(self, value: float) -> str:
-        """Return a constant."""
         return self.array(np.float64(value))
 
     def constant(self, value: float) -> str:
@@ -84,13 +83,11 @@ class GraphLanguage(Language[str]):
         return self.node("Expand", self.number(value), shape)
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
-        """Return a column of the input."""
         if column not in self._columns:
             self._columns[column] = self.node("Gather", INPUT, self.array(np.int64(self.numbers.index(column))), axis=1)
         return self._columns[column]
 
     def operation(self, sign: str, left: str, right: str) -> str:
-        """Return a node with two inputs."""
         return self.node(OPERATORS[sign], left, right)
 
     def within(self, column: str, limit: float) -> str:
@@ -98,7 +95,6 @@ class GraphLanguage(Language[str]):
         return self.node("Not", self.node("Greater", self.node("Abs", column), self.number(limit)))
 
     def usable(self, source: Source, column: int) -> str:
-        """Return whether a number is missing or can be computed with."""
         return self.within(self.column(source, column), source.largest_input)
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
@@ -139,25 +135,20 @@ class GraphLanguage(Language[str]):
         return self.both([self.node("Not", found), self.missing(source, column, negated=True)])
 
     def only(self, condition: str, amount: str) -> str:
-        """Return a Where node."""
         return self.node("Where", condition, amount, self.number(0.0))
 
     def bounded(self, value: str, low: float, high: float) -> str:
-        """Return the bounded number, by Min and Max."""
         least = value if low == -math.inf else self.node("Max", value, self.number(low))
         return least if high == math.inf else self.node("Min", least, self.number(high))
 
     def logistic(self, score: str) -> str:
-        """Return the link."""
         power = self.exponential(self.node("Neg", score))
         return self.node("Div", self.number(1.0), self.node("Add", self.number(1.0), power))
 
     def exponential(self, score: str) -> str:
-        """Return the link."""
         return self.node("Exp", score)
 
     def highest(self, numbers: Sequence[str]) -> str:
-        """Return a Max node."""
         return self.node("Max", *numbers)
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
@@ -204,7 +195,6 @@ class OnnxFormat(ExportFormat):
     name = "onnx"
 
     def write(self, source: Source) -> bytes:
-        """Return the serialised model."""
         try:
             import onnx
         except ImportError as error:
@@ -235,7 +225,6 @@ class OnnxFormat(ExportFormat):
         return bytes(model.SerializeToString(deterministic=True))
 
     def engine(self) -> tuple[str, str]:
-        """Return ONNX Runtime."""
         try:
             import onnxruntime
         except ImportError as error:
@@ -243,7 +232,6 @@ class OnnxFormat(ExportFormat):
         return "ONNX Runtime", str(onnxruntime.__version__)
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
-        """Run the graph."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

@@ -147,7 +147,6 @@ class PythonLanguage(TextLanguage):
     within_form = "not abs({}) > {}"
 
     def column(self, source: Source, column: int) -> str:  # noqa: ARG002  # one signature for all languages
-        """Return the variable that holds the value."""
         return f"x{column}"
 
     def usable_inputs(self, source: Source) -> list[str]:
@@ -170,7 +169,6 @@ class PythonLanguage(TextLanguage):
         return f"{value} not in (None, {listed})" if negated else f"{value} in ({listed})"
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
-        """Return a conditional expression, which looks at one score after the other."""
         tests = [f"{label!a} if {score} >= {highest} else" for label, score in zip(labels, scores, strict=True)]
         return " ".join([*tests[:-1], ascii(labels[-1])])
 
@@ -180,9 +178,9 @@ class PythonFormat(ExportFormat):
     """A module with the functions score, predict and contributions; with many classes scores, predict and probability."""
 
     name = "python"
+    has_moments = True
 
     def write(self, source: Source) -> str:
-        """Return the text of the module."""
         source.check_distinct(source.names)
         language = PythonLanguage()
         readers = {column: READER_OF_KIND.get(source.columns[column].kind, "_value") for column in source.used}
@@ -213,12 +211,7 @@ class PythonFormat(ExportFormat):
         )
 
     def engine(self) -> tuple[str, str]:
-        """Return the running Python."""
         return "Python", platform.python_version()
-
-    def comparable(self, source: Source, X: Matrix) -> Matrix:
-        """Return rows with each value as Python has it."""
-        return source.held(X)
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
         """Execute the module in a namespace of its own and call its functions."""

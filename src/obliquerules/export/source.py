@@ -84,7 +84,8 @@ class Source:
         self.parts = tuple((index, output) for index, rule in enumerate(ensemble) for output in rule.classes_with_weight)
         tests = [test for rule in ensemble for test in rule.condition]
         self.propositions = tuple(test for test in tests if isinstance(test, Proposition))
-        weighed = ((ensemble[index].weights[output], ensemble[index].factor) for index, output in self.parts)
+        rules = ensemble.rules
+        weighed = ((rules[index].weights[output], rules[index].factor) for index, output in self.parts)
         self.factors = tuple((weight, factor) for weight, factor in weighed if factor is not None)
         self._read_columns()
         self._read_outputs()
@@ -132,9 +133,9 @@ class Source:
         sizes = [LARGEST / (2.0 * len(one.columns)) / max(1.0, *map(abs, one.weights)) for one in self.propositions]
         sizes += [LARGEST / (2.0 * len(self.factors)) / max(1.0, abs(weight)) for weight, _ in self.factors]
         self.largest_input = limit = min([LARGEST_INPUT, *map(_power_of_ten_below, sizes)])
-        bounds = [abs(constant) for constant in self.ensemble.intercepts]
+        bounds, rules = [abs(constant) for constant in self.ensemble.intercepts], self.ensemble.rules
         for index, output in self.parts:
-            weight, factor = self.ensemble[index].weights[output], self.ensemble[index].factor
+            weight, factor = rules[index].weights[output], rules[index].factor
             if factor is None:
                 bounds[output] += abs(weight)
             else:

@@ -13,7 +13,7 @@ import numpy as np
 from obliquerules.arrays import Matrix
 from obliquerules.export.export_formats import Export, ExportFormat
 from obliquerules.export.source import Source
-from obliquerules.export.sql_dialects import DIALECTS, TEMPORARY, Dialect, fields, kind_of_type
+from obliquerules.export.sql_dialects import DIALECTS, TEMPORARY, TYPES, Dialect, fields, kind_of_type
 from obliquerules.export.verification import ExportError
 
 # An output must not have the name of a column of the table, whose columns are not known here. So the innermost query refers to
@@ -88,39 +88,35 @@ class SqlFormat(ExportFormat):
     types: Mapping[str, str] | None = None
     connection: Any = field(default=None, repr=False, compare=False)
 
+    _dialect: Dialect = field(init=False, repr=False, compare=False)
+    # The names of catalogue, schema and table.
+    _parts: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _from_table: str = field(init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
         if self.dialect not in DIALECTS:
             raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}; got {self.dialect!r}.")
-        if self.connection is not None and self._language.placeholder is None:
-            raise ValueError(f"connection cannot be used: an export for {self._language.title} is not verified.")
-        if not self._parts or not all(isinstance(part, str) and self._language.holds(part) for part in self._parts):
+        dialect, parts = DIALECTS[self.dialect], self.table
+        if self.connection is not None and dialect.placeholder is None:
+            raise ValueError(f"connection cannot be used: an export for {dialect.title} is not verified.")
+        if isinstance(parts, str):
+            names = re.findall(NAME, parts) if re.fullmatch(rf"({NAME})(\.({NAME}))*", parts) else []
+            parts = [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names]
+        is_sequence = isinstance(parts, Sequence) and not isinstance(parts, bytes)
+        if not is_sequence or not parts or not all(isinstance(part, str) and dialect.holds(part) for part in parts):
             raise ValueError(
                 "table must be a name, which may have a schema and a catalogue before it ('clinic.patients'), or a sequence of "
                 f"such names; got {self.table!r}."
             )
-
-    @property
-    def _parts(self) -> tuple[Any, ...]:
-        """The names of catalogue, schema and table; none if they cannot be told."""
-        if not isinstance(self.table, str):
-            return tuple(self.table) if isinstance(self.table, Sequence) and not isinstance(self.table, bytes) else ()
-        names = re.findall(NAME, self.table) if re.fullmatch(rf"({NAME})(\.({NAME}))*", self.table) else []
-        return tuple(name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names)
-
-    @property
-    def _language(self) -> Dialect:
-        return DIALECTS[self.dialect]
-
-    def _from_table(self) -> str:
-        return f"FROM {'.'.join(map(self._language.quote, self._parts))} AS data"
+        object.__setattr__(self, "_dialect", dialect)
+        object.__setattr__(self, "_parts", tuple(parts))
+        object.__setattr__(self, "_from_table", f"FROM {'.'.join(map(dialect.quote, parts))} AS data")
 
     def with_free_names(self, source: Source) -> SqlFormat:
-        """Return the format with a prefix that makes output names differ from column names."""
         return replace(self, prefix=source.free_prefix(self.prefix))
 
     def write(self, source: Source) -> str:
-        """Return the text of the query."""
-        language = self._language
+        language = self._dialect
         source.check_outputs(self.prefix, ignore_case=not language.case_sensitive)
         source.check_distinct(source.names, ignore_case=not language.case_sensitive)
         names = [language.quote(name) for name in source.output_names(self.prefix)]
@@ -131,7 +127,7 @@ class SqlFormat(ExportFormat):
             pad="    " if len(scores) > 1 else "  ",
             score=scores[0] if scorable is None else SCORE.format(scorable=scorable, score=scores[0]),
             score_name=names[0],
-            table=self._from_table(),
+            table=self._from_table,
             zeros=", ".join(f"0 AS {name}" for name in names),
             names=", ".join(names),
         )
@@ -152,23 +148,22 @@ class SqlFormat(ExportFormat):
 
     def export(self, source: Source, X: Matrix) -> Export:
         """Write the query for the columns that the table has, and verify that it computes the same as the model."""
-        return super().export(self._typed(source, self._found_kinds(source) | dict(self.types or {})), X)
+        found = {} if self.connection is None else self._found_kinds(source)
+        return super().export(self._typed(source, found | dict(self.types or {})), X)
 
     def _typed(self, source: Source, types: dict[str, str]) -> Source:
         """Return the source with what is known about columns of the table; durations are numbers where there are none."""
         typed = Source(source.model, source.contributions, source.types | types)
-        if self._language.has_durations or "duration" not in typed.kinds:
+        if self._dialect.has_durations or "duration" not in typed.kinds:
             return typed
         numbers = {name: "double" for name, kind in zip(typed.names, typed.kinds, strict=True) if kind == "duration"}
         return Source(source.model, source.contributions, typed.types | numbers)
 
     def _found_kinds(self, source: Source) -> dict[str, str]:
         """Return the kinds of the columns of the table, if it is found on the connection."""
-        if self.connection is None:
-            return {}
         with self._borrowed() as cursor:
-            types = self._language.column_types(cursor, self._parts)
-        if not self._language.case_sensitive:
+            types = self._dialect.column_types(cursor, self._parts)
+        if not self._dialect.case_sensitive:
             types = {name: types[held] for name in source.names for held in types if held.casefold() == name.casefold()}
         for column in source.used if types else ():
             name, known = source.names[column], source.columns[column]
@@ -184,37 +179,37 @@ class SqlFormat(ExportFormat):
         return {name: kind for name, held in types.items() if (kind := kind_of_type(held)) is not None}
 
     def engine(self) -> tuple[str, str]:
-        """Return the database and its version."""
         with self._borrowed() as cursor:
-            cursor.execute(self._language.version_query)
-            return self._language.title, str(fields(cursor.fetchone())[0])
+            cursor.execute(self._dialect.version_query)
+            return self._dialect.title, str(fields(cursor.fetchone())[0])
 
     @contextlib.contextmanager
     def _borrowed(self) -> Iterator[Any]:
         """Yield a cursor of the given connection, which is left as it was, or of a new one that is closed afterwards."""
         if self.connection is None:
-            with contextlib.closing(self._language.connect()) as connection:
+            with contextlib.closing(self._dialect.connect()) as connection:
                 yield connection.cursor()
         else:
-            with self._language.borrowed(self.connection) as cursor:
+            with self._dialect.borrowed(self.connection) as cursor:
                 yield cursor
 
     def comparable(self, source: Source, X: Matrix) -> Matrix:
-        """Return rows with each value as its column can hold it."""
         return self._typed(source, {}).held(X)
 
     def expected(self, source: Source, X: Matrix) -> Matrix:
-        """Return what the query must give for each row."""
-        return np.where(self._language.scored_rows(source, X)[:, None], source.outputs(X), np.nan)
+        return np.where(self._dialect.scored_rows(source, X)[:, None], source.outputs(X), np.nan)
 
     def run(self, product: Any, source: Source, X: Matrix) -> Matrix:
-        """Insert the rows into a temporary table and run the query on it."""
-        language, held = self._language, self._typed(source, {})
-        query = product.replace(self._from_table(), f"FROM {TEMPORARY} AS data")
+        language, held = self._dialect, self._typed(source, {})
+        query = product.replace(self._from_table, f"FROM {TEMPORARY} AS data")
         outputs = source.output_names(self.prefix)
         position, wanted = source.position_name(outputs), ", ".join(f"product.{language.quote(name)}" for name in outputs)
-        layout = language.layout(source)
-        types = ["INTEGER", *[language.type_of(held.kinds[column]) for column in layout]]
+        layout = source.layout(ignore_case=not language.case_sensitive)
+        layout = tuple(column for column in layout if column in source.used or language.holds(source.names[column]))
+        # All columns of the model or, if they are too many, those that rules use.
+        layout = layout if len(layout) < language.most_columns else source.used
+        known = TYPES | {"text": language.text, "time": language.time}
+        types = ["INTEGER", *[known.get(held.kinds[column] or "double", language.double) for column in layout]]
         names = [position, *[language.quote(source.names[column]) for column in layout]]
         columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
         try:
@@ -224,5 +219,5 @@ class SqlFormat(ExportFormat):
                 cursor.execute(f"SELECT {wanted} FROM (\n{query}) AS product ORDER BY product.{position}")
                 rows = list(map(fields, cursor.fetchall()))
         except Exception as error:  # each driver has its own exceptions
-            raise ExportError(f"{self._language.title} refused the export: {error}") from error
+            raise ExportError(f"{self._dialect.title} refused the export: {error}") from error
         return np.array(source.with_codes(rows), dtype=np.float64)

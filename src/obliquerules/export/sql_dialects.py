@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import math
 import re
-import struct
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 
 from obliquerules.arrays import Matrix
 from obliquerules.export.language import TextLanguage
-from obliquerules.export.source import LARGEST, Source
+from obliquerules.export.source import KINDS, LARGEST, Source
 from obliquerules.export.table_values import TEMPORAL, threshold_moment
 from obliquerules.export.verification import CannotVerifyError
 from obliquerules.losses import LARGEST_EXPONENT
-from obliquerules.rules import Factor, Rule
+from obliquerules.rules import Rule
 from obliquerules.rules.columns import DAY, EPOCH, Level
 from obliquerules.rules.numbers import WHOLE_LIMIT
 from obliquerules.rules.proposition import Proposition
@@ -32,6 +31,8 @@ TEMPORARY = "obliquerules_rows"
 LARGEST_WHOLE = 1e40
 # No sum of a row that is scored is larger.
 LARGEST_SUM = 1e308
+# The types of columns of the temporary table in most databases.
+TYPES = {"boolean": "BOOLEAN", "integer": "BIGINT", "decimal": "DECIMAL(18, 4)", "date": "DATE", "duration": "INTERVAL"}
 # The kinds of columns by what databases call their types.
 TYPE_NAMES = {
     "boolean": r"bool|bit$|bit\(1\)",
@@ -66,10 +67,22 @@ class Dialect(TextLanguage):
         A query for the version of the database.
     text, time : str
         The types of text and of times.
+    date_form, time_form : str
+        A date and a time.
     truths : tuple of str
         False and true.
-    escapes : mapping from str to str
-        How characters are written inside of a text, if not as they are.
+    casts : mapping from str or None to str
+        Columns of certain kinds as numbers, of an unknown kind under None, if not as they are.
+    quotes : tuple of str
+        What stands before and after a name.
+    longest_name : int or None
+        The largest number of bytes in a name.
+    reserved : tuple of str
+        What no column can be called, in any case.
+    name_escapes, escapes : mapping from str to str
+        How characters are written inside of a name and of a text, if not as they are.
+    text_sign, collation : str
+        What stands before a text, and after a column that is compared with texts, so that case counts.
     nan_as_null : str or None
         A number, null in place of NaN; None if the database has no NaN.
     nan_is_largest : bool
@@ -97,7 +110,16 @@ class Dialect(TextLanguage):
     version_query: ClassVar[str] = "SELECT version()"
     text: ClassVar[str] = "VARCHAR"
     time: ClassVar[str] = "TIMESTAMP"
+    date_form: ClassVar[str] = "DATE '{}'"
+    time_form: ClassVar[str] = "TIMESTAMP '{}'"
     truths: ClassVar[tuple[str, str]] = ("FALSE", "TRUE")
+    casts: ClassVar[Mapping[str | None, str]] = {"boolean": "CAST({} AS INTEGER)"}
+    quotes: ClassVar[tuple[str, str]] = ('"', '"')
+    longest_name: ClassVar[int | None] = None
+    reserved: ClassVar[tuple[str, ...]] = ()
+    name_escapes: ClassVar[Mapping[str, str]] = {'"': '""'}
+    text_sign: ClassVar[str] = ""
+    collation: ClassVar[str] = ""
     escapes: ClassVar[Mapping[str, str]] = {"'": "''"}
     nan_as_null: ClassVar[str | None] = None
     nan_is_largest: ClassVar[bool] = False
@@ -108,24 +130,17 @@ class Dialect(TextLanguage):
 
     def quote(self, name: str) -> str:
         """Return a quoted identifier; raise if the name cannot be one."""
+        if self.longest_name is not None and len(name.encode("utf-8")) > self.longest_name:
+            raise ValueError(f"A name in {self.title} has at most {self.longest_name} bytes; {name!r} is longer.")
         if not self.holds(name):
             raise ValueError(f"A column of {self.title} cannot be called {name!r}; rename it before the fit.")
-        return self.quoted(name)
+        opening, closing = self.quotes
+        return f"{opening}{''.join(self.name_escapes.get(character, character) for character in name)}{closing}"
 
     def holds(self, name: str) -> bool:
         """Say whether a column can have this name."""
-        return bool(name) and "\0" not in name
-
-    def layout(self, source: Source) -> tuple[int, ...]:
-        """Return the columns of the temporary table: all of the model or, if they are too many, those that rules use."""
-        columns = source.layout(ignore_case=not self.case_sensitive)
-        used = set(source.used)
-        held = tuple(column for column in columns if column in used or self.holds(source.names[column]))
-        return held if len(held) < self.most_columns else source.used
-
-    def quoted(self, name: str) -> str:
-        """Return a valid name in quotes."""
-        return '"' + name.replace('"', '""') + '"'
+        fits = self.longest_name is None or len(name.encode("utf-8")) <= self.longest_name
+        return bool(name) and "\0" not in name and name.lower() not in self.reserved and fits
 
     def number(self, value: float) -> str:
         """Return the shortest decimal with an exponent, so that it has the type of a double and not DECIMAL."""
@@ -142,16 +157,11 @@ class Dialect(TextLanguage):
         return None if kind == "duration" and not self.has_durations else kind
 
     def column(self, source: Source, column: int) -> str:
-        """Return a column of the table as a number."""
-        stored = self.stored(source, column)
+        stored, plain = self.stored(source, column), self.plain(source, column)
         if stored not in TEMPORAL:
-            return self.as_number(self.plain(source, column), stored)
-        seconds = self.seconds.format(self.plain(source, column))
+            return self.casts.get(stored, "{}").format(plain)
+        seconds = self.seconds.format(plain)
         return seconds if source.columns[column].kind == "time" else f"({seconds} / {self.number(DAY)})"
-
-    def as_number(self, column: str, kind: str | None) -> str:
-        """Return a column of a certain kind, or of a kind that is not known, as a number."""
-        return f"CAST({column} AS INTEGER)" if kind == "boolean" else column
 
     def product(self, weight: float, column: str) -> str:
         """Return the product; even a factor of 1 is written, because it makes a double of an integer or a decimal."""
@@ -169,7 +179,6 @@ class Dialect(TextLanguage):
         return "\n        AND ".join(tests) or None
 
     def usable_offset(self, source: Source, column: int) -> str:
-        """Return whether an exposure or an offset can be computed with; null if it is."""
         value, limit = self.column(source, column), source.largest_offset
         return self.positive(value, limit) if source.has_exposure else self.within(value, limit)
 
@@ -181,55 +190,40 @@ class Dialect(TextLanguage):
         return numbers and self.nan_as_null is not None
 
     def missing(self, source: Source, column: int, *, negated: bool = False) -> str:
-        """Return whether a value is null or NaN."""
         value = self.plain(source, column)
         if self.may_be_nan(source, column):
             value = str(self.nan_as_null).format(self.column(source, column))
         return f"{value} IS {'NOT ' if negated else ''}NULL"
 
     def among(self, source: Source, column: int, levels: Sequence[Level], *, negated: bool) -> str:
-        """Return a comparison, which is null where the level is."""
-        plain, listed = self.level_column(source, column), [self.level(source, column, level) for level in levels]
+        column_text, stored = self.plain(source, column), self.stored(source, column)
+        if stored == "text":
+            column_text += self.collation
+            listed = [self.text_literal(str(level)) for level in levels]
+        else:
+            listed = [self.truths[int(level)] if stored == "boolean" else str(int(level)) for level in levels]
         if len(listed) == 1:
-            return f"{plain} {'<>' if negated else '='} {listed[0]}"
-        return f"{plain} {'NOT IN' if negated else 'IN'} ({', '.join(listed)})"
-
-    def level_column(self, source: Source, column: int) -> str:
-        """Return a column for comparisons with levels, which must tell upper from lower case."""
-        return self.plain(source, column)
-
-    def level(self, source: Source, column: int, level: Level) -> str:
-        """Return a level as the column has it."""
-        if isinstance(level, str):
-            return self.text_literal(level)
-        return self.truths[level] if self.stored(source, column) == "boolean" else str(int(level))
+            return f"{column_text} {'<>' if negated else '='} {listed[0]}"
+        return f"{column_text} {'NOT IN' if negated else 'IN'} ({', '.join(listed)})"
 
     def text_literal(self, text: str) -> str:
         """Return a text in quotes; raise if the database has no such text."""
         if "\0" in text:
             raise ValueError(f"The level {text!r} has the character NUL, which no text of {self.title} can hold.")
-        return f"'{''.join(self.escapes.get(character, character) for character in text)}'"
+        return f"{self.text_sign}'{''.join(self.escapes.get(character, character) for character in text)}'"
 
     def comparison(self, source: Source, proposition: Proposition) -> str:
-        """Return whether a sum reaches its threshold; a date, time or duration alone is compared with one."""
-        alone = proposition.only_number
-        if alone is not None and (text := self._dated(source, alone, proposition)) is not None:
-            return text
+        alone, weight = proposition.only_number, proposition.weights[0]
+        if alone is not None and (stored := self.stored(source, alone)) in TEMPORAL:
+            bound = threshold_moment(source.columns[alone].kind, weight, proposition.threshold)
+            if bound is not None:
+                return self.dated(self.plain(source, alone), ">=" if weight > 0.0 else "<=", bound, str(stored))
         numbers = [term for term in proposition.columns if isinstance(term, int)]
         if self.nan_is_largest and any(self.may_be_nan(source, column) for column in numbers):
             # So that NaN does not count; no sum is larger.
             limits = f"{self.number(proposition.threshold)} AND {self.number(LARGEST_SUM)}"
             return f"{self.projection(source, proposition)} BETWEEN {limits}"
         return super().comparison(source, proposition)
-
-    def _dated(self, source: Source, column: int, proposition: Proposition) -> str | None:
-        """Return a comparison of a column with a date, time or duration; None if that is not what the condition says."""
-        stored, weight = self.stored(source, column), proposition.weights[0]
-        kind = source.columns[column].kind
-        bound = threshold_moment(kind, weight, proposition.threshold) if stored in TEMPORAL else None
-        if bound is None:
-            return None
-        return self.dated(self.plain(source, column), ">=" if weight > 0.0 else "<=", bound, str(stored))
 
     def dated(self, column: str, sense: str, microseconds: int, stored: str) -> str:
         """Return a comparison with a date, time or duration."""
@@ -244,31 +238,19 @@ class Dialect(TextLanguage):
             return f"INTERVAL '{since.days} days{rest}'"
         time = EPOCH + since
         if stored == "date" and time.time() == datetime.time():
-            return self.date_literal(time.date().isoformat())
-        return self.time_literal(time.isoformat(sep=" "))
-
-    def date_literal(self, text: str) -> str:
-        """Return a date."""
-        return f"DATE '{text}'"
-
-    def time_literal(self, text: str) -> str:
-        """Return a time."""
-        return f"TIMESTAMP '{text}'"
+            return self.date_form.format(time.date().isoformat())
+        return self.time_form.format(time.isoformat(sep=" "))
 
     def score(self, start: str, contributions: Sequence[str]) -> str:
         """Return the sum, with each rule on its own line."""
         return "\n        + ".join([start, *contributions])
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
-        """Return a CASE expression, which looks at one score after the other; null if they are."""
-        tests = [f"WHEN {score} THEN {self.label(label)}" for label, score in zip(labels, scores, strict=True)]
+        tests = []
+        for label, score in zip(labels, scores, strict=True):
+            number = self.constant(label) if isinstance(label, float) else str(label)
+            tests.append(f"WHEN {score} THEN {self.text_literal(label) if isinstance(label, str) else number}")
         return "\n    ".join([f"CASE {highest}", *tests]) + "\n  END"
-
-    def label(self, label: Any) -> str:
-        """Return the label of a class."""
-        if isinstance(label, str):
-            return self.text_literal(label)
-        return self.constant(label) if isinstance(label, float) else str(int(label))
 
     def bounded(self, value: str, low: float, high: float) -> str:
         """Return the bounded number as a CASE expression, which all databases have."""
@@ -281,11 +263,6 @@ class Dialect(TextLanguage):
         return source.scorable(X)
 
     # ---- the temporary table ----
-
-    def type_of(self, kind: str | None) -> str:
-        """Return the type of a column of the temporary table."""
-        types = {"boolean": "BOOLEAN", "integer": "BIGINT", "decimal": "DECIMAL(18, 4)", "date": "DATE", "duration": "INTERVAL"}
-        return (types | {"text": self.text, "time": self.time}).get(kind or "double", self.double)
 
     def value(self, value: Any) -> Any:
         """Return a value in the form that the driver takes."""
@@ -332,9 +309,7 @@ def fields(row: Any) -> tuple[Any, ...]:
 class CastingDialect(Dialect):
     """The SQL of a database that multiplies no boolean, but casts one to a double."""
 
-    def as_number(self, column: str, kind: str | None) -> str:
-        """Return the column, cast if it may be a boolean."""
-        return f"CAST({column} AS DOUBLE)" if kind in (None, "boolean") else column
+    casts = dict.fromkeys((None, "boolean"), "CAST({} AS DOUBLE)")
 
     def product(self, weight: float, column: str) -> str:
         """Return the product, without a factor of 1 if the column is cast to a double anyway."""
@@ -354,8 +329,6 @@ class RemoteDialect(Dialect):
 SMALLEST_NORMAL = 2.0**-1022
 # Where products may vanish, smaller inputs are not scored by PostgreSQL.
 SMALLEST_INPUT = 1e-300
-# The longest name in PostgreSQL, in bytes.
-LONGEST_NAME = 63
 
 
 class ArrayDialect(Dialect):
@@ -366,7 +339,6 @@ class ArrayDialect(Dialect):
         return values
 
     def fill(self, cursor: Any, types: Sequence[str], columns: Sequence[list[Any]]) -> None:
-        """Insert rows into the temporary table, given as the values of each column."""
         arrays = ", ".join(f"unnest(CAST({self.placeholder} AS {kind}[]))" for kind in types)
         cursor.execute(f"INSERT INTO {TEMPORARY} SELECT {arrays}", [self.array(column) for column in columns])
 
@@ -383,7 +355,6 @@ class DuckDB(ArrayDialect, CastingDialect):
     has_durations = True
 
     def connect(self) -> Any:
-        """Return a database in memory."""
         try:
             import duckdb
         except ImportError as error:
@@ -417,9 +388,13 @@ class SQLite(Dialect):
     double = "REAL"
     placeholder = "?"
     version_query = "SELECT sqlite_version()"
-    text = "TEXT"
-    time = "TEXT"
+    text = time = "TEXT"
+    date_form = time_form = "julianday('{}')"
     truths = ("0", "1")
+    # Booleans are the numbers 0 and 1.
+    casts: ClassVar[Mapping[str | None, str]] = {}
+    # In a subquery, columns called so are renamed.
+    reserved = ("true", "false")
     # Dates and times are text, of which SQLite makes days to the millisecond; that is enough for dates.
     seconds = "(round((julianday({}) - 2440587.5) * 86400000.0) / 1000.0)"
     # The fraction of a second begins with the only point of the text, and a zone may follow it.
@@ -429,15 +404,7 @@ class SQLite(Dialect):
         "+ CAST(round(CAST('0' || substr({0} || '.', instr({0} || '.', '.'), 7) AS REAL) * 1000000.0) AS INTEGER))"
     )
 
-    def holds(self, name: str) -> bool:
-        """Say whether a column can have this name.
-
-        In a subquery, SQLite renames columns called true or false.
-        """
-        return super().holds(name) and name.lower() not in ("true", "false")
-
     def column(self, source: Source, column: int) -> str:
-        """Return a column as a number, with microseconds of times."""
         if self.stored(source, column) != "time":
             return super().column(source, column)
         seconds = f"({self.microseconds.format(self.plain(source, column))} / 1000000.0)"
@@ -453,13 +420,15 @@ class SQLite(Dialect):
         places = max(0, -int(decimal.as_tuple().exponent))
         whole = int(decimal.scaleb(places)) if abs(value) < WHOLE_LIMIT and places <= 22 else WHOLE_LIMIT
         if abs(whole) >= WHOLE_LIMIT:
-            return f"({_powers_of_two(value)})"
+            # A whole number multiplied or divided by powers of two, all of which are read exactly.
+            mantissa, exponent = math.frexp(value)
+            whole, exponent = int(mantissa * 2.0**53), exponent - 53
+            while not whole % 2:
+                whole, exponent = whole // 2, exponent + 1
+            sign, steps = "*" if exponent > 0 else "/", range(0, abs(exponent), 62)
+            return f"({whole}.0 {' '.join(f'{sign} {2 ** min(62, abs(exponent) - done)}.0' for done in steps)})"
         # A quotient of whole numbers is rounded correctly; a decimal in SQLite is, too, if it has up to three places.
         return repr(value) if places <= 3 else f"({whole}.0 / 1{'0' * places}.0)"
-
-    def as_number(self, column: str, kind: str | None) -> str:  # noqa: ARG002  # one signature for all dialects
-        """Return the column: booleans are the numbers 0 and 1."""
-        return column
 
     def dated(self, column: str, sense: str, microseconds: int, stored: str) -> str:
         """Return a comparison of days or microseconds.
@@ -470,14 +439,6 @@ class SQLite(Dialect):
             return f"{self.microseconds.format(column)} {sense} {microseconds}"
         return f"julianday({column}) {sense} {self.moment(microseconds, stored)}"
 
-    def date_literal(self, text: str) -> str:
-        """Return a date."""
-        return f"julianday('{text}')"
-
-    def time_literal(self, text: str) -> str:
-        """Return a time."""
-        return self.date_literal(text)
-
     def value(self, value: Any) -> Any:
         """Return a value in the form that the driver takes: dates and times are text."""
         return value.isoformat() if isinstance(value, datetime.date) else value
@@ -487,11 +448,9 @@ class SQLite(Dialect):
         return f"{column} BETWEEN {-limit!r} AND {limit!r}".replace("e+", "e")
 
     def positive(self, column: str, limit: float) -> str:
-        """Return two comparisons."""
         return f"{column} > 0.0 AND {column} <= {limit!r}".replace("e+", "e")
 
     def connect(self) -> Any:
-        """Return a database in memory."""
         import sqlite3
 
         return sqlite3.connect(":memory:")
@@ -509,7 +468,6 @@ class SQLite(Dialect):
             cursor.execute(f"RELEASE {TEMPORARY}")
 
     def column_types(self, cursor: Any, table: Sequence[str]) -> dict[str, str]:
-        """Return the declared types of the columns of a table or view."""
         given = list(reversed(table))[:2]
         cursor.execute(f"SELECT name, type FROM pragma_table_info({', '.join('?' * len(given))})", given)
         return dict(cursor.fetchall())
@@ -534,16 +492,9 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
     seconds = "extract(epoch FROM {})::float8"
     has_durations = True
     fence = "OFFSET 0"
-
-    def quote(self, name: str) -> str:
-        """Return a quoted identifier; raise if it is so long that PostgreSQL would truncate it."""
-        if len(name.encode("utf-8")) > LONGEST_NAME:
-            raise ValueError(f"A name in PostgreSQL has at most {LONGEST_NAME} bytes; {name!r} is longer.")
-        return super().quote(name)
-
-    def holds(self, name: str) -> bool:
-        """Say whether a column can have this name."""
-        return super().holds(name) and len(name.encode("utf-8")) <= LONGEST_NAME
+    longest_name = 63
+    # A boolean becomes an integer first.
+    casts = dict.fromkeys((None, *KINDS), "{}::float8") | {"boolean": "{}::int::float8"}
 
     def number(self, value: float) -> str:
         """Return a decimal, which becomes a double beside a double."""
@@ -556,10 +507,6 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
     def choice(self, condition: str, weight: float) -> str:
         """Return the weight, cast to a double, where the condition holds."""
         return self.only(condition, self.constant(weight))
-
-    def as_number(self, column: str, kind: str | None) -> str:
-        """Return the column, cast to a double; a boolean becomes an integer first."""
-        return f"{column}::int::float8" if kind == "boolean" else f"{column}::float8"
 
     def product(self, weight: float, column: str) -> str:
         """Return the product, without a factor of 1, because the column is cast to a double anyway."""
@@ -588,10 +535,13 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
 
     def contributions(self, source: Source, rule: Rule, name: str | None = None) -> list[str]:
         """Return what a rule adds; raise if its product with a factor may vanish whatever the input is."""
-        for output in rule.classes_with_weight:
-            if rule.factor is not None and _may_vanish(rule.weights[output], rule.factor):
-                name, weight = source.names[rule.factor.column], rule.weights[output]
-                raise ValueError(f"The weight {weight!r} of {name!r} makes products that are too small for PostgreSQL.")
+        if (factor := rule.factor) is not None:
+            # Neither a limit nor the smallest difference from an origin is zero, but its product may be.
+            least = [limit for limit in factor.numbers if limit] if factor.origin == 0.0 else [math.ulp(factor.origin) / 2.0]
+            for weight in rule.weights:
+                if weight != 0.0 and any(weight * value == 0.0 for value in least):
+                    column = source.names[factor.column]
+                    raise ValueError(f"The weight {weight!r} of {column!r} makes products that are too small for PostgreSQL.")
         return super().contributions(source, rule, name)
 
     def _least(self, source: Source, column: int) -> float:
@@ -610,7 +560,6 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
         return 0.0 if least == smallest_factor(1.0) else max(SMALLEST_INPUT, 2.0 * least)
 
     def scored_rows(self, source: Source, X: Matrix) -> NDArray[np.bool_]:
-        """Return which rows the query scores."""
         scored = source.scorable(X)
         for column in source.summed:
             scored &= (X[:, column] == 0.0) | ~(np.abs(X[:, column]) < self._least(source, column))
@@ -639,7 +588,6 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
                 connection.rollback()
 
     def column_types(self, cursor: Any, table: Sequence[str]) -> dict[str, str]:
-        """Return the types of the columns of a table or view."""
         cursor.execute(
             "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute "
             "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
@@ -657,15 +605,13 @@ class Spark(CastingDialect, RemoteDialect):
 
     name = "spark"
     title = "Spark"
+    quotes = ("`", "`")
+    name_escapes: ClassVar[Mapping[str, str]] = {"`": "``"}
     double = "DOUBLE"
     escapes = BACKSLASHES
     nan_as_null = "nullif({}, double('NaN'))"
     nan_is_largest = True
     seconds = "CAST(CAST({} AS TIMESTAMP) AS DOUBLE)"
-
-    def quoted(self, name: str) -> str:
-        """Return a name in backticks."""
-        return "`" + name.replace("`", "``") + "`"
 
     def number(self, value: float) -> str:
         """Return a literal that is a double under all settings."""
@@ -677,14 +623,12 @@ class BigQuery(RemoteDialect):
 
     name = "bigquery"
     title = "BigQuery"
+    quotes = ("`", "`")
+    name_escapes: ClassVar[Mapping[str, str]] = {"\\": "\\\\", "`": "\\`"}
     double = "FLOAT64"
     escapes = BACKSLASHES
     nan_as_null = "IF({0} = {0}, {0}, NULL)"
     seconds = "(UNIX_MICROS(TIMESTAMP({})) / 1e6)"
-
-    def quoted(self, name: str) -> str:
-        """Return a name in backticks, with escapes by backslash."""
-        return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
 class Snowflake(RemoteDialect):
@@ -711,30 +655,16 @@ class TSQL(RemoteDialect):
 
     name = "tsql"
     title = "T-SQL"
+    quotes = ("[", "]")
+    name_escapes: ClassVar[Mapping[str, str]] = {"]": "]]"}
+    # Text of any characters, in an order that tells upper from lower case.
+    text_sign = "N"
+    collation = " COLLATE Latin1_General_BIN2"
+    date_form = "CAST('{}' AS DATE)"
+    time_form = "CAST('{}' AS DATETIME2)"
     double = "FLOAT"
     truths = ("0", "1")
     seconds = "(DATEDIFF_BIG(microsecond, '1970-01-01', {}) / 1e6)"
-
-    def quoted(self, name: str) -> str:
-        """Return a name in brackets."""
-        return "[" + name.replace("]", "]]") + "]"
-
-    def level_column(self, source: Source, column: int) -> str:
-        """Return a column, for text in an order that tells upper from lower case, which the usual one does not."""
-        plain = super().level_column(source, column)
-        return f"{plain} COLLATE Latin1_General_BIN2" if source.kinds[column] == "text" else plain
-
-    def text_literal(self, text: str) -> str:
-        """Return a text in quotes, of any characters."""
-        return f"N{super().text_literal(text)}"
-
-    def date_literal(self, text: str) -> str:
-        """Return a date."""
-        return f"CAST('{text}' AS DATE)"
-
-    def time_literal(self, text: str) -> str:
-        """Return a time."""
-        return f"CAST('{text}' AS DATETIME2)"
 
     def number(self, value: float) -> str:
         """Return the number; raise if it is too small for T-SQL."""
@@ -752,34 +682,19 @@ def _element(value: Any) -> str:
     return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _powers_of_two(value: float) -> str:
-    """Return a non-zero number as a whole number multiplied or divided by powers of two, all of which are read exactly."""
-    mantissa, exponent = math.frexp(value)
-    whole, exponent = int(mantissa * 2.0**53), exponent - 53
-    while not whole % 2:
-        whole, exponent = whole // 2, exponent + 1
-    sign = "*" if exponent > 0 else "/"
-    steps = [min(62, abs(exponent) - done) for done in range(0, abs(exponent), 62)]
-    return f"{whole}.0 {' '.join(f'{sign} {2**step}.0' for step in steps)}"
-
-
 def smallest_factor(weight: float) -> float:
     """Return the smallest positive double whose product with a weight is not zero.
 
     >>> smallest_factor(1e-300), smallest_factor(2.0)
     (2.470328229206233e-24, 5e-324)
     """
-    low, high = 0, _bits(LARGEST)
+    # The bits of positive doubles, read as integers, have the same order.
+    low, high = np.array([0.0, LARGEST]).view(np.int64).tolist()
     while low + 1 < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if abs(weight) * _double(middle) != 0.0 else (middle, high)
-    return _double(high)
-
-
-def _may_vanish(weight: float, factor: Factor) -> bool:
-    """Say whether the product with a limit, or with the smallest difference from an origin, is zero though neither is."""
-    least = [limit for limit in factor.numbers if limit] if factor.origin == 0.0 else [math.ulp(factor.origin) / 2.0]
-    return weight != 0.0 and any(weight * value == 0.0 for value in least)
+        vanishes = abs(weight) * float(np.int64(middle).view(np.float64)) == 0.0
+        low, high = (middle, high) if vanishes else (low, middle)
+    return float(np.int64(high).view(np.float64))
 
 
 def _is_idle(connection: Any) -> bool:
@@ -787,15 +702,6 @@ def _is_idle(connection: Any) -> bool:
     if hasattr(connection, "info") and hasattr(connection.info, "transaction_status"):
         return int(connection.info.transaction_status) == 0
     return hasattr(connection, "get_transaction_status") and int(connection.get_transaction_status()) == 0
-
-
-def _bits(value: float) -> int:
-    """Return the bits of a double as an integer; for positive doubles, this keeps their order."""
-    return int(struct.unpack("<q", struct.pack("<d", value))[0])
-
-
-def _double(bits: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
 
 
 DIALECTS: dict[str, Dialect] = {

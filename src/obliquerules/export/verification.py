@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from obliquerules.rules import Rule
 from obliquerules.rules.columns import UNSEEN
 from obliquerules.rules.membership import Membership
 from obliquerules.rules.proposition import Proposition, Test
-
-Run: TypeAlias = Callable[[Source, Matrix], Matrix]
 
 # The tolerance for predictions, as exponentials differ in their last digits; the tiniest products have fewer digits.
 LINK_TOLERANCE, SMALLEST_PREDICTION = 1e-12, 1e-290
@@ -32,8 +30,6 @@ N_MIXED = 150
 N_ABOUT = 4
 # So many levels of a column are tried, besides those that rules list.
 MOST_LEVELS = 500
-# The number of rows that an export is run on at a time.
-BLOCK = 100_000
 
 
 class ExportError(ValueError):
@@ -261,12 +257,3 @@ def compare(source: Source, X: Matrix, computed: Matrix, first: int = 0, expecte
             f"The export differs from the model in {n_different} of {len(X)} rows. In row {first + row}, with {values}, "
             f"its {source.output_names()[output]} is {got!r} instead of {wanted!r}."
         )
-
-
-def verify(source: Source, X: Matrix, run: Run, expected: Run = Source.outputs) -> int:
-    """Compare an export with the model, rule by rule too; return the number of rows."""
-    for asked in [source] if source.contributions else [source, source.with_contributions()]:
-        for first in range(0, len(X), BLOCK):
-            block = X[first : first + BLOCK]
-            compare(asked, block, run(asked, block), first, expected(asked, block))
-    return len(X)

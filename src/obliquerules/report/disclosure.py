@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from obliquerules.arrays import Vector
 from obliquerules.losses import ClassLoss, Loss, area_under_curve
@@ -37,11 +36,10 @@ class Extent:
     high: float
 
     def published(self, finest: float | None = None) -> Figure | None:
-        """Return a rounded number and a distance that enclose the extent.
+        """Return a rounded number and a distance that enclose the extent; None if it is not finite.
 
-        The number is a multiple of a short step, and the distance is the step. None if the extent is not finite.
-
-        No step is shorter than ``finest``, by default the last of four digits.
+        The number is a multiple of a short step, and the distance is the step. No step is shorter than ``finest``, by default
+        the last of four digits.
 
         >>> Extent(0.348, 0.35, 0.352).published(), Extent(0.33, 0.35, 0.367).published(), Extent(0.25, 0.25, 0.25).published()
         ((0.35, 0.005), (0.35, 0.05), (0.25, 0.0))
@@ -51,7 +49,9 @@ class Extent:
         shortest = last_place(self.value, FIGURE_DIGITS) if finest is None else finest
         if self.low == self.high:
             return _multiple(self.value, shortest), 0.0
-        step = max(_step(self.high - self.low), shortest)
+        exponent = math.floor(math.log10(self.high - self.low))
+        steps = (float(f"{digit}e{exponent}") for digit in (1, 2, 5, 10, 20))
+        step = max(next(step for step in steps if step >= self.high - self.low), shortest)
         return _multiple(self.low + 0.5 * (self.high - self.low), step), step
 
     def rising(self, function: Callable[[float], float]) -> Extent:
@@ -59,10 +59,7 @@ class Extent:
         return Extent(*map(function, (self.low, self.value, self.high)))
 
     def explained(self, least: Extent) -> Extent | None:
-        """Return the share of another risk that is explained.
-
-        None if the other risk may be zero.
-        """
+        """Return the share of another risk that is explained; None if that risk may be zero."""
         if least.low <= 0.0:
             return None
         return Extent(1.0 - self.high / least.low, 1.0 - self.value / least.value, 1.0 - self.low / least.high)
@@ -71,15 +68,6 @@ class Extent:
 def last_place(value: float, digits: int) -> float:
     """Return the decimal place of the last significant digit."""
     return max(float(f"1e{math.floor(math.log10(abs(value))) - digits + 1}"), SMALLEST) if value else 10.0**-digits
-
-
-def _step(length: float) -> float:
-    """Return the shortest step of at least this length.
-
-    Steps are 1, 2 or 5 times a power of ten.
-    """
-    exponent = math.floor(math.log10(length))
-    return next(step for step in (float(f"{digit}e{exponent}") for digit in (1, 2, 5, 10, 20)) if step >= length)
 
 
 def _multiple(value: float, step: float) -> float:
@@ -118,11 +106,8 @@ class Exchange:
     def risk(self, loss: Loss, y: Vector, score: Vector) -> Extent:
         """Return the mean loss."""
         with np.errstate(over="ignore", invalid="ignore"):
-            if loss.by_class:
-                total = logsumexp(score, axis=1)
-                return self._mean_by_class(y, lambda code: total - score[:, code])
             if isinstance(loss, ClassLoss):
-                return self._mean_by_class(y, lambda code: loss.value(np.full(len(y), float(code)), score))
+                return self._mean(*self._by_class(y, lambda code: loss.value(np.full(len(y), float(code)), score)))
             low, high = self._ends(score)
             targets, position = np.unique(y, return_inverse=True)
             best = np.array([loss.link(float(target)) for target in targets])[position.ravel()]
@@ -130,9 +115,9 @@ class Exchange:
             most = np.maximum(loss.value(y, low), loss.value(y, high))
             return self._mean(loss.value(y, score), (loss.value(y, np.clip(best, low, high)), most))
 
-    def errors(self, y: Vector, called: NDArray[np.intp]) -> Extent:
+    def errors(self, loss: ClassLoss, y: Vector, score: Vector) -> Extent:
         """Return the share of misclassified rows."""
-        return self._mean_by_class(y, lambda code: (called != code).astype(np.float64))
+        return self._mean(*self._by_class(y, lambda code: loss.wrong(np.full(len(y), float(code)), score).astype(np.float64)))
 
     def area_under_curve(self, y: Vector, score: Vector) -> Extent | None:
         """Return the area under the ROC curve."""
@@ -147,9 +132,6 @@ class Exchange:
         pairs = float(positive.sum() * negative.sum())
         return Extent(area - down / pairs, area, area + up / pairs)
 
-    def _mean_by_class(self, y: Vector, values: Callable[[int], Vector]) -> Extent:
-        return self._mean(*self._by_class(y, values))
-
     def _by_class(self, y: Vector, values: Callable[[int], Vector]) -> tuple[Vector, tuple[Vector, Vector]]:
         """Return a value of each row by class, and its ends."""
         own, low, high = np.zeros((3, len(y)))
@@ -159,10 +141,7 @@ class Exchange:
         return own, (low, high)
 
     def _mean(self, values: Vector, ends: tuple[Vector, Vector] | None = None) -> Extent:
-        """Return the mean of a value of each row.
-
-        Each may become anything between two ends, by default the least and the greatest of its group.
-        """
+        """Return the mean of values between two ends, by default the least and the greatest of the group of each row."""
         total, mean = float(self.weight.sum()), float(np.average(values, weights=self.weight))
         down, up = self._reach(values, self._ends(values) if ends is None else ends)
         return Extent(mean - down / total, mean, mean + up / total)
@@ -180,17 +159,11 @@ class Exchange:
 
     @functools.cached_property
     def _sorted(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The rows ordered by group, and where each group begins.
-
-        No group is empty.
-        """
+        """The rows ordered by group, and where each group begins."""
         order = np.argsort(self.labels, kind="stable")
         return order, np.flatnonzero(np.diff(self.labels[order], prepend=-1))
 
     def _reach(self, values: Vector, ends: tuple[Vector, Vector]) -> tuple[float, float]:
-        """Return how far one exchange may move a weighted sum.
-
-        Downwards, and upwards.
-        """
+        """Return how far one exchange may move a weighted sum, down and up."""
         low, high = ends
         return float(np.max(self.weight * (values - low))), float(np.max(self.weight * (high - values)))

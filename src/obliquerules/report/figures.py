@@ -28,18 +28,18 @@ LONGEST_MONTH = 31.0 * 86400.0
 def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: Sequence[Conjunction]) -> dict[str, Any]:
     """Return all that the workbench knows about rows; no row is part of it."""
     rows = rows.under(model)
-    grouping = grouped_rows(model.ensembles, sizes, model.present, rows.X, rows.least, rows.given)
+    grouping = grouped_rows(model.ensembles, sizes, model.present, rows.X, rows.least, rows.offset)
     exchange = Exchange(grouping.labels, rows.weight, rows.least > 1)
-    told = conditions_of(model.ensembles[size] for size in grouping.spoken)
+    defining = conditions_of(model.ensembles[size] for size in grouping.exact_sizes)
     shown = conditions_of(model.ensembles[size] for size in sizes)
     used = used_columns(model.ensembles[size] for size in sizes)
     return {
         "name": rows.name,
         "rows": len(rows.y),
         "least": rows.least,
-        "spoken": [size in grouping.spoken for size in sizes],
-        "conditions": [conditions.index(condition) for condition in told],
-        "groups": group_table(model.loss, rows, grouping, told),
+        "exact": [size in grouping.exact_sizes for size in sizes],
+        "conditions": [conditions.index(condition) for condition in defining],
+        "groups": group_table(model.loss, rows, grouping, defining),
         "predicted": [_predicted(model, rows, grouping, exchange, size) for size in sizes],
         "coverage": {
             str(conditions.index(condition)): exchange.share(condition(rows.X)).published(FINEST_SHARE) for condition in shown
@@ -50,36 +50,28 @@ def figures(model: Model, rows: MeasuredRows, sizes: Sequence[int], conditions: 
     }
 
 
-def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, told: Sequence[Conjunction]) -> dict[str, Any]:
+def group_table(loss: Loss, rows: MeasuredRows, grouping: Grouping, conditions: Sequence[Conjunction]) -> dict[str, Any]:
     """Return for each group its number of rows, their weight and target sum, and for the first groups which conditions hold.
 
     At the score f, the total loss of a group of weight w and target sum t is w times the loss of its mean target t / w at f,
     plus the spread of the group, which does not depend on f. With many classes, the target sum is the weight of each of them.
     """
     group = grouping.labels
-    total, target = np.bincount(group, rows.weight), _target_sums(loss, rows, group)
-    first = np.unique(group, return_index=True)[1][: grouping.told]
-    holds = np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *(condition(rows.X.rows(first)) for condition in told)])
+    total, shares = np.bincount(group, rows.weight), loss.in_shares(rows.y)
+    sums = np.array([np.bincount(group, rows.weight * share) for share in shares.reshape(len(group), -1).T])
+    target = sums.T.reshape(-1, *shares.shape[1:])
+    first = np.unique(group, return_index=True)[1][: grouping.n_patterns]
+    hold = [condition(rows.X.rows(first)) for condition in conditions]
     table: dict[str, Any] = {
-        "patterns": [_as_hex(pattern) for pattern in holds],
+        "patterns": [_as_hex(pattern) for pattern in np.column_stack([np.zeros((len(first), 0), dtype=np.bool_), *hold])],
         "rows": np.bincount(group).tolist(),
         "weight": total.tolist(),
         "target": target.tolist(),
     }
-    within = None if loss.by_class else loss.spread(rows.y, (target / total)[group])
+    within = loss.spread(rows.y, (target.T / total).T[group])
     if within is not None:
         table["spread"] = np.bincount(group, rows.weight * within).tolist()
     return table
-
-
-def _target_sums(loss: Loss, rows: MeasuredRows, group: NDArray[np.intp]) -> Vector:
-    """Return the weighted sum of targets of each group or, with many classes, the weight of each class in it."""
-    if not loss.by_class:
-        return np.asarray(np.bincount(group, rows.weight * rows.y), dtype=np.float64)
-    n_groups = int(group.max()) + 1
-    cell = group * loss.n_classes + rows.y.astype(np.intp)
-    counts = np.asarray(np.bincount(cell, rows.weight, n_groups * loss.n_classes), dtype=np.float64)
-    return counts.reshape(n_groups, loss.n_classes)
 
 
 def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, exchange: Exchange, size: int) -> list[Any]:
@@ -87,9 +79,9 @@ def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, exchange: E
 
     With many classes, it is the probability of each of them.
     """
-    first = grouping.told if size in grouping.spoken else 0
-    mean = model.loss.inverse_link(model.ensembles[size](rows.X, rows.given))
-    if not model.has_many_classes:
+    first = grouping.n_patterns if size in grouping.exact_sizes else 0
+    mean = model.loss.inverse_link(model.ensembles[size](rows.X, rows.offset))
+    if mean.ndim == 1:
         return [one.published() for one in exchange.group_means(mean)[first:]]
     classes = [exchange.group_means(share)[first:] for share in mean.T]
     return [[one.published(FINEST_PROBABILITY) for one in group] for group in zip(*classes, strict=True)]
@@ -97,16 +89,15 @@ def _predicted(model: Model, rows: MeasuredRows, grouping: Grouping, exchange: E
 
 def _measures(model: Model, rows: MeasuredRows, exchange: Exchange, ensemble: RuleEnsemble) -> list[Figure | None]:
     """Return the measures of an ensemble, as `Loss.measures` lists them."""
-    loss, score = model.loss, ensemble(rows.X, rows.given)
+    loss, score = model.loss, ensemble(rows.X, rows.offset)
     risk = exchange.risk(loss, rows.y, score)
     if isinstance(loss, ClassLoss):
-        called = np.argmax(score, axis=1) if loss.by_class else (score > 0.0).astype(np.intp)
-        area = [] if loss.by_class else [exchange.area_under_curve(rows.y, score)]
-        found = [risk, exchange.errors(rows.y, called), *area]
+        area = [exchange.area_under_curve(rows.y, score)] if score.ndim == 1 else []
+        found = [risk, exchange.errors(loss, rows.y, score), *area]
     else:
         # What an offset explains is not owed to the rules.
         constant = np.full(len(rows.y), loss.best_constant(rows.y, rows.weight))
-        base = constant if rows.given is None else model.path[0](rows.X, rows.given)
+        base = constant if rows.offset is None else model.path[0](rows.X, rows.offset)
         found = [
             risk.rising(lambda one: float(loss.shown_risk(np.array(max(one, 0.0))))),
             risk.explained(exchange.risk(loss, rows.y, base)),
@@ -128,7 +119,9 @@ def _typical(X: Block, column: int, least: int) -> Figure | None:
     """
     values, kind = X.matrix[:, column], X.column(column).kind
     if X.column(column).levels is not None:
-        return _most_frequent(values[values >= 0.0].astype(np.intp), least), 0.0
+        counts = np.bincount(values[values >= 0.0].astype(np.intp), minlength=2)
+        second, most = np.sort(counts)[-2:].tolist()
+        return float(counts.argmax()) if most >= least and (least == 1 or most - second >= 2) else 0.0, 0.0
     present = np.sort(values[~np.isnan(values)])
     if len(present) < least:
         return None
@@ -136,16 +129,6 @@ def _typical(X: Block, column: int, least: int) -> Figure | None:
     if kind in ("date", "time"):
         return _month(middle, seconds_in(kind))
     return middle.published(last_place(middle.value, MEDIAN_DIGITS))
-
-
-def _most_frequent(codes: NDArray[np.intp], least: int) -> float:
-    """Return the most frequent level, or the first.
-
-    The first if the most frequent has fewer than ``least`` rows, or if one changed row could make another the most frequent.
-    """
-    counts = np.bincount(codes, minlength=2)
-    second, most = np.sort(counts)[-2:].tolist()
-    return float(counts.argmax()) if most >= least and (least == 1 or most - second >= 2) else 0.0
 
 
 def _middle(ascending: Vector, least: int) -> Extent:
@@ -156,10 +139,7 @@ def _middle(ascending: Vector, least: int) -> Extent:
 
 
 def _is_binary(X: Block, column: int, least: int) -> bool:
-    """Say whether a column holds zeros and ones.
-
-    Both must remain if one row changes.
-    """
+    """Say whether a column holds zeros and ones, both of them also if one row changes."""
     if X.column(column).levels is not None:
         return False
     values, counts = np.unique(X.matrix[:, column], return_counts=True)
@@ -167,10 +147,7 @@ def _is_binary(X: Block, column: int, least: int) -> bool:
 
 
 def _month(middle: Extent, seconds: float) -> Figure | None:
-    """Return the beginning of the month of a date or time.
-
-    It is None if one row could change it by more than a month, and within a month otherwise.
-    """
+    """Return the beginning of the month of a date or time; None if one row could change it by more than a month."""
     moments = np.array([middle.low, middle.value, middle.high]) * seconds
     first, month, last = moments.astype(np.int64).astype("datetime64[s]").astype("datetime64[M]")
     if (last - first).astype(int) > 1:

@@ -52,16 +52,16 @@ class Grouping:
     ----------
     labels : array of shape (n_samples,)
         The number of the group of each row.
-    told : int
+    n_patterns : int
         The number of groups, the first ones, that are defined by conditions: within each, the same conditions of the sizes in
-        ``spoken`` hold for all rows. The other groups are made of the remaining rows, by similar scores.
-    spoken : list of int
+        ``exact_sizes`` hold for all rows. The other groups are made of the remaining rows, by similar scores.
+    exact_sizes : list of int
         The positions of the sizes whose conditions define groups.
     """
 
     labels: Labels
-    told: int
-    spoken: list[int]
+    n_patterns: int
+    exact_sizes: list[int]
 
 
 def grouped_rows(
@@ -80,13 +80,19 @@ def grouped_rows(
     With an offset or a factor, conditions do not determine scores, so that all groups are made by score.
     """
     by_score = offset is not None or bool(factors_of(ensembles[size] for size in sizes))
-    spoken, labels = ([], np.full(len(X), -1)) if by_score else _spoken_for(ensembles, sizes, present, X, least)
+    exact, labels = ([], np.full(len(X), -1)) if by_score else _by_conditions(ensembles, sizes, present, X, least)
     score, rest = ensembles[present](X, offset), labels < 0
-    if present not in spoken:
-        labels = _split_by_score(labels, score, _wanted(score, least), least)
-    told = int(labels.max(initial=-1)) + 1
-    labels[rest] = told + chunks(score[rest], _wanted(score[rest], least), least)
-    return Grouping(labels, told, spoken)
+    if present not in exact:
+        # Parts of groups with similar scores.
+        split, n_groups = labels.copy(), 0
+        for group in range(int(labels.max(initial=-1)) + 1):
+            part = chunks(score[labels == group], _wanted(score, least), least)
+            split[labels == group] = n_groups + part
+            n_groups += int(part.max()) + 1
+        labels = split
+    n_patterns = int(labels.max(initial=-1)) + 1
+    labels[rest] = n_patterns + chunks(score[rest], _wanted(score[rest], least), least)
+    return Grouping(labels, n_patterns, exact)
 
 
 def _wanted(score: NDArray[np.float64], least: int) -> int:
@@ -95,39 +101,29 @@ def _wanted(score: NDArray[np.float64], least: int) -> int:
     return max(least, -(-len(score) // most))
 
 
-def _spoken_for(
+def _by_conditions(
     ensembles: Sequence[RuleEnsemble], sizes: Sequence[int], present: int, X: Block, least: int
 ) -> tuple[list[int], Labels]:
-    """Return the sizes that define groups, and each row's group.
-
-    The group is -1 for the rest.
+    """Return the sizes that define groups, and the group of each row, -1 for the rest.
 
     Combinations of exactly ``least`` rows are in the rest, too. If all combinations in the rest had fewer, their numbers could
     be inferred from that alone, such as two of 4 rows in a rest of 8.
     """
     fewest = least + 1 if least > 1 else 1
     labels, wanted = np.zeros(len(X), dtype=np.intp), KEPT_OF_ALL * len(X)
-    spoken: list[int] = []
+    exact: list[int] = []
     here = sizes.index(present)
     for place in sorted(range(len(sizes)), key=lambda place: abs(place - here)):
-        finer = _refined(labels, X, conditions_of([ensembles[sizes[place]]]))
+        finer = labels
+        for condition in conditions_of([ensembles[sizes[place]]]):
+            finer = np.unique(2 * finer + condition(X), return_inverse=True)[1].ravel()
         kept = int(np.count_nonzero(without_small_groups(finer, fewest) >= 0))
         if kept < wanted:
             continue
-        wanted = wanted if spoken else max(wanted, KEPT_OF_FIRST * kept)
+        wanted = wanted if exact else max(wanted, KEPT_OF_FIRST * kept)
         labels = finer
-        spoken.append(place)
-    return [sizes[place] for place in sorted(spoken)], without_small_groups(labels, fewest)
-
-
-def _split_by_score(labels: Labels, score: NDArray[np.float64], wanted: int, least: int) -> Labels:
-    """Split groups into parts of at least ``least`` rows with similar scores; the rest stays as it is."""
-    split, n_groups = labels.copy(), 0
-    for group in range(int(labels.max(initial=-1)) + 1):
-        part = chunks(score[labels == group], wanted, least)
-        split[labels == group] = n_groups + part
-        n_groups += int(part.max()) + 1
-    return split
+        exact.append(place)
+    return [sizes[place] for place in sorted(exact)], without_small_groups(labels, fewest)
 
 
 def chunks(score: NDArray[np.float64], wanted: int, least: int) -> Labels:
@@ -136,7 +132,10 @@ def chunks(score: NDArray[np.float64], wanted: int, least: int) -> Labels:
     With many classes, rows are sorted by the most probable class and its probability. A chunk then ends with the class, too,
     if it has at least ``least`` rows.
     """
-    key, leader = (score, np.zeros(len(score), dtype=np.intp)) if score.ndim == 1 else _leading(score)
+    key, leader = score, np.zeros(len(score), dtype=np.intp)
+    if score.ndim == 2:
+        leader = np.argmax(score, axis=1)
+        key = leader + 1.0 / np.exp(score - score.max(axis=1, keepdims=True)).sum(axis=1)
     first, position, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)[1:]
     classes = leader[first].tolist()
     chunk, size, left, left_of_class = np.zeros(len(counts), dtype=np.intp), 0, len(score), np.bincount(leader).tolist()
@@ -150,20 +149,6 @@ def chunks(score: NDArray[np.float64], wanted: int, least: int) -> Labels:
         left -= count
         left_of_class[code] -= count
     return np.asarray(chunk[position.ravel()], dtype=np.intp)
-
-
-def _leading(score: NDArray[np.float64]) -> tuple[NDArray[np.float64], Labels]:
-    """Return what sorts rows by their most probable class and its probability, and that class."""
-    leader = np.argmax(score, axis=1)
-    share = 1.0 / np.exp(score - score.max(axis=1, keepdims=True)).sum(axis=1)
-    return leader + share, leader
-
-
-def _refined(labels: Labels, X: Block, conditions: Iterable[Conjunction]) -> Labels:
-    """Split groups of rows by the conditions that hold; the labels are numbered from 0."""
-    for condition in conditions:
-        labels = np.unique(2 * labels + condition(X), return_inverse=True)[1].ravel()
-    return labels
 
 
 def without_small_groups(labels: Labels, least: int) -> Labels:

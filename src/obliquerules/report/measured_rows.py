@@ -22,7 +22,7 @@ class MeasuredRows:
         What they are called, such as ``"test rows"``.
     least : int
         The least number of rows in a group that is written to the file.
-    given : array of shape (n_samples,) or (n_samples, n_classes), or None
+    offset : array of shape (n_samples,) or (n_samples, n_classes), or None
         Their exposure or offset, if the model has one.
     """
 
@@ -31,15 +31,15 @@ class MeasuredRows:
     weight: Vector
     name: str
     least: int
-    given: Vector | None = None
+    offset: Vector | None = None
 
     @classmethod
-    def counted(cls, X: Block, y: Vector, weight: Vector, name: str, least: int, given: Vector | None = None) -> MeasuredRows:
+    def counted(cls, X: Block, y: Vector, weight: Vector, name: str, least: int, offset: Vector | None = None) -> MeasuredRows:
         """Return the rows that have weight; raise if there are too few."""
         has_weight = weight > 0.0
         if np.count_nonzero(has_weight) < least:
             raise ValueError(f"X must have at least min_count={least} rows with weight; got {np.count_nonzero(has_weight)}.")
-        kept = None if given is None else given[has_weight]
+        kept = None if offset is None else offset[has_weight]
         return cls(X.rows(has_weight), y[has_weight], weight[has_weight], name, least, kept)
 
     def under(self, model: Model) -> MeasuredRows:
@@ -49,11 +49,11 @@ class MeasuredRows:
         of exposure e counts as e rows, with its target spread over them. What is left to give is an offset.
         """
         kind = None if model.offset is None else model.offset.kind
-        if (kind is None) != (self.given is None):
+        if (kind is None) != (self.offset is None):
             raise ValueError(
                 f"The rows must come with the {kind} of each." if kind else "The model takes no exposure and no offset."
             )
-        if kind != "exposure" or self.given is None:
+        if kind != "exposure" or self.offset is None:
             return self
-        y, weight = model.loss.exposed(self.y, self.weight, self.given)
-        return replace(self, y=y, weight=weight, given=None)
+        y, weight = model.loss.exposed(self.y, self.weight, self.offset)
+        return replace(self, y=y, weight=weight, offset=None)

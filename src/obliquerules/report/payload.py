@@ -22,7 +22,7 @@ from obliquerules.rules.ensemble import used_columns
 from obliquerules.rules.files.encoding import encode_edits, encode_origin, encode_rule
 from obliquerules.rules.files.fields import header
 from obliquerules.rules.proposition import Test
-from obliquerules.rules.text.bands import Cut, interval, only_column
+from obliquerules.rules.text.bands import interval, only_column
 from obliquerules.rules.text.formats import LARGEST_RATIO
 from obliquerules.rules.text.style import PLAIN, Style, plain_level, plain_name
 
@@ -64,17 +64,8 @@ class Head:
             if text is not None:
                 check_text(field.name, text)
 
-    def heading(self, model: Model) -> str:
-        """Return the title, or one made of what the model predicts."""
-        words = "most probable class" if model.has_many_classes else model.mean_name
-        return f"{words[0].upper()}{words[1:]}, by rules" if self.title is None else self.title
-
-    def lines(self, model: Model) -> list[tuple[str, str]]:
-        """Return what is said below the title, each with its name; the event is the class that scores speak of.
-
-        Of many classes, the page lists the names itself.
-        """
-        event = None if model.labels is None or model.has_many_classes else model.labels.word()
+    def lines(self, event: str | None) -> list[tuple[str, str]]:
+        """Return what is said below the title, each with its name; the event is the class that scores speak of."""
         named = {
             "Target": self.target,
             "Event": event,
@@ -89,19 +80,22 @@ def payload(
     model: Model, head: Head, rows: MeasuredRows | None, most_sizes: int, cv_results: Mapping[str, Vector] | None
 ) -> dict[str, Any]:
     """Return the data of the page, with the results of cross-validation if it chose the size."""
-    ensembles, present = model.ensembles, model.present
+    ensembles, present, names = model.ensembles, model.present, model.feature_names
     sizes = spread_sizes(ensembles, present, most_sizes)
     conditions, factors, texts = conditions_of(ensembles), factors_of(ensembles), PieceWriter(ensembles, model.columns)
+    words, event = _words(model), None if model.labels is None else model.labels.word()
+    # What is predicted; of many classes, the page lists the names itself.
+    predicted, event = ("most probable class", None) if "outputs" in words else (model.mean_name, event)
     return {
-        "title": head.heading(model),
-        "about": head.lines(model),
+        "title": f"{predicted[0].upper()}{predicted[1:]}, by rules" if head.title is None else head.title,
+        "about": head.lines(event),
         "loss": model.loss.name,
         **({"power": model.loss.power} if model.loss.takes_power else {}),
-        "words": _words(model),
+        "words": words,
         "file": json.dumps(header() | encode_origin(model), ensure_ascii=False, allow_nan=False),
-        "quoted": _quoted(model.feature_names),
+        "quoted": [(column, plain_name(name)) for column, name in enumerate(names) if plain_name(name) != name],
         "conditions": _conditions(conditions, texts),
-        **({"factors": [[_stored(factor), texts.pieces(factor)] for factor in factors]} if factors else {}),
+        **({"factors": [[_factor(factor), texts.pieces(factor)] for factor in factors]} if factors else {}),
         "complexities": [Rule(0.0, condition).complexity for condition in conditions],
         "intervals": _intervals(conditions),
         "ranges": {one.column: [one.low, one.high] for one in model.ranges},
@@ -117,6 +111,9 @@ def payload(
 
 def _words(model: Model) -> dict[str, Any]:
     """Return the names of the score, the prediction, the mean target and the classes."""
+    outputs = model.path[0].outputs
+    # What many classes are called in a table and in the text of a rule.
+    of_classes = {} if outputs is None else {"names": list(outputs), "outputs": [PLAIN.output(name) for name in outputs]}
     return {
         "score": model.wording.total,
         "plural": model.wording.plural,
@@ -125,50 +122,32 @@ def _words(model: Model) -> dict[str, Any]:
         "mean": model.mean_name,
         "target": model.target_name,
         "labels": None if model.labels is None else [model.labels.word(code) for code in range(len(model.labels))],
-    } | _class_words(model)
-
-
-def _class_words(model: Model) -> dict[str, Any]:
-    """Return what many classes are called in a table and in the text of a rule."""
-    outputs = model.path[0].outputs
-    return {} if outputs is None else {"names": list(outputs), "outputs": [PLAIN.output(name) for name in outputs]}
-
-
-def _quoted(names: Sequence[str]) -> list[tuple[int, str]]:
-    """Return the columns with quoted names, and these names."""
-    return [(column, plain_name(name)) for column, name in enumerate(names) if plain_name(name) != name]
+    } | of_classes
 
 
 def _conditions(conditions: Sequence[Conjunction], texts: PieceWriter) -> list[Any]:
     """Return the tests of each condition, each as a file has it and as its text in pieces."""
+    stored = [encode_rule(Rule(0.0, condition))["condition"] for condition in conditions]
     return [
-        [
-            [stored, texts.pieces(test)]
-            for stored, test in zip(encode_rule(Rule(0.0, condition))["condition"], condition, strict=True)
-        ]
-        for condition in conditions
+        [[as_file, texts.pieces(test)] for as_file, test in zip(*both, strict=True)]
+        for both in zip(stored, conditions, strict=True)
     ]
 
 
-def _stored(factor: Factor) -> dict[str, Any]:
+def _factor(factor: Factor) -> Any:
     """Return a factor as a file has it."""
-    stored: dict[str, Any] = encode_rule(Rule(0.0, factor=factor))["factor"]
-    return stored
+    return encode_rule(Rule(0.0, factor=factor))["factor"]
 
 
 def _intervals(conditions: Sequence[Conjunction]) -> dict[int, list[Any]]:
     """Return for each condition on one variable alone its column, and the cuts between which it holds."""
-    alone = {index: condition for index, condition in enumerate(conditions) if only_column(condition) is not None}
-    ends = {index: interval(condition) for index, condition in alone.items()}
-    return {
-        index: [only_column(alone[index]), _end(low), _end(high)]
-        for index, (low, high) in ends.items()
-        if low.value < math.inf and high.value > -math.inf  # others never hold
-    }
-
-
-def _end(cut: Cut) -> list[Any] | None:
-    return [cut.value, cut.above] if math.isfinite(cut.value) else None
+    found: dict[int, list[Any]] = {}
+    for index, condition in enumerate(conditions):
+        if (column := only_column(condition)) is not None:
+            low, high = interval(condition)
+            if low.value < math.inf and high.value > -math.inf:  # others never hold
+                found[index] = [column, *([cut.value, cut.above] if math.isfinite(cut.value) else None for cut in (low, high))]
+    return found
 
 
 def _ensemble(ensemble: RuleEnsemble, conditions: Sequence[Conjunction], factors: Sequence[Factor]) -> list[Any]:
@@ -196,14 +175,7 @@ def _cross_validated(model: Model, results: Mapping[str, Vector]) -> dict[str, A
 
 
 class PieceWriter:
-    """What writes conditions and factors in pieces.
-
-    Parameters
-    ----------
-    ensembles : iterable of RuleEnsemble
-        Those whose conditions and factors are to be written.
-    columns : Columns
-    """
+    """Conditions and factors of ensembles, written in pieces."""
 
     def __init__(self, ensembles: Iterable[RuleEnsemble], columns: Columns) -> None:
         self.levels: list[str] = []

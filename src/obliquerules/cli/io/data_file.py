@@ -15,7 +15,7 @@ import numpy as np
 from obliquerules.arrays import Vector
 from obliquerules.cli.io.csv_files import read_csv
 from obliquerules.cli.io.text_columns import Conventions, doubtful
-from obliquerules.data.levels import Filled, as_numbers, block_of
+from obliquerules.data.levels import Filled, as_numbers, block_of, kind_of
 from obliquerules.rules.columns import Block, Column
 
 SUFFIXES = (".csv", ".xlsx", ".parquet", ".arrow")
@@ -78,7 +78,10 @@ class DataFile:
 
     def doubt(self, column: Column, values: Vector) -> str | None:
         """Say what a column of text holds if most of it is numbers or dates; None if it is text, or its type is known."""
-        return None if self.typed else doubtful(column, values, self.conventions)
+        if self.typed:
+            return None
+        kind = kind_of(column, values)
+        return doubtful(column, values, self.conventions) or (kind if kind.startswith("numbers with") else None)
 
     def input(self, name: str) -> Filled:
         """Return a column as an input of a model: the words true and false, however they are written, are booleans."""

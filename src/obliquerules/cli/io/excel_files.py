@@ -29,8 +29,7 @@ def read_excel(file: IO[bytes], source: str, conventions: Conventions) -> list[F
         import openpyxl
     except ImportError as error:
         raise ImportError("Reading .xlsx files needs openpyxl: pip install 'obliquerules[excel]'.") from error
-    with _named(source), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of styles, validations and other parts that are not read
+    with _reading(source):
         with zipfile.ZipFile(file) as archive:
             too_large = any(part.file_size > MOST_BYTES for part in archive.infolist())
         sheets = {} if too_large else {sheet.title: sheet for sheet in openpyxl.load_workbook(file, True, data_only=True)}
@@ -40,17 +39,18 @@ def read_excel(file: IO[bytes], source: str, conventions: Conventions) -> list[F
         raise ValueError(f"{source} is not an Excel file (.xlsx): it has no sheet.")
     if conventions.sheet is not None and conventions.sheet not in sheets:
         raise ValueError(f"{source} has no sheet '{conventions.sheet}'; it has {', '.join(map(repr, sheets))}.")
-    with _named(source), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with _reading(source):
         rows = list(_rows(sheets[conventions.sheet or next(iter(sheets))]))
     return _columns(rows, source, conventions)
 
 
 @contextlib.contextmanager
-def _named(source: str) -> Iterator[None]:
+def _reading(source: str) -> Iterator[None]:
     """Turn what openpyxl raises for damaged or encrypted files, which is any kind of error, into one sentence."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of styles, validations and other parts that are not read
+            yield
     except (MemoryError, OSError):
         raise
     except Exception as error:

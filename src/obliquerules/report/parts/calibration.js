@@ -106,7 +106,7 @@ function drawCalibration() {
   const points = calibrationPoints(inQuestion(predictedGroups()));
   byId("calibration-details").hidden = !points.length;
   byId("calibration").replaceChildren(...(points.length ? [calibrationPicture(points)] : []));
-  say("calibration-note", points.length ? calibrationWords() : unspokenWords());
+  say("calibration-note", points.length ? calibrationWords() : inexactWords());
   tabulateCalibration(points);
 }
 
@@ -162,7 +162,7 @@ function drawPoints({ svg, x, y }, points, [low, high]) {
   }
 }
 
-function unspokenWords() {
+function inexactWords() {
   if (hasOffset) return "The offset differs from row to row, so there are no figures with rules switched off.";
   if (hasSlopes) return "What some rules add differs from row to row, so there are no figures with rules switched off.";
   return figures

@@ -29,7 +29,7 @@ function renderConfusion() {
   for (const id of ["class-part", "confusion-part"]) byId(id).hidden = !groups.length;
   tabulateClasses(table);
   tabulateConfusion(table);
-  say("confusion-rows", groups.length ? decisionBasis(groups) : unspokenWords());
+  say("confusion-rows", groups.length ? decisionBasis(groups) : inexactWords());
 }
 
 function tabulateClasses(table) {

@@ -97,5 +97,5 @@ function switchedOff() {
 
 /** Return the groups of rows of which it is told which rules of the present size hold, null if there are none. */
 function groupsHere() {
-  return figures && figures.spoken[state.size] && toldGroups.length ? toldGroups : null;
+  return figures && figures.exact[state.size] && toldGroups.length ? toldGroups : null;
 }

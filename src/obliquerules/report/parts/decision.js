@@ -54,7 +54,7 @@ function renderDecision() {
   byId("decision").replaceChildren(...(groups.length ? decisionFigures(counts).map(decisionTile) : []));
   byId("decision-details").hidden = !groups.length;
   tabulateDecision(counts);
-  say("decision-rows", groups.length ? decisionBasis(groups) : unspokenWords());
+  say("decision-rows", groups.length ? decisionBasis(groups) : inexactWords());
 }
 
 function decisionTile({ name, of: value, write = percent, says }) {

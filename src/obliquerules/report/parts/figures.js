@@ -54,7 +54,7 @@ function renderFigures() {
 
 function basisWords() {
   if (!switchedOff().size) return `on ${rowsWords()}`;
-  return groupsHere() ? `on ${rowsWords()}${restRows ? ", without rare combinations" : ""}` : unspokenWords();
+  return groupsHere() ? `on ${rowsWords()}${restRows ? ", without rare combinations" : ""}` : inexactWords();
 }
 
 function figureTile({ name, short, text, value, before, constant, write, within = 0 }) {

@@ -18,8 +18,8 @@ function withoutOff(ensemble, off) {
 /** Write what a rule adds, of many classes to those that it speaks for. */
 function plainWeight(weight) {
   if (!many) return signed(weight);
-  const spoken = classes.filter((code) => weight[code] !== 0);
-  return spoken.map((code) => `${data.words.outputs[code]} ${signed(weight[code])}`).join(", ") || signed(0);
+  const named = classes.filter((code) => weight[code] !== 0);
+  return named.map((code) => `${data.words.outputs[code]} ${signed(weight[code])}`).join(", ") || signed(0);
 }
 
 /** Return one step of the edit log for each rule that is off, in the words of the library. */
