@@ -61,7 +61,7 @@ def test_work_beside_other_work(some):
     def further():
         return some.each(lambda item: item + 1, range(4)), threading.get_ident()
 
-    aside, (results, thread) = some.beside(lambda: some.each(str, range(3)), further)
+    aside, (results, thread) = some.both(lambda: some.each(str, range(3)), further)
     assert (aside, results) == (["0", "1", "2"], [1, 2, 3, 4])
     assert thread == threading.get_ident()
 
@@ -72,7 +72,7 @@ def test_work_aside_that_no_thread_was_free_for_is_done_nevertheless(monkeypatch
         busy, over = threading.Event(), threading.Event()
         helper = found.pool.submit(lambda: (busy.set(), over.wait(60.0)))
         busy.wait(60.0)
-        assert found.beside(threading.get_ident, lambda: "done") == (threading.get_ident(), "done")
+        assert found.both(threading.get_ident, lambda: "done") == (threading.get_ident(), "done")
         over.set()
         helper.result()
 
@@ -85,8 +85,8 @@ def test_what_either_of_two_pieces_raises_comes_to_who_asked(some, failing):
     pieces = [lambda: time.sleep(0.001), lambda: None]
     pieces[failing] = fails
     with pytest.raises(LookupError, match="here"):
-        some.beside(*pieces)
-    assert some.beside(lambda: 1, lambda: 2) == (1, 2)
+        some.both(*pieces)
+    assert some.both(lambda: 1, lambda: 2) == (1, 2)
 
 
 def test_nothing_new_is_begun_once_the_thread_that_asks_is_interrupted(monkeypatch):

@@ -302,9 +302,8 @@ class ClassStage(Stage):
         """Return the stage with its weights fitted anew."""
         return replace(self, weights=self._class_weights(self.patterns, self.weights, self.support))
 
-    def with_exact_weights(self) -> ClassStage:
-        """Return the stage of a quick fit with exact weights."""
-        return self.refitted()
+    # The weights of a quick fit are not exact.
+    with_exact_weights = refitted
 
     def without(self, index: int) -> ClassStage:
         """Return the stage without one of its rules, for another rule on the same classes."""

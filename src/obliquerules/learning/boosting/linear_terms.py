@@ -159,7 +159,7 @@ class SlopeLearner:
             _ = view.curvature  # computed once, before both threads below need it
         criterion = self.lines.selection
         # New slopes and new hinges, by the criterion to expect with each of them.
-        by_criterion, rules = stage.problem.workers.beside(
+        by_criterion, rules = stage.problem.workers.both(
             lambda: [
                 dict(zip(criterion.expected(stage, offered), offered, strict=True))
                 for offered in (self.lines.new_slopes(stage), self.lines.hinges.best(stage))

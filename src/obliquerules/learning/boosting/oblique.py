@@ -109,7 +109,7 @@ class PoolProposer(ObliqueProposer):
         pull_here = np.zeros(len(pull))
         pull_here[rows] = pull[rows]
         workers = stage.problem.workers
-        splits, directions = workers.beside(
+        splits, directions = workers.both(
             lambda: list(self.axis_splits(pull_here, workers)), lambda: self.directions(pull, rows, workers)
         )
         yield from splits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -59,24 +59,27 @@ class Refiner:
             return Stage.constant(self.problem)
         terms = [self._recent.get(one, partial(self._term, one)) for one in stage.conditions]
         here = Stage.constant(self.problem).of_terms(terms, stage.weights)
-        soft = self._soft(here)
-        placed = self._hardened(here, soft, _start(here, soft)) or here
+        placed = self._hardened(here, *self._soft(here)) or here
         refined = self.refined(placed, STEPS_ON_ALL_ROWS)
         return placed if refined is None or placed.selection_loss < refined.selection_loss else refined
 
     def refined(self, stage: Stage, n_steps: int) -> Stage | None:
         """Return the refined ensemble; None if nothing moves or a rule would fire always or never."""
-        soft = self._soft(stage)
+        soft, start = self._soft(stage)
         compiled = self.problem.loss.family != NO_FORMULA
         if not compiled or not any(one.movable for rule in soft for one in rule):
             return None
-        found = self._kernel(soft, len(stage.weights)).descend(_start(stage, soft), SHARPNESS, n_steps)
+        found = self._kernel(soft, len(stage.weights)).descend(start, SHARPNESS, n_steps)
         return None if found is None else self._hardened(stage, soft, found)
 
-    def _soft(self, stage: Stage) -> Soft:
-        """Return the conditions of each rule made soft; a slope stands for itself."""
+    def _soft(self, stage: Stage) -> tuple[Soft, Vector]:
+        """Return the conditions of each rule made soft, a slope as itself, and the parameters.
+
+        These are the rule weights, then the weights and the threshold of each condition.
+        """
         tests = ([one] if isinstance(one, Slope) else one.propositions for one in stage.conditions)
-        return [[self.conditions.soft(test) for test in rule] for rule in tests]
+        soft = [[self.conditions.soft(test) for test in rule] for rule in tests]
+        return soft, np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for rule in soft for one in rule)])
 
     def _kernel(self, soft: Soft, n_weights: int) -> SoftRules:
         problem, rows, flat = self.problem, self.conditions.rows, [one for rule in soft for one in rule]
@@ -103,12 +106,8 @@ class Refiner:
             problem.loss.family,
             share * float(problem.ridge),
             problem.loss.power,
-            self._least_curvature,
+            LEAST_CURVATURE * float(problem.loss.curvature(problem.y, problem.row_weight)),
         )
-
-    @cached_property
-    def _least_curvature(self) -> float:
-        return LEAST_CURVATURE * float(self.problem.loss.curvature(self.problem.y, self.problem.row_weight))
 
     def _hardened(self, stage: Stage, soft: Soft, found: Vector) -> Stage | None:
         """Return the ensemble of these parameters; None if a rule fires always or never."""
@@ -167,8 +166,3 @@ class Refiner:
         if test.missing:
             covers |= np.isnan(projections.values)
         return in_whole_numbers(test.with_numbers(test.weights, threshold), self.problem.X), covers
-
-
-def _start(stage: Stage, soft: Soft) -> Vector:
-    """Return the parameters of soft conditions: rule weights, then weights and threshold of each condition."""
-    return np.concatenate([stage.weights, *(np.append(one.weights, one.threshold) for rule in soft for one in rule)])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial, reduce
+from dataclasses import dataclass
+from functools import partial, reduce
 from operator import mul
 
 import numpy as np
@@ -63,32 +63,26 @@ class SoftTest:
     movable: bool
 
 
-@dataclass(frozen=True, eq=False)
 class SoftConditions:
     """Makes conditions soft: ``x.w >= t`` becomes ``sigmoid(sharpness (z.w - t))`` on standardised inputs z.
 
     Levels, dates and 0/1 columns by themselves stay as they are.
 
-    Attributes
+    Parameters
     ----------
     inputs : Inputs
     row_weight : array of shape (n_samples,)
     """
 
-    inputs: Inputs
-    row_weight: Vector
-    _terms: dict[Summand, Standardised] = field(default_factory=dict)
-    _recent: RecentCache[StandardisedSum] = field(default_factory=lambda: RecentCache(MOST_SUMS))
-
-    @cached_property
-    def rows(self) -> slice:
-        """The rows on which degrees are computed."""
-        return slice(min(len(self.row_weight), MOST_ROWS))
-
-    @cached_property
-    def place(self) -> dict[int, int]:
-        """The place of each column of numbers among the inputs."""
-        return {column: place for place, column in enumerate(self.inputs.numbers)}
+    def __init__(self, inputs: Inputs, row_weight: Vector) -> None:
+        self.inputs = inputs
+        self.row_weight = row_weight
+        # The rows on which degrees are computed.
+        self.rows = slice(min(len(row_weight), MOST_ROWS))
+        # The place of each column of numbers among the inputs.
+        self.place = {column: place for place, column in enumerate(inputs.numbers)}
+        self._terms: dict[Summand, Standardised] = {}
+        self._sums = RecentCache[StandardisedSum](MOST_SUMS)
 
     def term(self, term: Summand) -> Standardised:
         """Return a term of a sum."""
@@ -140,36 +134,29 @@ class SoftConditions:
             mean = sum(weight * term.mean for weight, term in zip(test.weights, terms, strict=True))
             return StandardisedSum(total, mean, spread if spread > 0.0 else 1.0, scaled)
 
-        return self._recent.get((test.columns, test.weights), made)
+        return self._sums.get((test.columns, test.weights), made)
 
 
-@dataclass(frozen=True, eq=False)
 class SmoothedLoss:
     """Compares ensembles by their loss on the training rows, half of it with blurred thresholds.
 
     Of many conditions that are equally good in truth, the one with the least training loss is that whose threshold happens to
     part the noise of the training rows best. Near a blurred threshold, rows count for both sides, and luck counts for less.
 
-    Attributes
+    Parameters
     ----------
     conditions : SoftConditions
     size : float
         The number of rows; a row of weight 2 counts as two.
     """
 
-    conditions: SoftConditions
-    size: float
-    _recent: RecentCache[Vector] = field(default_factory=lambda: RecentCache(MOST_CONDITIONS))
-
-    @property
-    def sharpness(self) -> float:
-        """The sharpness of blurred conditions."""
-        return float(np.cbrt(self.size)) / WIDTH
-
-    @cached_property
-    def _scale(self) -> float:
-        """How many rows there are for each on which degrees are computed."""
-        return self.size / float(np.add.reduce(self.conditions.row_weight[self.conditions.rows]))
+    def __init__(self, conditions: SoftConditions, size: float) -> None:
+        self.conditions = conditions
+        # The sharpness of blurred conditions.
+        self.sharpness = float(np.cbrt(size)) / WIDTH
+        # The number of rows for each on which degrees are computed.
+        self.scale = size / float(np.add.reduce(conditions.row_weight[conditions.rows]))
+        self._degrees = RecentCache[Vector](MOST_CONDITIONS)
 
     def _smooth(self, term: Candidate) -> Vector:
         """Return the smoothed indicator of a rule, or the values of a slope."""
@@ -201,7 +188,7 @@ class SmoothedLoss:
         sharp = losses
         if rows.stop < len(targets[0]):
             sharp = total(lambda term: np.asarray(term.covers[rows], dtype=np.float64))
-        smoothed = total(lambda term: self._recent.get(term, partial(self._smooth, term)))
+        smoothed = total(lambda term: self._degrees.get(term, partial(self._smooth, term)))
         # Where some of the rows stand for all, they may have more than their share of the loss.
-        compared = np.maximum(losses + SHARE * self._scale * (smoothed - sharp), (1.0 - SHARE) * losses)
+        compared = np.maximum(losses + SHARE * self.scale * (smoothed - sharp), (1.0 - SHARE) * losses)
         return np.array([float(f"{one:.{DIGITS}g}") for one in compared.tolist()])

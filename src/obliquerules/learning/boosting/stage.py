@@ -172,11 +172,6 @@ class Stage:
         return self.patterns.pattern
 
     @property
-    def is_by_row(self) -> bool:
-        """Whether each row is a pattern of its own."""
-        return isinstance(self.patterns, RowPatterns)
-
-    @property
     def terms(self) -> tuple[Candidate, ...]:
         """The rules and slopes, each with its values."""
         if isinstance(self.patterns, RowPatterns):
@@ -323,7 +318,7 @@ class Stage:
     def quick_fits(self, candidates: Sequence[Candidate]) -> list[Stage]:
         """Return the next stage with each candidate, its weights just good enough to score it."""
         workers = self.problem.workers
-        if not self.is_by_row:
+        if isinstance(self.patterns, FiringPatterns):
             return workers.each(lambda candidate: self.with_rule(candidate).scored(), candidates)
         shares = [candidates[some] for some in workers.shares(len(candidates))]
         start = np.append(self.weights, 0.0)
@@ -372,7 +367,7 @@ class Stage:
 
     def refitted(self) -> Stage:
         """Return the stage with its weights fitted anew."""
-        if self.is_by_row and self.conditions:
+        if isinstance(self.patterns, RowPatterns) and self.conditions:
             return self.of_terms(self.terms, self.weights)
         return replace(self, weights=self._fitted(self.patterns, self.weights))
 

@@ -55,20 +55,20 @@ class Workers:
             raise error
         return share.results
 
-    def beside(self, aside: Callable[[], Item], work: Callable[[], Result]) -> tuple[Item, Result]:
+    def both(self, first: Callable[[], Item], second: Callable[[], Result]) -> tuple[Item, Result]:
         """Return the results of two pieces of work, the first done by another thread if one is free.
 
         Unlike with `each`, the thread that asks is the one that does the second, which may consist of further work for others.
         """
         if self.pool is None:
-            return aside(), work()
-        helper = self.pool.submit(copy_context().run, aside)
+            return first(), second()
+        helper = self.pool.submit(copy_context().run, first)
         try:
-            done = work()
+            done = second()
         except BaseException:
             _ended([helper])
             raise
-        return aside() if helper.cancel() else helper.result(), done
+        return first() if helper.cancel() else helper.result(), done
 
     def shares(self, n: int) -> list[slice]:
         """Return a share of n things for each thread."""
