@@ -1,4 +1,4 @@
-"""The status line of long work, and the stopwatch of a fit."""
+"""The progress of long work on one line of the terminal, and the stopwatch of a fit."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Result = TypeVar("Result")
 
 # The seconds of silence at the beginning, and those between two changes of the line.
 SILENCE, PAUSE = 2.0, 0.2
-# The width of a line where the stream does not tell.
+# The width of a line on a stream of unknown width.
 COLUMNS = 80
 
 
 class Stopwatch:
-    """The seconds since it was started, which is when it is created.
+    """The seconds since its creation.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """The seconds since the start."""
+        """The seconds since the creation."""
         return self.clock() - self.began
 
     def restarted(self) -> Stopwatch:
@@ -45,19 +45,19 @@ class Stopwatch:
 
 
 class StatusLine:
-    """One line that work overwrites, and erases at its end.
+    """One line with the progress of long work, erased at its end.
 
-    Work tells how far it has come; that costs a look at the clock, and nothing where nobody looks. A part of the work, such as
-    a fold, may be a fit that tells the same: that then counts within the part.
+    A part of the work, such as a fold, may be a fit that reports its own progress: this counts within the part. Without a
+    stream, a report costs nothing.
 
     Parameters
     ----------
     name : str
-        What the line begins with.
+        The beginning of the line.
     clock : callable
         Returns seconds that never go back.
     stream : text stream or None
-        Where the line is; None for no line.
+        None for no line.
     """
 
     def __init__(self, name: str, clock: Callable[[], float] = time.monotonic, stream: TextIO | None = None) -> None:
@@ -73,19 +73,19 @@ class StatusLine:
             self.tell(part, 0.0)
 
     def tell(self, doing: str, share: float) -> None:
-        """Tell what is being done, and which share is done."""
+        """Report the present step and the finished share."""
         if self.stream is None:
             return
         now, self.told = self.clock(), share
-        # The fits of a part, of which the first takes longest, do not lead back.
+        # The share never falls, although each fit of a part begins anew.
         self.share = max(self.share, self.first + share * (self.last - self.first))
-        # A process that was forked has a copy of the line, and draws none.
+        # A forked process has a copy of the line, and draws none.
         if now - self.began > SILENCE and now - self.drawn >= PAUSE and os.getpid() == self.process:
             self.drawn = now
             self._write(f"{self.name}: {self.part or doing}{progress(self.share, now - self.began)}")
 
     def counter(self, doing: str, steps: int) -> Callable[[Result], Result]:
-        """Return what counts results, the last steps of a part."""
+        """Return a function that counts results as the last steps of a part."""
         before, done = self.told, itertools.count(1)
 
         def counted(result: Result) -> Result:
@@ -101,17 +101,17 @@ class StatusLine:
         self.stream = None
 
     def _write(self, text: str) -> None:
-        """Write over the line; where that fails, never again."""
+        """Overwrite the line; after a failure, never again."""
         with self.lock:
             if self.stream is None:
                 return
             try:
-                # Noted before, so that all is erased whenever an interrupt comes.
+                # Set before writing, so that an interrupt at any moment leaves nothing.
                 self.width = min(max(self.width, len(text)), columns_of(self.stream) - 1)
-                # Spaces erase in every terminal and notebook, and what else is written begins on the left, over this line.
+                # Spaces erase in every terminal and notebook; other output begins on the left, over this line.
                 self.stream.write(f"\r{text[: self.width]:<{self.width}}\r")
                 self.stream.flush()
-            except (OSError, ValueError):  # it is closed, or lacks a character: no reason for work to fail
+            except (OSError, ValueError):  # a closed stream, or one without a character: no reason for work to fail
                 self.stream = None
 
 
@@ -120,16 +120,13 @@ _open: ContextVar[StatusLine | None] = ContextVar("open", default=None)
 
 
 def status_line() -> StatusLine:
-    """Return the line that is open, if any, to tell."""
+    """Return the open line, or one that shows nothing."""
     return _open.get() or NO_LINE
 
 
 @contextmanager
 def opened(name: str, clock: Callable[[], float] = time.monotonic, *, shown: bool = True) -> Iterator[StatusLine]:
-    """Open a line, unless work around this has one.
-
-    Not shown, it is none, and there is none inside.
-    """
+    """Open a line, unless the surrounding work has one; if it is not shown, work inside has none either."""
     outer = _open.get()
     if outer is not None:
         yield outer
@@ -144,10 +141,7 @@ def opened(name: str, clock: Callable[[], float] = time.monotonic, *, shown: boo
 
 
 def watched_stream() -> TextIO | None:
-    """Return standard error if somebody looks at it.
-
-    That is on a terminal or in a notebook. Threads and processes that help others have nobody who looks.
-    """
+    """Return standard error on a terminal or in a notebook, but not in worker threads and processes."""
     import multiprocessing  # only here, since commands that do not fit should start quickly
 
     if threading.current_thread() is not threading.main_thread() or multiprocessing.parent_process() is not None:
@@ -159,13 +153,13 @@ def watched_stream() -> TextIO | None:
 
 
 def in_notebook() -> bool:
-    """Say whether this runs in a kernel of IPython."""
+    """Return whether this runs in a kernel of IPython."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None
 
 
 def columns_of(stream: TextIO) -> int:
-    """Return the width of a terminal, if that is known."""
+    """Return the width of a terminal, or a usual one."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or COLUMNS
     except (AttributeError, OSError, ValueError):  # a stream of a notebook, for example
@@ -173,13 +167,13 @@ def columns_of(stream: TextIO) -> int:
 
 
 def progress(share: float, seconds: float) -> str:
-    """Return the share and, if known, the time left.
+    """Return the finished share and, if known, the remaining time.
 
     >>> progress(0.62, 13.0), progress(0.0, 3.0), progress(0.99, 10.0)
     (', 62 %, about 8 s left', ', 0 %', ', 99 %')
     """
     left = seconds * (1.0 - share) / share if share > 0.0 else 0.0
-    # Where all is done, something is still being done: the line is there.
+    # At most 99 %: work is not finished while there is a line.
     return f", {min(99, int(100.0 * share + 1e-9))} %" + (f", about {rough(left)} left" if left >= 1.0 else "")
 
 

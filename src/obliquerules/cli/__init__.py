@@ -1,1 +1,1 @@
-"""The command line: files named after their commands, and what commands share to read tables and to write results."""
+"""The command line: a file for each group of commands."""

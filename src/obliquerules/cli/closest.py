@@ -20,7 +20,7 @@ from obliquerules.rules.columns import Column
 
 
 def named_value(text: str) -> tuple[str, str]:
-    """Return a name and a value as text: what it means depends on the variable."""
+    """Return a name and a value, still as text."""
     name, _, value = text.rpartition("=")
     if not name or not value:
         raise argparse.ArgumentTypeError(f"it must be followed by NAME=VALUE; got {text!r}")
@@ -105,7 +105,7 @@ def run_closest(options: argparse.Namespace) -> None:
 
 
 def _values(model: Model, option: str, given: Iterable[tuple[str, str]]) -> Mapping[str | int, Any]:
-    """Return values of variables as these hold them: numbers, dates as text, or levels."""
+    """Return values as numbers, dates as text, or levels."""
     columns = {column.name: column for _, column in model.columns.special}
     return {name: _value(columns.get(name, Column(name)), option, text) for name, text in given}
 

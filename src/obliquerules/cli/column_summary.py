@@ -1,4 +1,4 @@
-"""Column summaries: what each column of a table was taken for, as lines for people and as records for programs."""
+"""Column summaries: the kind, range or levels of each column."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LONGEST = 30
 
 
 def column_lines(block: Block) -> list[str]:
-    """Return a line for each of the first columns: name, kind, levels or range, missing values."""
+    """Return a line for each of the first columns."""
     shown = range(min(block.n_columns, LISTED_COLUMNS))
     return aligned([_cells(block.column(place), block.matrix[:, place]) for place in shown], block.n_columns)
 
 
 def aligned(cells: Sequence[Sequence[str]], n_columns: int) -> list[str]:
-    """Return the cells of the listed columns as lines, and say how many more columns there are."""
+    """Return cells as aligned lines, and count the other columns."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
     others = n_columns - len(lines)
@@ -66,7 +66,7 @@ def _kind(column: Column) -> str:
 
 
 def _content(column: Column, values: Vector) -> str:
-    """Return the range of numbers, or the first levels, and how many there are."""
+    """Return the range of numbers, or the first levels."""
     if column.kind == "flag" or column.is_truth:
         return ""
     if column.levels is None:

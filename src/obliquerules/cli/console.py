@@ -1,4 +1,4 @@
-"""The console: results on standard output, messages on standard error, exit codes, and options of several commands."""
+"""The console: results, messages, exit codes, and options of several commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DONE, FAILED, REFUSED = 0, 1, 2
 
 
 class WorkFailedError(Exception):
-    """A valid request could not be carried out; the message is for the user."""
+    """A valid request that could not be carried out."""
 
 
 class OutputClosedError(Exception):
@@ -27,7 +27,7 @@ class OutputClosedError(Exception):
 
 
 def prepare_streams() -> None:
-    """Make standard output report failed writes, and make sure that standard error exists."""
+    """Make standard output report failed writes; open standard error."""
     # No file opened later must become descriptor 0, 1 or 2.
     null = os.open(os.devnull, os.O_RDWR)
     while null <= 2:
@@ -52,7 +52,7 @@ def standard_output() -> TextIO:
 
 
 def silence(stream: TextIO) -> None:
-    """Redirect a stream to the null device, so that Python does not flush it at exit."""
+    """Redirect a stream to the null device before the exit."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, stream.fileno())
     os.close(null)
@@ -79,7 +79,7 @@ def note(message: str) -> None:
 
 @contextlib.contextmanager
 def warnings_as_notes(*, quiet: bool = False) -> Iterator[None]:
-    """Turn warnings inside into notes; if quiet, there are none, and no status line."""
+    """Turn warnings inside into notes, or silence them."""
     with warnings.catch_warnings(record=True) as caught, opened("", shown=False) if quiet else contextlib.nullcontext():
         warnings.simplefilter("always", UserWarning)
         yield
@@ -91,14 +91,14 @@ def warnings_as_notes(*, quiet: bool = False) -> Iterator[None]:
 
 
 def write_result(text: str) -> None:
-    """Write a result for people; a character outside the encoding is written as an escape."""
+    """Write a result for people, with escapes for foreign characters."""
     output = standard_output()
     output.write(text)
     output.flush()  # before anything is said of it on standard error
 
 
 def write_exactly(text: str) -> None:
-    """Write a result for programs to standard output, exactly or not at all."""
+    """Write a result for programs, exactly or not at all."""
     output = standard_output()
     if not _takes(output, text):
         raise WorkFailedError(
@@ -109,14 +109,14 @@ def write_exactly(text: str) -> None:
 
 
 def write_json(content: Any) -> None:
-    """Write a result to standard output as JSON with exact numbers, in any encoding."""
+    """Write a result as JSON with exact numbers."""
     output = standard_output()
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=_as_json)
     output.write((text if _takes(output, text) else json.dumps(content, allow_nan=False, default=_as_json)) + "\n")
 
 
 def _as_json(value: Any) -> Any:
-    """Return a date or a time as text in ISO 8601, and a duration as a number of days."""
+    """Return a moment in ISO 8601, and a duration in days."""
     if isinstance(value, datetime.timedelta):
         return value / datetime.timedelta(days=1)
     if isinstance(value, datetime.date):

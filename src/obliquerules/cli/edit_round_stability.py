@@ -1,4 +1,4 @@
-"""The commands ``edit``, ``round`` and ``stability``, which fit the weights or the rules of a model anew."""
+"""The commands ``edit``, ``round`` and ``stability``, which refit a model."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ REPORTED = ("action", "rule", "description", "complexity_before", "complexity_af
 
 
 class Step(argparse.Action):
-    """A step of an edit; steps are done in the order of their options."""
+    """A step of an edit, in the order of options."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
-        """Append the step; the option has the name of the method that carries it out."""
+        """Append the step, which has the name of a method."""
         given = values if isinstance(values, list) else [values]
         if self.dest == "replace":
             try:
@@ -100,7 +100,7 @@ def run_round(options: argparse.Namespace) -> None:
 
 
 def _editing(estimator: RuleModel, options: argparse.Namespace, names: tuple[str, ...]) -> Editing[RuleModel]:
-    """Return the beginning of an edit, for which the named inputs are needed."""
+    """Return the beginning of an edit on the named inputs."""
     arguments = measured_arguments(estimator.model_, read_data(options, estimator.model_), names, options)
     with warnings_as_notes(quiet=options.quiet):
         return estimator.edit(**arguments)

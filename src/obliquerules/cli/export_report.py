@@ -1,4 +1,4 @@
-"""The commands ``export`` and ``report``: a model in another language, and its workbench as one HTML file."""
+"""The commands ``export`` (to another language) and ``report`` (the workbench)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run_export(options: argparse.Namespace) -> None:
 
 
 def _exported(options: argparse.Namespace) -> Export:
-    """Return the export; one that differs from the model is no fault of the input."""
+    """Return the verified export."""
     model = read_model(options)
     rows, given, booleans = None, None, {}
     if options.data is not None:

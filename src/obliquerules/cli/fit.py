@@ -1,4 +1,4 @@
-"""The commands ``fit``, which learns rules from a table by one of the methods, and ``demo``."""
+"""The commands ``fit`` and ``demo``, and the methods that learn."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def fit_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_fit(options: argparse.Namespace) -> None:
-    """Learn rules from a table, say what each column was taken for, and write the model."""
+    """Learn rules from a table, and write the model."""
     check_output(options, options.data)
     values = settings(options.set)
     large = large_file(options)
@@ -98,7 +98,7 @@ def run_fit(options: argparse.Namespace) -> None:
 
 
 def _estimator(options: argparse.Namespace, data: TrainingData, values: Mapping[str, Any]) -> RuleModel:
-    """Return the estimator for a target, with the parameters that the user gave."""
+    """Return the estimator with the given parameters."""
     kind = estimator_class(options.method, data.target.task, options.cv is not None)
     check_method(options.method, kind, data.target, with_offset=bool(options.offset))
     if options.cv is not None and "groups" in data.roles and data.roles["groups"].n_groups < options.cv:
@@ -159,7 +159,7 @@ def estimator_class(method: str, task: str, cross_validated: bool) -> type[RuleM
 
 
 def check_method(method: str, kind: type[RuleModel], target: TargetColumn, *, with_offset: bool) -> None:
-    """Raise if a method does not learn several scores, or classes with an offset, and name those that do."""
+    """Raise if a method cannot learn the target, and name others."""
     two = f"it tells two classes apart, and '{target.name}' has {target.n_classes}"
     for ability, needed, complaint in (
         ("many_classes", target.n_scores > 1, f"--method {method} cannot be used: {two}."),
@@ -195,7 +195,7 @@ def _number_or_text(text: str) -> int | float | str:
 def build(
     kind: type[RuleModel], values: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> RuleModel:
-    """Return the estimator with the given values and options, and with the defaults that are parameters of it."""
+    """Return the estimator with the given values, options and defaults."""
     known = kind.parameters
     for name in values:
         if name not in known:

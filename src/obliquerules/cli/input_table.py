@@ -1,4 +1,4 @@
-"""The table that a command reads, and the inputs of a model in it."""
+"""The input table of a command, and a model's columns in it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MEANT_FOR = {"separator": (".csv",), "encoding": (".csv",), "decimal": (".csv", 
 def add_data(
     parser: argparse.ArgumentParser, name: str = "data", what: str = "a table with a header", *, optional: bool = False
 ) -> None:
-    """Let a command read a table: as an argument or, if the name starts with dashes, as an option."""
+    """Let a command read a table, as argument or option."""
     help_text = f"{what}: {', '.join(SUFFIXES)}; '-' is CSV on standard input"
     parser.add_argument(name, metavar="DATA", nargs="?" if optional else None, help=help_text)
     reading = parser.add_argument_group("how DATA is written")
@@ -48,7 +48,7 @@ def add_data(
 
 
 def add_list(parser: argparse._ActionsContainer, option: str, metavar: str, what: str) -> None:
-    """Let a command take words that are separated by commas; one with a comma is in quotes, as in CSV."""
+    """Let a command take words separated by commas, as in CSV."""
     parser.add_argument(option, action="extend", type=_words, default=[], metavar=metavar, help=what)
 
 
@@ -60,7 +60,7 @@ def _words(text: str) -> list[str]:
 
 
 def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFile:
-    """Read the table that the options name, with levels in all columns that have levels in the model."""
+    """Read the named table, with levels where the model has levels."""
     name = options.data
     suffix = ".csv" if name == "-" else Path(name).suffix.lower()
     if suffix not in SUFFIXES:
@@ -75,7 +75,7 @@ def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFi
 
 
 def conventions_of(options: argparse.Namespace, suffix: str, model: Model | None = None) -> Conventions:
-    """Return how the table is written; raise if an option makes no sense for it."""
+    """Return the conventions of the table; raise for misplaced options."""
     given = {name: value for name in MEANT_FOR if (value := getattr(options, name)) is not None}
     for name in given:
         if suffix not in MEANT_FOR[name]:
@@ -122,7 +122,7 @@ def used_names(model: Model, *ensembles: RuleEnsemble) -> tuple[str, ...]:
 
 
 def inputs(model: Model, data: DataFile, rows: Any = slice(None), names: Iterable[str] | None = None) -> Block:
-    """Return the inputs of a model, in its levels; by default, those that its rules use.
+    """Return the inputs that rules use, in the model's levels.
 
     Other columns need not be there, whatever they hold, and become zero or the first level.
     """
@@ -136,7 +136,7 @@ def inputs(model: Model, data: DataFile, rows: Any = slice(None), names: Iterabl
 
 
 def _as_in_fit(data: DataFile, wanted: Column) -> NDArray[np.float64]:
-    """Return the values of a column as the model has them; raise if they are of another kind than in fit."""
+    """Return a column as in fit; raise for another kind."""
     column, values = data.input(wanted.name)
     if np.isnan(values).all():
         return np.full(len(values), np.nan)
@@ -170,7 +170,7 @@ def _kind(column: Column) -> str:
 
 
 def unseen_levels(model: Model, data: DataFile, X: Block, first: int = 0) -> dict[tuple[int, int], Level]:
-    """Return the levels unknown to the model by row and column, in rows from the first on."""
+    """Return unknown levels by row and column."""
     found: dict[tuple[int, int], Level] = {}
     for place in set(model.ensemble.used_columns) & set(model.columns.with_levels):
         column, values = data.input(model.feature_names[place])
@@ -186,7 +186,7 @@ def note_new_values(model: Model, block: Block) -> None:
 
 
 def check_decimals(data: DataFile, names: Iterable[str]) -> None:
-    """Raise if a column holds numbers with a decimal comma, which were read as text."""
+    """Raise if a column holds numbers with a decimal comma."""
     for name in names:
         column, values = data.column(name)
         if has_decimal_commas(column) and not data.typed and name not in data.conventions.levels:

@@ -1,4 +1,4 @@
-"""The command ``obliquerules``: runs the named command, and turns errors into one sentence and an exit code."""
+"""The command ``obliquerules``: runs the named command, and reports errors."""
 
 from __future__ import annotations
 

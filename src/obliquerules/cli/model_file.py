@@ -41,7 +41,7 @@ def read_rules(options: argparse.Namespace) -> Model | RuleEnsemble:
 
 
 def read_model(options: argparse.Namespace) -> Model:
-    """Read a model that can predict, without scikit-learn, which takes seconds to load."""
+    """Read a model that can predict, without slow scikit-learn."""
     model = read_rules(options)
     if isinstance(model, RuleEnsemble):
         raise ValueError(_rules_alone(options.model))
@@ -74,7 +74,7 @@ def _rules_alone(path: str) -> str:
 
 
 def class_of(model: Model, text: str | None, option: str) -> Any:
-    """Return the class that an option names, None if it is not given; raise if there is no such class."""
+    """Return the class that an option names, if any."""
     if text is None:
         return None
     if model.labels is None:

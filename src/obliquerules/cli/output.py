@@ -20,7 +20,7 @@ def add_output(parser: argparse.ArgumentParser, what: str, *, required: bool = F
 
 
 def check_output(options: argparse.Namespace, *inputs: str | None) -> None:
-    """Raise, before any work is done, if the output cannot be written, or is an input of the command."""
+    """Raise, before any work, if the output cannot be written."""
     path: Path | None = options.output
     if path is None:
         return
@@ -52,7 +52,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _is_same(name: str, before: os.stat_result) -> bool:
-    """Say whether an input is that very file, under whatever name."""
+    """Return whether an input is that very file, under whatever name."""
     try:
         found = os.fstat(0) if name == "-" else Path(name).stat()
     except OSError:

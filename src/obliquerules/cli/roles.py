@@ -1,4 +1,4 @@
-"""Columns with a role, which are neither inputs nor the target: weights, exposures, offsets and groups."""
+"""Columns with a role: weights, exposures, offsets and groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROLES = {"weight": "weight", "exposure": "exposure", "offset": "offset", "groups
 
 
 def add_roles(parser: argparse.ArgumentParser) -> None:
-    """Let a command take columns for the roles that a fitted model knows by itself."""
+    """Let a command take exposures, offsets and groups."""
     parser.add_argument("--exposure", metavar="NAME", help="a column that says how long, or in how many units, a row counted")
     what = "given scores, to which rules are added: of two classes, log-odds of the positive one; of more, one for each, sorted"
     add_list(parser, "--offset", "NAME[,NAME]", what)
@@ -61,7 +61,7 @@ def check_roles(data: DataFile, options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True, eq=False)
 class RoleColumns:
-    """The columns of one role. Like a series or frame they have names, which a model keeps, and become an array.
+    """The columns of one role, with names as in a frame.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class RoleColumns:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The numbers, with a dimension for columns only if there are several; of groups, the labels."""
+        """The labels of groups, or the numbers: a matrix if several."""
         if self.option == "groups":
             return as_labels(self.block.column(0), self.block.matrix[:, 0])
         matrix: NDArray[Any] = self.block.matrix
@@ -101,7 +101,7 @@ class RoleColumns:
         return len(np.unique(self.block.matrix))
 
     def sentences(self, classes: Sequence[str]) -> list[str]:
-        """Say what each column was taken for; of several offsets, for which of the classes it is."""
+        """Return a sentence about each column, and its class."""
         if self.option == "groups":
             return [f"Groups: {plain_name(self.name)}, {self.n_groups} different ones"]
         whose = [f" of {one}" for one in classes] if len(self.columns) > 1 else [""]
@@ -138,7 +138,7 @@ def weights(data: DataFile, rows: Mask, options: argparse.Namespace) -> Vector |
 def given_values(
     model: Model, data: DataFile, rows: Any = slice(None), *, needed: bool = False, droppable: bool = False
 ) -> Vector | None:
-    """Return the exposure or offset that a model was fitted with, from columns of the same names; None if there was none.
+    """Return the exposure or offset by the names in the model.
 
     Unless it is needed, a table may lack an exposure: predictions are then those of an exposure of 1. Rows are droppable where
     the command has an option that leaves them out.
@@ -154,7 +154,7 @@ def given_values(
 
 
 def role_numbers(data: DataFile, name: str, role: str, rows: Any, *, droppable: bool = True) -> Vector:
-    """Return the numbers that a column holds in some rows; raise if some are missing, or cannot have that role."""
+    """Return the numbers of a role; raise for impossible ones."""
     values: Vector = numbers(data, name, role)[rows]
     _check_known(name, role, values, droppable=droppable)
     conditions = [(np.isfinite(values), "be finite")]
@@ -178,7 +178,7 @@ def _check_known(name: str, role: str, values: Vector, *, droppable: bool = True
 
 
 def numbers(data: DataFile, name: str, role: str) -> Vector:
-    """Return a column of numbers, which may be missing; raise if it holds anything else."""
+    """Return a column of numbers; raise if it holds anything else."""
     check_decimals(data, [name])
     column, values = data.column(name)
     found: Vector | None = as_numbers(column, values) if column.kind == "number" else None

@@ -1,4 +1,4 @@
-"""The commands ``show``, ``predict`` and ``explain``: the rules of a model, and what they say of the rows of a table."""
+"""The commands ``show``, ``predict`` and ``explain``, which read a model."""
 
 from __future__ import annotations
 

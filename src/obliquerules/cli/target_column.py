@@ -1,4 +1,4 @@
-"""The target column: which task it asks for, classes, numbers or counts, and why."""
+"""The target column: whether its task is classes, numbers or counts."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> TargetColumn:
-    """Return the targets of the rows, of the kind that the user named or that their values show."""
+    """Return the targets of the rows for the named or inferred task."""
     column, values = data.column(options.target)
     if column.kind not in ("number", "flag"):
         raise ValueError(f"The target '{column.name}' holds {column.kind}s, which cannot be predicted.")
@@ -153,7 +153,7 @@ def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> Targ
 
 
 def _task_of_options(options: argparse.Namespace) -> str | None:
-    """Return the task that the user named, or whose loss the user named; None if there is none."""
+    """Return the task of ``--task`` or ``--loss``, if any."""
     if options.loss is None:
         return None if options.task is None else str(options.task)
     task = COUNTS if options.loss == "poisson" else REGRESSION
@@ -233,7 +233,7 @@ def against_counts(values: Vector, weight: Vector | None = None) -> str | None:
 
 
 def n_counted(weight: Vector) -> float:
-    """Return the number of rows by weight; weights below one on average count as one each."""
+    """Return the sum of weights, at least the number of rows."""
     return max(float(np.add.reduce(weight)), float(len(weight)))
 
 
@@ -246,7 +246,7 @@ def _listed(distinct: Sequence[Any]) -> str:
 
 
 def _check_classes(name: str, doubt: str | None, n_rows: float, distinct: Sequence[Any]) -> None:
-    """Raise if the values of a target are more likely something else than classes."""
+    """Raise if a target hardly holds classes."""
     if len(distinct) == 2:
         return
     if doubt is not None:
@@ -267,7 +267,7 @@ def _check_classes(name: str, doubt: str | None, n_rows: float, distinct: Sequen
 
 
 def class_written(text: str, classes: Sequence[Any], option: str) -> Any:
-    """Return the class that the user wrote after an option; raise if there is none."""
+    """Return the class with this spelling; raise if there is none."""
     # As the table has them: text must be the same, but 1 and 1.0 are one number, and true and TRUE one boolean.
     found = [one for one in classes if text == str(one)] + [
         one for one in classes if not isinstance(one, str) and (text.lower() == str(one).lower() or number_in(text) == one)
@@ -287,7 +287,7 @@ def _positive(text: str | None, classes: Sequence[Any]) -> Any:
 
 
 def _class_weight(given: Sequence[str], classes: Sequence[Any]) -> Any:
-    """Return the weights of classes that the user wrote, as a classifier takes them."""
+    """Return the given class weights for a classifier."""
     if not given:
         return None
     if tuple(given) == ("balanced",):

@@ -1,4 +1,4 @@
-"""Training data larger than memory: Parquet files and folders of them, learned from in blocks."""
+"""Training data larger than memory: Parquet files in blocks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IN_MEMORY = ("groups", "categorical", "missing_values")
 
 @dataclass(frozen=True, eq=False)
 class LargeFile:
-    """A Parquet file, or a folder of them, as a dataset of pyarrow; its name in messages, and why it is read in blocks."""
+    """A Parquet dataset, its name, and the reason for reading blocks."""
 
     dataset: Any
     source: str
@@ -55,7 +55,7 @@ def add_memory(parser: argparse.ArgumentParser) -> None:
 
 
 def large_file(options: argparse.Namespace) -> LargeFile | None:
-    """Return the file or folder that the options name if it is read in blocks, None if it is read into memory."""
+    """Return the file or folder to read in blocks, if any."""
     path, source = Path(options.data), f"'{options.data}'"
     if path.is_dir():
         return LargeFile(parquet_dataset(path), source, "it is a folder")
@@ -96,7 +96,7 @@ def _default_memory() -> int:
 
 
 def training_blocks(file: LargeFile, options: argparse.Namespace) -> TrainingData:
-    """Choose what to learn from; of the rows, only the targets and the columns of roles are read."""
+    """Choose rows and columns; read only the target and the roles."""
     in_blocks = f"{file.source}, which is read in blocks: {file.why}."
     for option in IN_MEMORY:
         if getattr(options, option):
@@ -130,7 +130,7 @@ def training_blocks(file: LargeFile, options: argparse.Namespace) -> TrainingDat
 
 
 def _without_inputs(file: LargeFile, options: argparse.Namespace) -> DataFile:
-    """Return what a file holds, of which only the target and the columns of roles are read."""
+    """Return a file with the target and the roles alone."""
     schema, conventions = file.dataset.schema, conventions_of(options, ".parquet")
     check_names(schema.names, file.source)
     unread = {field.name: kind_of_type(field.type) for field in schema if _kind(field) is None}
@@ -140,7 +140,7 @@ def _without_inputs(file: LargeFile, options: argparse.Namespace) -> DataFile:
 
 
 def _kind(field: Any) -> str | None:
-    """Return what a column holds, in a word, as far as its type tells; None if nothing can be learned from it."""
+    """Return the kind of a column by its type; None if useless."""
     from pyarrow import types
 
     if types.is_dictionary(field.type):
@@ -158,7 +158,7 @@ def _kind(field: Any) -> str | None:
 
 
 def _as_input(field: Any) -> Any:
-    """Return the expression of pyarrow for an input: itself, unless it is a time of day, which is a duration."""
+    """Return the expression for an input; times of day become durations."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -170,7 +170,7 @@ def _as_input(field: Any) -> Any:
 
 
 def _as_read(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> dict[str, Any]:
-    """Return the expressions of pyarrow for the target and the columns of roles, of the types that they were read with."""
+    """Return the expressions for the target and the roles."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -180,7 +180,7 @@ def _as_read(target: TargetColumn, roles: Mapping[str, RoleColumns]) -> dict[str
 
 
 def _present(names: Sequence[str]) -> Any:
-    """Return the expression of pyarrow that no value of some columns is missing."""
+    """Return the expression that no value of some columns is missing."""
     import pyarrow.dataset as ds
 
     return functools.reduce(operator.and_, (~ds.field(name).is_null(nan_is_null=True) for name in names))

@@ -121,7 +121,7 @@ class KnownRows:
 
     @classmethod
     def of(cls, known: Mask, complete: Mask, target: str, source: str) -> KnownRows:
-        """Return the rows whose target is known and that are complete; raise if there is none."""
+        """Return the known and complete rows; raise without any."""
         if not known.any():
             raise ValueError(f"The target '{target}' has nothing but missing values.")
         if not (known & complete).any():
@@ -153,7 +153,7 @@ class KnownRows:
 
 
 def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace) -> KnownRows:
-    """Return the rows with a known target that, if the user asks for it, miss none of the named columns."""
+    """Return the rows with a target; with --drop-rows, complete ones."""
     known = ~np.isnan(data.column(options.target)[1])
     complete = np.ones_like(known)
     others = [*names, *all_names(options)]
@@ -163,7 +163,7 @@ def known_rows(data: DataFile, names: Sequence[str], options: argparse.Namespace
 
 
 def measured_arguments(model: Model, data: DataFile, names: Sequence[str], options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of what measures a model on known rows, for which the named inputs are needed."""
+    """Return the known rows as arguments of an estimator's method."""
     given = () if model.offset is None else model.offset.names
     known = known_rows(data, (*names, *given), options)
     if known.left_out() and not getattr(options, "quiet", False):
@@ -197,7 +197,7 @@ def training_data(data: DataFile, options: argparse.Namespace) -> TrainingData:
 
 
 def input_names(data: DataFile, options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
-    """Return the columns that may be learned from, and the reason for each that is left out."""
+    """Return the possible inputs, and why other columns are left out."""
     check_roles(data, options)
     for name in (*options.drop, *options.categorical):
         data.check_name(name)
@@ -223,7 +223,7 @@ def check_left(names: Collection[str], left_out: Mapping[str, str], source: str)
 
 
 def target_and_roles(data: DataFile, rows: Mask, options: argparse.Namespace) -> tuple[TargetColumn, dict[str, RoleColumns]]:
-    """Return the targets of the rows, and the columns of each role; raise unless each score has its offset."""
+    """Return the target and the roles; check the number of offsets."""
     target, roles = read_target(data, rows, options), role_columns(data, rows, options)
     offsets, wanted = roles.get("offset"), target.n_scores
     if offsets is not None and len(offsets.columns) != wanted:
@@ -233,7 +233,7 @@ def target_and_roles(data: DataFile, rows: Mask, options: argparse.Namespace) ->
 
 
 def _learnable(block: Block, weight: Vector | None) -> tuple[Block, dict[str, str]]:
-    """Return the columns that vary, as training columns, and why the others are left out."""
+    """Return the columns that vary, and why others are left out."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a column is like an identifier is said below
         known = training_columns(block, weight)
@@ -259,14 +259,14 @@ def _useless(column: Column, values: Vector, weight: Vector | None) -> str | Non
 
 
 def _all_differ(values: Vector, weight: Vector | None) -> bool:
-    """Say whether no value occurs twice; a row of weight 2 is there twice."""
+    """Return whether no value occurs twice; a row of weight 2 is there twice."""
     present = ~np.isnan(values)
     once = weight is None or bool((weight[present] <= 1.0).all())
     return once and len(np.unique(values[present])) == np.count_nonzero(present)
 
 
 def _remarks(data: DataFile, X: Block, weight: Vector | None) -> tuple[str, ...]:
-    """Return what the user should know about columns that are learned from, or that had no name."""
+    """Return notes on inputs and on a column without a name."""
     found = ["the first column has no name, like the index that pandas writes, and is left out"] if data.has_index else []
     alike = []
     for place, values in enumerate(X.matrix.T):
@@ -281,7 +281,7 @@ def _remarks(data: DataFile, X: Block, weight: Vector | None) -> tuple[str, ...]
 
 
 def _like_identifiers(name: str, values: Vector, weight: Vector | None) -> bool:
-    """Say whether numbers are whole, all different, and either called like identifiers or without a gap."""
+    """Return whether whole numbers look like identifiers."""
     present = values[~np.isnan(values)]
     if len(present) < 3:
         return False

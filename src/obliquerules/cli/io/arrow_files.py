@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, read with pyarrow, which is an extra."""
+"""Parquet and Arrow (Feather) files, read with pyarrow, an extra."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TypedColumns = tuple[list[Filled], dict[str, str], list[str]]
 
 
 def read_arrow(file: IO[bytes], suffix: str, source: str, conventions: Conventions) -> TypedColumns:
-    """Read a Parquet file, or an Arrow file (also known as Feather) or stream."""
+    """Read a Parquet file, or an Arrow (Feather) file or stream."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -55,7 +55,7 @@ def columns_of_table(table: Any, conventions: Conventions) -> TypedColumns:
 
 
 def _column(name: str, values: Any, conventions: Conventions) -> Filled | str:
-    """Return a column, or what it holds if nothing can be learned from it."""
+    """Return a column, or its kind if it is useless."""
     import pyarrow.types as kinds
 
     if values.null_count == len(values):
@@ -122,7 +122,7 @@ def _ordered(name: str, values: list[Any], order: list[Any]) -> Filled:
 
 
 def _cell(value: Any, conventions: Conventions) -> str | None:
-    """Return a value as a cell of CSV has it, None if it is missing."""
+    """Return a value as text, None if it is missing."""
     if value is None or value != value or value in conventions.missing_numbers:
         return None
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

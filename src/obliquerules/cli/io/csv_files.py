@@ -1,4 +1,4 @@
-"""CSV files, read with the standard library alone, so that a file means the same whatever else is installed."""
+"""CSV files, read with Python's standard library."""
 
 from __future__ import annotations
 

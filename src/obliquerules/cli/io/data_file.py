@@ -1,4 +1,4 @@
-"""A file of rows and named columns, read by its suffix into a block."""
+"""Data files: reading by suffix, and the columns of a file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DataFile:
             raise ValueError(f"{self.source} has no column '{name}'; it has {shown}{others}.")
 
     def column(self, name: str) -> Filled:
-        """Return a column and its values; raise if there is none of that name, or if it was not read."""
+        """Return a column and its values; raise if it is unusable."""
         self.check_name(name)
         if name in self.unread:
             raise ValueError(f"Column '{name}' of {self.source} holds {self.unread[name]}, which cannot be used.")
@@ -77,14 +77,14 @@ class DataFile:
         return self.block.column(position), self.block.matrix[:, position]
 
     def doubt(self, column: Column, values: Vector) -> str | None:
-        """Say what a column of text holds if most of it is numbers or dates; None if it is text, or its type is known."""
+        """Say which numbers or dates a column of text holds."""
         if self.typed:
             return None
         kind = kind_of(column, values)
         return doubtful(column, values, self.conventions) or (kind if kind.startswith("numbers with") else None)
 
     def input(self, name: str) -> Filled:
-        """Return a column as an input of a model: the words true and false, however they are written, are booleans."""
+        """Return a column as an input: true and false are booleans."""
         column, values = self.column(name)
         if column.levels is None or column.is_truth or name in self.conventions.levels:
             return column, values
@@ -103,7 +103,7 @@ def read_file(path: str | os.PathLike[str]) -> DataFile:
 
 
 def read_stream(file: IO[bytes], suffix: str, source: str, conventions: Conventions | None = None) -> DataFile:
-    """Read an open file; raise ValueError if it is not what its suffix says."""
+    """Read an open file; raise if it contradicts its suffix."""
     conventions = conventions or Conventions()
     unread: dict[str, str] = {}
     if suffix in TYPED:

@@ -1,4 +1,4 @@
-"""Excel files (.xlsx), read with openpyxl, which is an extra: one sheet, with the names of columns in its first row."""
+"""Excel files (.xlsx), read with openpyxl, an extra."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_excel(file: IO[bytes], source: str, conventions: Conventions) -> list[F
 
 @contextlib.contextmanager
 def _reading(source: str) -> Iterator[None]:
-    """Turn what openpyxl raises for damaged or encrypted files, which is any kind of error, into one sentence."""
+    """Turn any error of openpyxl, as for damaged files, into a sentence."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of styles, validations and other parts that are not read
@@ -67,7 +67,7 @@ def _rows(sheet: Any) -> Iterator[dict[int, Any]]:
 
 
 def _value(cell: Any) -> Any:
-    """Return a number as a float, a date as a datetime, a time of day as a duration, and a text without codes."""
+    """Return a float, datetime, timedelta, boolean or decoded text."""
     if isinstance(cell, str):
         return decoded(cell)
     if isinstance(cell, int) and not isinstance(cell, bool):
@@ -90,7 +90,7 @@ def _columns(rows: Sequence[Mapping[int, Any]], source: str, conventions: Conven
 
 
 def _column(name: str, values: Sequence[Any], conventions: Conventions) -> Filled:
-    """Return a column of numbers, dates, durations or booleans, and any other as if it was written in CSV."""
+    """Return a typed column; mixed values are read like CSV."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) == 1 and name not in conventions.levels:
         if kinds == {float}:

@@ -1,4 +1,4 @@
-"""Columns of text as numbers, dates or levels, and the conventions by which files write them."""
+"""Is a column of text numbers, dates or levels? Conventions of files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FEW_WORDS = 10
 
 @dataclass(frozen=True)
 class Conventions:
-    """How a file is written, as far as it does not tell by itself.
+    """The conventions of a file: separator, decimal mark, missing values.
 
     Attributes
     ----------
@@ -63,11 +63,11 @@ class Conventions:
         return tuple(number for word in self.missing if (number := self.number(word)) is not None)
 
     def is_missing(self, cell: str) -> bool:
-        """Say whether a cell stands for a missing value."""
+        """Return whether a cell stands for a missing value."""
         return cell.lower() in MISSING_WORDS or self.says_missing(cell)
 
     def says_missing(self, cell: str) -> bool:
-        """Say whether a cell is one of the words or numbers that were named for missing values."""
+        """Return whether a cell is among the user's missing values."""
         return cell.lower() in self._words or (bool(self.missing_numbers) and self.number(cell) in self.missing_numbers)
 
     def number(self, cell: str) -> float | None:
@@ -79,7 +79,7 @@ class Conventions:
 
 
 def column_of_cells(name: str, cells: Sequence[str], conventions: Conventions) -> Filled:
-    """Return a column of numbers if every value is one, of dates if every value is one, and otherwise of levels."""
+    """Return numbers or dates if all values are, otherwise levels."""
     different = set(cells)
     present = {cell for cell in different if not conventions.is_missing(cell)}
     if name in conventions.levels:
@@ -95,7 +95,7 @@ def column_of_cells(name: str, cells: Sequence[str], conventions: Conventions) -
 
 
 def moment_in(text: str) -> datetime.datetime | None:
-    """Return the date, or the time with its date, that a text is in ISO 8601, or None."""
+    """Return the date or time in ISO 8601, or None."""
     if not ISO_DATE.fullmatch(text):
         return None
     try:
@@ -105,7 +105,7 @@ def moment_in(text: str) -> datetime.datetime | None:
 
 
 def column_of_levels(name: str, values: Sequence[str | None], kind: type[str] | None) -> Filled:
-    """Return texts, None where one is missing, as levels: whole numbers if all are, unless text is asked for."""
+    """Return texts as levels, of whole numbers if all are."""
     whole = {value: whole_in(value) for value in set(values) if value is not None}
     if kind is str or None in whole.values():
         return with_levels(name, values)
@@ -113,7 +113,7 @@ def column_of_levels(name: str, values: Sequence[str | None], kind: type[str] | 
 
 
 def same_level(level: Level, wanted: type) -> Level | None:
-    """Return a level as text or as a whole number, None if it is none."""
+    """Return a level as text or whole number, or None."""
     if wanted is str:
         return str(level)
     return whole_in(level) if isinstance(level, str) else int(level)
@@ -126,7 +126,7 @@ def whole_in(text: str) -> int | None:
 
 
 def doubtful(column: Column, codes: Vector, conventions: Conventions) -> str | None:
-    """Say what a column of text holds if most of it is numbers or dates; None if it is text, whatever else is in it."""
+    """Say what a text column mostly of numbers or dates holds."""
     if column.levels is None:
         return None
     levels = [str(level) for level in column.levels]
@@ -152,5 +152,5 @@ def _kind(cell: str, conventions: Conventions) -> str:
 
 
 def has_numbers(column: Column, conventions: Conventions) -> bool:
-    """Say whether a number is among the levels of a column of text."""
+    """Return whether a number is among the levels of a column of text."""
     return any(isinstance(level, str) and conventions.number(level) is not None for level in column.levels or ())
