@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquerules.learning.boosting.tgb import TGB
-from obliquerules.learning.label_order import ClassOrder, grow_in_class_order
+from obliquerules.learning.label_order import grow_in_class_order, in_order, places_of_classes
 from obliquerules.learning.method import Growth, Task
 from obliquerules.losses import LOSSES, class_loss
 from obliquerules.rules import Block, Labels, Rule, RuleEnsemble
@@ -23,7 +23,7 @@ def task_of(names):
 
 @given(st.permutations("abcd"))
 def test_the_ordered_task_is_the_same_whatever_the_labels(names):
-    one, two = (ClassOrder.of(task).ordered(task) for task in (task_of("abcd"), task_of(names)))
+    one, two = (in_order(task, places_of_classes(task)) for task in (task_of("abcd"), task_of(names)))
     np.testing.assert_array_equal(one.y, two.y)
     renamed = dict(zip("abcd", names, strict=True))
     assert [renamed[label] for label in one.labels.values] == list(two.labels.values)

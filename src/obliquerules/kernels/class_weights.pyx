@@ -2,11 +2,12 @@
 """Damped Newton steps on the class weights of rules; the arithmetic behind `learning.refit`."""
 
 from libc.float cimport DBL_MAX
-from libc.math cimport INFINITY, NAN, fabs, fmax, log, sqrt
+from libc.math cimport INFINITY, NAN, fabs, fmax, log
 from libc.string cimport memcpy
 
 import numpy as np
 
+include "cholesky.pxi"
 include "row_block.pxi"
 include "signals.pxi"
 
@@ -19,47 +20,6 @@ cdef double FAST = 0.1             # a Hessian is used again as long as what the
 cdef double ACCURATE = 1e-5        # and in the end until it is this share of what can be seen in the objective
 cdef double CLOSE = 1e-9           # with a larger tolerance nobody asks for more
 cdef double FIRST_DAMPING = 1e-8, LEAST_DAMPING = 1e-12, LARGEST_DAMPING = 1e20
-
-
-cdef inline double dot(const double *a, const double *b, Py_ssize_t n) noexcept nogil:
-    # Four sums side by side: a single one would wait for each addition.
-    cdef Py_ssize_t i
-    cdef double s = 0.0, t = 0.0, u = 0.0, v = 0.0
-    for i in range(0, n - 3, 4):
-        s += a[i] * b[i]
-        t += a[i + 1] * b[i + 1]
-        u += a[i + 2] * b[i + 2]
-        v += a[i + 3] * b[i + 3]
-    for i in range(n - n % 4, n):
-        s += a[i] * b[i]
-    return (s + t) + (u + v)
-
-
-cdef bint factorise(double[:, ::1] matrix) noexcept nogil:
-    """Cholesky of the lower triangle, in place; False if the matrix is not positive definite."""
-    cdef Py_ssize_t i, j, m = matrix.shape[0]
-    cdef double s
-    for i in range(m):
-        for j in range(i + 1):
-            s = matrix[i, j] - dot(&matrix[i, 0], &matrix[j, 0], j)
-            if i > j:
-                matrix[i, j] = s / matrix[j, j]
-            elif s > 0.0:
-                matrix[i, i] = sqrt(s)
-            else:
-                return False
-    return True
-
-
-cdef void solve(const double[:, ::1] factor, double[::1] x) noexcept nogil:
-    """Solve both triangular systems, in place."""
-    cdef Py_ssize_t i, j, m = x.shape[0]
-    for i in range(m):
-        x[i] = (x[i] - dot(&factor[i, 0], &x[0], i)) / factor[i, i]
-    for i in range(m - 1, -1, -1):
-        x[i] /= factor[i, i]
-        for j in range(i):
-            x[j] -= factor[i, j] * x[i]
 
 
 cdef double[:, :, ::1] in_blocks(const double[:, ::1] rows):
@@ -243,14 +203,14 @@ cdef class ClassWeightFinder:
             for i in range(j):
                 self.factor[j, i] = self.hessian[j, i] / self.scale[j] / self.scale[i]
             self.factor[j, j] = 1.0 + OWN_JITTER
-        return factorise(self.factor)
+        return decompose(self.factor, self.m)
 
     cdef double aim(self) noexcept nogil:
         """Set the step that minimises the quadratic model; return what it promises."""
         cdef Py_ssize_t j
         for j in range(self.m):
             self.step[j] = self.gradient[j] / self.scale[j]
-        solve(self.factor, self.step)
+        solve(self.factor, self.step, self.m)
         for j in range(self.m):
             self.step[j] /= self.scale[j]
         return dot(&self.gradient[0], &self.step[0], self.m)

@@ -7,6 +7,7 @@ from libc.string cimport memset
 
 import numpy as np
 
+include "cholesky.pxi"
 include "signals.pxi"
 include "row_block.pxi"
 
@@ -155,31 +156,11 @@ cdef class PathFollower:
 
     cdef bint factorise(self) noexcept nogil:
         """Cholesky of the centred G_AA; False if its last column adds no direction."""
-        cdef int i, j, k
-        cdef double s
+        cdef int i, j
         for i in range(self.n_active):
             for j in range(i + 1):
-                s = self.gram(self.active[i], j)
-                for k in range(j):
-                    s -= self.factor[i, k] * self.factor[j, k]
-                if i > j:
-                    self.factor[i, j] = s / self.factor[j, j]
-                elif s <= COLLINEAR * self.gram(self.active[i], i) or not s > 0.0:
-                    return False
-                else:
-                    self.factor[i, i] = sqrt(s)
-        return True
-
-    cdef void solve_factored(self, double[::1] x) noexcept nogil:
-        cdef int i, k
-        for i in range(self.n_active):
-            for k in range(i):
-                x[i] -= self.factor[i, k] * x[k]
-            x[i] /= self.factor[i, i]
-        for i in range(self.n_active - 1, -1, -1):
-            for k in range(i + 1, self.n_active):
-                x[i] -= self.factor[k, i] * x[k]
-            x[i] /= self.factor[i, i]
+                self.factor[i, j] = self.gram(self.active[i], j)
+        return decompose(self.factor, self.n_active, COLLINEAR)
 
     cdef void direction(self) noexcept nogil:
         """The linearised solution as a line in alpha: dw = u - alpha v."""
@@ -187,8 +168,8 @@ cdef class PathFollower:
         for a in range(self.n_active):
             self.u[a] = -self.gradient(self.active[a])
             self.v[a] = self.sign[a]
-        self.solve_factored(self.u)
-        self.solve_factored(self.v)
+        solve(self.factor, self.u, self.n_active)
+        solve(self.factor, self.v, self.n_active)
 
     cdef double next_entry(self, Py_ssize_t *index) noexcept nogil:
         """Largest alpha at which the linearised gradient a - alpha b of an inactive column meets +-alpha."""

@@ -458,7 +458,7 @@ cdef class WeightFinder:
                 self.factor[j, k] = self.hessian[j, k]
             hessian = jitter * self.hessian[0, 0]
             self.factor[j, j] += hessian if j == 0 else fmax(fmax(self.ridge, hessian), jitter * self.hessian[j, j])
-        is_curved = is_curved and decompose(self.factor)
+        is_curved = is_curved and decompose(self.factor, self.m)
         for begin from 0 <= begin < self.n by ROWS_PER_BLOCK:
             if is_curved:
                 self.solve_rows(begin, solved)

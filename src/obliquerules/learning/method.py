@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from obliquerules.arrays import Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.data.sample import Sample
 from obliquerules.learning.refit import factor_scales, fitted_weights
 from obliquerules.losses import Loss
@@ -41,12 +41,12 @@ class GivenRows:
     groups : array of shape (n_given,) or None
     """
 
-    place: NDArray[np.intp]
+    place: Positions
     y: NDArray[Any]
-    groups: NDArray[np.intp] | None
+    groups: Positions | None
 
     @classmethod
-    def of(cls, y: Any, weight: Vector, groups: NDArray[np.intp] | None) -> GivenRows | None:
+    def of(cls, y: Any, weight: Vector, groups: Positions | None) -> GivenRows | None:
         """Return the given rows, None if none has weight zero."""
         counted = weight > 0.0
         if counted.all():
@@ -86,8 +86,8 @@ class Task:
     loss: Loss
     labels: Labels | None = None
     learner: str = "fit"
-    offset: NDArray[np.float64] | None = None
-    groups: NDArray[np.intp] | None = None
+    offset: Matrix | None = None
+    groups: Positions | None = None
     frequency: Vector | None = None
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     given: GivenRows | None = None
@@ -116,7 +116,7 @@ class Task:
             given=None,
         )
 
-    def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
+    def scores(self, ensemble: RuleEnsemble) -> Vector:
         """Return the scores of an ensemble, with the offset if there is one."""
         return ensemble(self.X, self.offset)
 
@@ -264,7 +264,7 @@ class Method(ABC):
         """The ridge with which rules are learned, in rows."""
         return float(self.ridge)
 
-    def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: NDArray[np.bool_]) -> Vector:
+    def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: Mask) -> Vector:
         """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
         ridge = self.penalty(loss, sample.y, sample.weight)
         return fitted_weights(ensemble, sample, loss, ridge, start, free=~fixed)

@@ -1,4 +1,4 @@
-"""Training: the one loop that all networks share, Adam on named arrays with an optional proximal step, in phases."""
+"""Adam: the one training loop of all networks, on named arrays with an optional proximal step, in phases."""
 
 from __future__ import annotations
 
@@ -64,29 +64,30 @@ class Adam:
         The next step overwrites what is returned.
         """
         self.n_steps += 1
-        return {name: self._move(name, parameters[name], gradients[name], factor) for name in self.names}
-
-    def _move(self, name: str, values: Floats, gradient: Floats, factor: float) -> Floats:
-        if name not in self._arrays:
-            self._arrays[name] = np.zeros((4, *values.shape), dtype=values.dtype)
-        mean, square, reach, change = self._arrays[name]
         keep_mean, keep_square = self.betas
-        # Every result goes into an existing array: in small networks, most of the time would go into allocating new ones.
-        np.subtract(gradient, mean, out=change)
-        change *= 1.0 - keep_mean
-        mean += change
-        np.multiply(gradient, gradient, out=change)
-        change -= square
-        change *= 1.0 - keep_square
-        square += change
-        np.divide(square, 1.0 - keep_square**self.n_steps, out=reach)
-        np.sqrt(reach, out=reach)
-        reach += self.epsilon
-        np.divide(factor * self.size, reach, out=reach)
-        np.multiply(reach, mean, out=change)
-        change /= 1.0 - keep_mean**self.n_steps
-        values -= change
-        return np.asarray(reach)
+        reaches: dict[str, Floats] = {}
+        for name in self.names:
+            values, gradient = parameters[name], gradients[name]
+            if name not in self._arrays:
+                self._arrays[name] = np.zeros((4, *values.shape), dtype=values.dtype)
+            mean, square, reach, change = self._arrays[name]
+            # Every result goes into an existing array: in small networks, most of the time would go into allocating new ones.
+            np.subtract(gradient, mean, out=change)
+            change *= 1.0 - keep_mean
+            mean += change
+            np.multiply(gradient, gradient, out=change)
+            change -= square
+            change *= 1.0 - keep_square
+            square += change
+            np.divide(square, 1.0 - keep_square**self.n_steps, out=reach)
+            np.sqrt(reach, out=reach)
+            reach += self.epsilon
+            np.divide(factor * self.size, reach, out=reach)
+            np.multiply(reach, mean, out=change)
+            change /= 1.0 - keep_mean**self.n_steps
+            values -= change
+            reaches[name] = reach
+        return reaches
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Vector
 from obliquerules.learning.nets.adam import Adam, Floats, NetworkParameters, Phase, train
 
 # beta in the papers: the smaller, the more often a gate is near 0 or 1.
@@ -22,6 +23,19 @@ MIDDLE, HALF_WIDTH = 0.5 * (MOST + LEAST), 0.5 * (MOST - LEAST)
 NOISE_SCALE = 0.5 / TEMPERATURE
 # The log-odds that a gate is not zero are its logit plus this.
 SHIFT = -TEMPERATURE * math.log(-LEAST / MOST)
+# A conjunction holds where z is 1, up to rounding.
+ALMOST_ONE = 0.999999
+START_DEVIATION = 0.01
+# The noise of this many steps is drawn at once: a call for each step would take longer than drawing the numbers.
+STEPS_PER_DRAW = 16
+# Training has settled once this many turns of both layers have left the rules unchanged.
+PATIENCE = 2
+
+Signs = NDArray[np.int8]
+# The noise of the gates, step by step: shape (n_networks, n_rules, n_inputs) and (n_networks, n_rules).
+Noise = Iterator[tuple[Floats, Floats]]
+# Called with the number of steps done, the loss of each network and the signs of its rules.
+RulesCallback = Callable[[int, Floats, Sequence[Signs]], None]
 
 
 class Gates:
@@ -87,21 +101,6 @@ def without_noise(logits: Floats) -> Floats:
     return np.asarray(np.clip(MIDDLE + HALF_WIDTH * np.tanh(0.5 * logits), 0.0, 1.0))
 
 
-# A conjunction holds where z is 1, up to rounding.
-ALMOST_ONE = 0.999999
-START_DEVIATION = 0.01
-# The noise of this many steps is drawn at once: a call for each step would take longer than drawing the numbers.
-STEPS_PER_DRAW = 16
-# Training has settled once this many turns of both layers have left the rules unchanged.
-PATIENCE = 2
-
-Signs = NDArray[np.int8]
-# The noise of the gates, step by step: shape (n_networks, n_rules, n_inputs) and (n_networks, n_rules).
-Noise = Iterator[tuple[Floats, Floats]]
-# Called with the number of steps done, the loss of each network and the signs of its rules.
-RulesCallback = Callable[[int, Floats, Sequence[Signs]], None]
-
-
 @dataclass(frozen=True)
 class Schedule:
     """How networks are trained.
@@ -132,12 +131,12 @@ class Schedule:
 class Examples:
     """Distinct rows of binary inputs, first those that rules should cover, with their shares of the total weight."""
 
-    inputs: NDArray[np.bool_]
+    inputs: Mask
     n_positive: int
-    weight: NDArray[np.float64]
+    weight: Vector
 
     @classmethod
-    def of(cls, inputs: NDArray[np.bool_], positive: NDArray[np.bool_], weight: NDArray[np.float64]) -> Examples:
+    def of(cls, inputs: Mask, positive: Mask, weight: Vector) -> Examples:
         """Merge rows with the same inputs and the same class."""
         packed = np.packbits(np.column_stack([~positive, inputs]), axis=1)
         _, first, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
@@ -173,7 +172,7 @@ class DecisionRulesNetworks:
     def __init__(
         self,
         examples: Examples,
-        penalties: NDArray[np.float64],
+        penalties: Vector,
         or_penalty: float,
         n_rules: int,
         noise: Noise,
@@ -194,11 +193,8 @@ class DecisionRulesNetworks:
         score = np.arange(n_rules + 1) - 0.5
         self._softplus = np.logaddexp(0.0, score).astype(dtype)
         self._sigmoid = (1.0 / (1.0 + np.exp(-score))).astype(dtype)
-        self._allocate((len(penalties), n_rules, n_inputs), n_rows, dtype)
-
-    def _allocate(self, shape: tuple[int, int, int], n_rows: int, dtype: np.dtype[Any]) -> None:
-        """Allocate the arrays that every step reuses."""
-        n_networks, n_rules, n_inputs = shape
+        # Every step reuses these arrays.
+        n_networks, shape = len(penalties), (len(penalties), n_rules, n_inputs)
         self._condition_gates, self._rule_gates = Gates(shape, dtype), Gates(shape[:2], dtype)
         self._signed, self._product = (np.empty((n_networks * n_rules, n_inputs + 1), dtype) for _ in range(2))
         self._positive, self._gradient = np.empty(shape, dtype), np.empty((2, *shape), dtype)
@@ -319,7 +315,7 @@ def signs(parameters: NetworkParameters) -> list[Signs]:
 
 def train_networks(
     examples: Examples,
-    penalties: NDArray[np.float64],
+    penalties: Vector,
     schedule: Schedule,
     random: np.random.Generator,
     progress: RulesCallback | None = None,

@@ -10,9 +10,8 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from obliquerules.arrays import Mask, Vector
+from obliquerules.arrays import Mask, Matrix, Positions, Vector
 from obliquerules.data.scaling import Scaling
 from obliquerules.learning.firing_patterns import FiringPatterns
 from obliquerules.learning.nets.adam import NetworkParameters
@@ -49,8 +48,8 @@ class HardNetwork:
     constant : float or array of shape (n_classes,)
     """
 
-    directions: NDArray[np.float64]
-    thresholds: NDArray[np.float64]
+    directions: Matrix
+    thresholds: Matrix
     members: Mask
     rule_weights: Vector
     constant: Any
@@ -69,18 +68,18 @@ class HardNetwork:
             parameters["constant"][index].astype(np.float64),
         )
 
-    def holds(self, X: NDArray[np.float64]) -> Mask:
+    def holds(self, X: Matrix) -> Mask:
         """Return where each proposition holds, shape (n_rules, n_propositions, n_samples)."""
         projections = self.directions.reshape(-1, X.shape[1]) @ X.T
         return projections.reshape(*self.thresholds.shape, len(X)) >= self.thresholds[..., None]
 
-    def fires(self, X: NDArray[np.float64]) -> Mask:
+    def fires(self, X: Matrix) -> Mask:
         """Return where each rule fires, shape (n_rules, n_samples): where z = -(number of unmet members) is above -1/2."""
         unmet = self.members[..., None] & ~self.holds(X)
         fires: Mask = -unmet.sum(axis=1) > -0.5
         return fires
 
-    def score(self, X: NDArray[np.float64]) -> Vector:
+    def score(self, X: Matrix) -> Vector:
         """Return the output of the network, in its own units, shape (n_samples,) or (n_samples, n_classes)."""
         added: Vector = np.einsum("r...,rn->n...", self.rule_weights, self.fires(X).astype(np.float64))
         return np.asarray(self.constant + added)
@@ -91,7 +90,7 @@ class HardNetwork:
         return np.asarray(np.any(self.rule_weights != 0.0, axis=tuple(range(1, self.rule_weights.ndim))))
 
     @cached_property
-    def complexities(self) -> NDArray[np.intp]:
+    def complexities(self) -> Positions:
         """The complexity of each proposition, shape (n_rules, n_propositions)."""
         return 1 + np.asarray(np.count_nonzero(self.directions, axis=-1), dtype=np.intp)
 
@@ -110,7 +109,7 @@ class TrainingRows:
     With many classes, the ridge has a number for each, and ``outputs`` are their names.
     """
 
-    X: NDArray[np.float64]
+    X: Matrix
     y: Vector
     weight: Vector
     loss: Loss
@@ -123,12 +122,12 @@ class TrainingRows:
         return Scaling.of(self.X, self.weight)
 
     @cached_property
-    def standardised(self) -> NDArray[np.float64]:
+    def standardised(self) -> Vector:
         """The columns at mean zero and unit variance."""
         return self.scaling.transform(self.X)
 
     @cached_property
-    def inputs(self) -> NDArray[np.float64]:
+    def inputs(self) -> Matrix:
         """The standardised columns that a network is trained on: with outliers brought in."""
         return self.scaling.fenced(self.X)
 
@@ -306,7 +305,7 @@ def worth_their_price(draft: Draft, fires: Mask, rows: TrainingRows, price: floa
     return weighted
 
 
-def _inverse_hessian(draft: Draft, fires: Mask, rows: TrainingRows) -> NDArray[np.float64]:
+def _inverse_hessian(draft: Draft, fires: Mask, rows: TrainingRows) -> Vector:
     """Return the part of the inverse Hessian of the penalised loss that belongs to the weights; the constants are free."""
     patterns, n_classes = FiringPatterns.of(fires, len(rows.y)), draft.weights.shape[1]
     free = np.vstack([np.ones((1, n_classes), dtype=np.bool_), draft.weights[1:] != 0.0])

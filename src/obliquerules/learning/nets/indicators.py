@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.data.level_sums import levels_of
 from obliquerules.data.scaling import filled_with_means
 from obliquerules.learning.method import Growth, Method, Task
@@ -93,7 +93,7 @@ def _refitted(method: Method, ensemble: RuleEnsemble, task: Task) -> RuleEnsembl
     return ensemble.with_weight_table(weights)
 
 
-def _terms(X: Block, weight: NDArray[np.float64], *, dates: bool) -> tuple[Summand, ...]:
+def _terms(X: Block, weight: Vector, *, dates: bool) -> tuple[Summand, ...]:
     kinds = ("number", "flag", "date", "time", "duration") if dates else ("number", "flag")
     numbers = [j for j in range(X.n_columns) if X.column(j).levels is None and X.column(j).kind in kinds]
     levels = [one for sums in levels_of(X, weight) for one in sums.most_frequent()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from typing import ClassVar
 
@@ -16,7 +15,7 @@ from obliquerules.counted import Counted
 from obliquerules.data.blocks import ON_ONE_PROCESSOR
 from obliquerules.learning.label_order import grow_in_class_order
 from obliquerules.learning.method import Growth, Method, Task
-from obliquerules.learning.nets.adam import Callback, EarlyStopping, Floats, NetworkParameters
+from obliquerules.learning.nets.adam import EarlyStopping, Floats, NetworkParameters
 from obliquerules.learning.nets.extraction import (
     NEGLIGIBLE_SHARES,
     Draft,
@@ -105,7 +104,12 @@ class LTRNet(Method):
         sample, loss = task.sample, task.loss
         ridge, outputs = self.penalty(loss, sample.y, sample.weight), None if task.labels is None else task.labels.outputs
         rows = TrainingRows(sample.X.matrix, sample.y, sample.weight, loss, ridge, outputs)
-        trained = self._trained(rows, self.units(task), task.report if self.verbose else None)
+        start, report = int(check_random_state(self.random_state).randint(2**31 - 1)), task.report if self.verbose else None
+        parallel = Counted(self.n_jobs, "penalties", self.n_penalties, (0.0, 1.0 if self.as_in_the_paper else TRAINING))
+        trained: list[tuple[list[Draft], int]] = parallel(
+            delayed(self._drafts)(rows, self.units(task), penalty, np.random.default_rng([start, index]), report)
+            for index, penalty in enumerate(self.penalties())
+        )
         drafts = [without_rules(rows), *(draft for drafts, _ in trained for draft in drafts)]
         path = one_of_each_size(drafts) if self.as_in_the_paper else frontier(drafts)
         ensembles = tuple(draft.ensemble(rows, task.columns) for draft in path)
@@ -128,19 +132,6 @@ class LTRNet(Method):
         """Return the L1 penalties, from the largest to the smallest."""
         return falling_penalties(self.max_penalty, self.min_penalty, self.n_penalties)
 
-    def _trained(
-        self, rows: TrainingRows, units: ScoreUnits, report: Callable[[str], None] | None
-    ) -> list[tuple[list[Draft], int]]:
-        """Return the drafts of each penalty and the number of steps that they took."""
-        start = int(check_random_state(self.random_state).randint(2**31 - 1))
-        shares = (0.0, 1.0 if self.as_in_the_paper else TRAINING)
-        parallel = Counted(self.n_jobs, "penalties", self.n_penalties, shares)
-        trained: list[tuple[list[Draft], int]] = parallel(
-            delayed(self._drafts)(rows, units, penalty, np.random.default_rng([start, index]), report)
-            for index, penalty in enumerate(self.penalties())
-        )
-        return trained
-
     def _drafts(
         self,
         rows: TrainingRows,
@@ -150,13 +141,25 @@ class LTRNet(Method):
         report: Callable[[str], None] | None,
     ) -> tuple[list[Draft], int]:
         """Train one batch of networks; return the drafts that are read off it and the number of steps."""
+        tell = report or (lambda _: None)
+
+        def report_step(n_steps: int, losses: Floats, parameters: NetworkParameters) -> None:
+            best = int(np.argmin(losses))
+            complexity = HardNetwork.of(parameters, best).complexity
+            progress = f"penalty {penalty:.3g}, step {n_steps}/{self.max_iter}"
+            tell(f"{progress}: loss {losses[best]:.4g}, complexity {complexity}")
+
         objective = self.objective(rows, units, penalty)
-        callback: Callback | None = None if report is None else partial(_report_step, report, penalty, self.max_iter)
         stopping = EarlyStopping(self.n_iter_no_change, self.tol)
+        callback = report_step if report else None
         parameters, n_steps = descend(objective, random, self.max_iter, stopping=stopping, report=callback)
         with ON_ONE_PROCESSOR:
-            drafts = self._discretised(objective, parameters, rows, units)
-        return drafts, n_steps
+            if self.as_in_the_paper:
+                best = int(np.argmin(objective(parameters)[0]))
+                return [as_trained(HardNetwork.of(parameters, best), rows, units)], n_steps
+            made_hard = product(range(self.n_restarts), NEGLIGIBLE_SHARES)
+            networks = (HardNetwork.of(parameters, index, share) for index, share in made_hard)
+            return frontier(draft for network in networks for draft in drafts_of(network, rows)), n_steps
 
     def objective(self, rows: TrainingRows, units: ScoreUnits, penalty: float) -> SoftRules:
         """Return what a batch of networks minimises."""
@@ -166,28 +169,3 @@ class LTRNet(Method):
         inputs = (rows.standardised if self.as_in_the_paper else rows.inputs).astype(np.float32)
         penalties = Penalties(penalty, self.w_penalty)
         return SoftRules(inputs, rows.y, rows.weight, rows.loss, units, architecture, penalties)
-
-    def _discretised(
-        self, objective: SoftRules, parameters: NetworkParameters, rows: TrainingRows, units: ScoreUnits
-    ) -> list[Draft]:
-        """Make the networks of a batch hard; return the drafts among which the path is chosen."""
-        if self.as_in_the_paper:
-            best = int(np.argmin(objective(parameters)[0]))
-            return [as_trained(HardNetwork.of(parameters, best), rows, units)]
-        made_hard = product(range(self.n_restarts), NEGLIGIBLE_SHARES)
-        networks = (HardNetwork.of(parameters, index, share) for index, share in made_hard)
-        return frontier(draft for network in networks for draft in drafts_of(network, rows))
-
-
-def _report_step(
-    report: Callable[[str], None],
-    penalty: float,
-    max_iter: int,
-    n_steps: int,
-    losses: Floats,
-    parameters: NetworkParameters,
-) -> None:
-    """Report how far training at a penalty has come: the loss and the complexity of the best network."""
-    best = int(np.argmin(losses))
-    complexity = HardNetwork.of(parameters, best).complexity
-    report(f"penalty {penalty:.3g}, step {n_steps}/{max_iter}: loss {losses[best]:.4g}, complexity {complexity}")

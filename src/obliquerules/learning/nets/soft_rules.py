@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from obliquerules.arrays import Vector
 from obliquerules.learning.nets.adam import (
     Adam,
     Callback,
@@ -137,7 +137,7 @@ class ScoreUnits:
     of_loss: float
 
     @classmethod
-    def of(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> ScoreUnits:
+    def of(cls, y: Vector, weight: Vector, loss: Loss) -> ScoreUnits:
         """Measure a target: the size is the root mean square of each row's own Newton step from the best constant."""
         offset, curvature = loss.best_constant(y, weight), loss.curvature(y, weight)
         gradient = loss.gradient(y, np.repeat(np.array([offset]), len(y), axis=0))
@@ -150,7 +150,7 @@ class ScoreUnits:
         return cls(offset, size, of_loss)
 
     @classmethod
-    def of_scores(cls, y: NDArray[np.float64], weight: NDArray[np.float64], loss: Loss) -> ScoreUnits:
+    def of_scores(cls, y: Vector, weight: Vector, loss: Loss) -> ScoreUnits:
         """Return units that leave scores and loss as they are."""
         like = np.asarray(loss.best_constant(y, weight))
         return cls(np.zeros_like(like), np.ones_like(like), 1.0)
@@ -180,8 +180,8 @@ class SoftRules:
     def __init__(
         self,
         X: Floats,
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64],
+        y: Vector,
+        weight: Vector,
         loss: Loss,
         units: ScoreUnits,
         architecture: Architecture,
@@ -213,7 +213,7 @@ class SoftRules:
         gradients = self._gradients(parameters, propositions, conjunctions, pull.astype(score.dtype))
         return losses + self.penalties.value(parameters), gradients
 
-    def _judge(self, score: NDArray[np.float64]) -> tuple[Floats, Floats]:
+    def _judge(self, score: Vector) -> tuple[Floats, Floats]:
         """Return the mean loss of each network, and its derivative in each score of each row."""
         units = self.units
         score = units.offset + units.size * score
@@ -236,7 +236,10 @@ class SoftRules:
         return sigmoid_of_negative(negative)
 
     def _gradients(self, parameters: NetworkParameters, p: Floats, q: Floats, pull: Floats) -> dict[str, Floats]:
-        of_conjunction = self._of_conjunction(parameters["rule_weights"], q, pull)
+        # The derivative in z, b 2 alpha q (1 - q), added up over the classes.
+        of_conjunction = q * (1.0 - q)
+        weights = self._by_output(2.0 * self.architecture.steepness * parameters["rule_weights"])
+        of_conjunction *= np.matmul(weights, self._by_output(pull).swapaxes(1, 2))
         memberships = parameters["memberships"]
         # The derivative in x.w - t: v gamma p (1 - p).
         slopes = np.subtract(1.0, p, out=self._slopes)
@@ -251,16 +254,6 @@ class SoftRules:
             "rule_weights": np.matmul(q, self._by_output(pull)).reshape(parameters["rule_weights"].shape),
             "constant": pull.sum(axis=1),
         }
-
-    def _of_conjunction(self, rule_weights: Floats, q: Floats, pull: Floats) -> Floats:
-        """Return the derivative in z, b 2 alpha q (1 - q), shape (networks, rules, rows); added up over the classes."""
-        slope, twice = q * (1.0 - q), 2.0 * self.architecture.steepness * rule_weights
-        if self.architecture.output_shape:
-            slope *= np.matmul(twice, pull.swapaxes(1, 2))
-            return slope
-        slope *= pull[:, None, :]
-        slope *= twice[:, :, None]
-        return slope
 
     @staticmethod
     def _by_output(values: Floats) -> Floats:
