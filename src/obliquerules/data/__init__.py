@@ -1,1 +1,1 @@
-"""Where the data are: files, frames and arrays read into blocks, rows made distinct, columns in standard units."""
+"""Where the data are: tables of any kind, read into blocks of rows."""

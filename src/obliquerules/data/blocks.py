@@ -1,4 +1,4 @@
-"""Blocks of rows: all that a fit asks of many rows is a sum over blocks, in fixed order, wherever the blocks are."""
+"""Blocks of rows, in memory or stored: fits are sums over blocks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RowBlock:
 
 
 class Statistic(Protocol):
-    """What is known of some rows, which can be added to what is known of others."""
+    """A statistic of rows, which adds up over blocks."""
 
     def __add__(self, other: Self, /) -> Self: ...
 
@@ -53,7 +53,7 @@ S = TypeVar("S", bound=Statistic)
 
 
 class RowBlocks(ABC):
-    """Rows in blocks; statistics are summed in block order, so results are reproducible bit for bit."""
+    """Rows in blocks, whose statistics are summed in block order."""
 
     @property
     @abstractmethod
@@ -63,11 +63,11 @@ class RowBlocks(ABC):
     @property
     @abstractmethod
     def n_offsets(self) -> int:
-        """How many numbers the offset of a row is: one, one for each class, or none."""
+        """The number of offsets of each row: none or one per score."""
 
     @abstractmethod
     def fold(self, statistic: Callable[[RowBlock], S]) -> S:
-        """Return the sum of a statistic over all blocks, in the order of the blocks."""
+        """Return the sum of a statistic over all blocks, in order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class RowsInMemory(RowBlocks):
 
 
 class OneProcessor:
-    """Linear algebra on one processor while any thread is inside: several would add in an order that depends on their number.
+    """Linear algebra on one processor, so that sums are reproducible.
 
     Threads enter and leave independently of each other, and only the last one may lift the limit.
     """
@@ -142,7 +142,7 @@ ON_ONE_PROCESSOR = OneProcessor()
 
 
 def in_order(work: Callable[[Any], S], items: Any, n_threads: int) -> Iterator[S]:
-    """Yield the results of some work in the order of its items, done by threads, each on one processor."""
+    """Yield results in the order of items, computed by threads."""
     with ON_ONE_PROCESSOR:
         if n_threads == 1:
             yield from map(work, items)
@@ -159,7 +159,7 @@ def in_order(work: Callable[[Any], S], items: Any, n_threads: int) -> Iterator[S
 
 
 def summed(statistics: Iterator[S], first: S | None = None) -> S:
-    """Return the sum of statistics, added from the first to the last; ``first`` goes before all of them."""
+    """Return the sum of statistics in order, after ``first``."""
     total = next(statistics) if first is None else first
     for one in statistics:
         total = total + one
@@ -176,4 +176,4 @@ class StoredTable(ABC):
 
     @abstractmethod
     def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
-        """Return the sum of a statistic over all blocks, in their order; a block is a data frame of some columns."""
+        """Return the sum of a statistic over blocks, data frames of some columns."""

@@ -1,4 +1,4 @@
-"""Dask tables: each partition is looked at where it is, by a cluster if there is one, and nothing but statistics travels."""
+"""Dask tables: statistics travel, partitions stay where they are."""
 
 from __future__ import annotations
 
@@ -26,10 +26,6 @@ class DaskTable(StoredTable):
     It is computed by the current client of a cluster, as in ``with Client(...)`` or ``with client.as_current()``, and by the
     default scheduler of Dask if there is none. Partitions alone decide in which order statistics are added: neither the number
     of workers, nor which of them is the first, nor the loss of one changes a bit.
-
-    Attributes
-    ----------
-    frame : dask.dataframe.DataFrame
     """
 
     frame: Any
@@ -40,7 +36,7 @@ class DaskTable(StoredTable):
         return tuple(self.frame.columns)
 
     def fold(self, statistic: Callable[[Any], S], columns: tuple[str, ...]) -> S:
-        """Return the sum of a statistic over all partitions, of which tasks add neighbours until one sum is left."""
+        """Return the sum of a statistic over all partitions, by tasks."""
         from dask.delayed import delayed
 
         # A task of its own, so that it is sent to each worker and not with each partition.
@@ -56,20 +52,20 @@ class DaskTable(StoredTable):
 
 
 def _over_partition(rows: Any, statistic: Callable[[Any], S], block_rows: int) -> S | None:
-    """Return the sum of a statistic over the blocks of a partition; None if it has no rows."""
+    """Return the sum of a statistic over a partition, None without rows."""
     with ON_ONE_PROCESSOR:
         return _added(statistic(rows.iloc[start : start + block_rows]) for start in range(0, len(rows), block_rows))
 
 
 def _added(statistics: Iterable[S | None]) -> S | None:
-    """Return the sum of statistics from the first to the last, None if there is none."""
+    """Return the sum of statistics in order, None without any."""
     found = (one for one in statistics if one is not None)
     first = next(found, None)
     return None if first is None else summed(found, first)
 
 
 def dask_table(X: Any) -> DaskTable | None:
-    """Return a Dask DataFrame as a table; None if X is something else; raise if rules could not name its columns."""
+    """Return a Dask DataFrame as a table, None for anything else."""
     kind = dask_kind(X)
     if kind == "Array":
         raise ValueError(
@@ -86,7 +82,7 @@ def dask_table(X: Any) -> DaskTable | None:
 
 
 def dask_kind(X: Any) -> str | None:
-    """Return "Array", "DataFrame" or "Series" for what is one of Dask, None for anything else."""
+    """Return "Array", "DataFrame" or "Series" of Dask, or None."""
     # An object of Dask exists only where its module was imported.
     for module, kind in (("dask.array", "Array"), ("dask.dataframe", "DataFrame"), ("dask.dataframe", "Series")):
         if module in sys.modules and isinstance(X, getattr(sys.modules[module], kind)):

@@ -1,4 +1,4 @@
-"""Data frames of pandas, polars and pyarrow: what their columns hold and are called."""
+"""Data frames of pandas, polars and pyarrow as columns with values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from obliquerules.rules.columns import DAY, UNSEEN, Block, Column, as_level, is_
 
 
 def own_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a data frame; None if X is something else, or its columns have numbers."""
+    """Return the column names of a data frame, None without text names."""
     frame = nw.from_native(X, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or not all(isinstance(name, str) for name in frame.columns):
         return None
@@ -30,7 +30,7 @@ def own_names(X: Any) -> tuple[str, ...] | None:
 
 
 def special_frame(X: Any) -> nw.DataFrame[Any] | None:
-    """Return X as a data frame if it is one whose columns do not all hold numbers; raise if it cannot be read at all."""
+    """Return X as a data frame, None if it holds numbers only."""
     try:
         frame = nw.from_native(X, pass_through=True)
         schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
@@ -43,14 +43,14 @@ def special_frame(X: Any) -> nw.DataFrame[Any] | None:
 
 
 def block_of_frame(frame: nw.DataFrame[Any], ordered: tuple[str, ...] = ()) -> Block:
-    """Return a data frame as a block; columns of categories named in ``ordered`` keep their order."""
+    """Return a data frame as a block; ``ordered`` names ordered categories."""
     if not frame.columns:
         raise ValueError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
     return block_of([column_of_series(str(name), frame.get_column(name), name in ordered) for name in frame.columns])
 
 
 def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -> Filled:
-    """Return a column of a data frame with its values; raise if it holds anything that cannot be learned from."""
+    """Return a column of a data frame with its values."""
     native = series.to_native()
     if series.dtype == nw.Unknown and getattr(getattr(native, "dtype", None), "tz", None) is not None:
         # A time zone that narwhals cannot read.
@@ -70,7 +70,8 @@ def column_of_series(name: str, series: nw.Series[Any], ordered: bool = False) -
     if dtype == nw.String:
         return first_come(name, series.to_list())
     if dtype in (nw.Date, nw.Datetime):
-        return _moments(name, series)
+        moments = series.cast(nw.Datetime("us")) if dtype == nw.Date else series
+        return column_of_moments(name, _numbers(moments.dt.timestamp("us")) / 1e6)
     if dtype == nw.Duration:
         return Column(name, kind="duration"), _numbers(series.dt.total_microseconds()) / (1e6 * DAY)
     raise ValueError(refusal(name, kind_of_series(series)))
@@ -85,7 +86,7 @@ def _numbers(series: nw.Series[Any]) -> Any:
 
 
 def _categories(name: str, series: nw.Series[Any], ordered: bool) -> Filled:
-    """Return categories as levels; where their order counts, all of them in that order, as other blocks may have the others."""
+    """Return categories as levels, all of them where they are ordered."""
     order = _order_of(name, series, ordered)
     column, codes = first_come(name, series.to_list())
     if order is None or column.levels is None:
@@ -108,33 +109,27 @@ def _order_of(name: str, series: nw.Series[Any], ordered: bool) -> list[Any] | N
     return merged_order(name, (chunk.dictionary.to_pylist() for chunk in chunks.chunks))
 
 
-def _moments(name: str, series: nw.Series[Any]) -> Filled:
-    moments = series.cast(nw.Datetime("us")) if series.dtype == nw.Date else series
-    return column_of_moments(name, _numbers(moments.dt.timestamp("us")) / 1e6)
-
-
 def kind_of_series(column: nw.Series[Any]) -> str:
-    """Return what a column holds that is neither numbers, booleans, text nor dates, in words."""
+    """Return the type of an unreadable column, in words."""
     return f"values of type {getattr(column.to_native(), 'dtype', column.dtype)}"
 
 
 def column_kinds(X: Any) -> dict[str, str]:
-    """Return the columns of a data frame that hold booleans, integers, decimals or doubles; empty if X is something else."""
+    """Return "boolean", "integer", "decimal" or "double" by column name."""
     frame = nw.from_native(X, pass_through=True)
-    schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    return {name: kind for name, dtype in schema.items() if (kind := _kind_of_type(dtype)) is not None}
-
-
-def _kind_of_type(dtype: Any) -> str | None:
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype.is_integer():
-        return "integer"
-    return "decimal" if dtype.is_decimal() else "double" if dtype.is_float() else None
+    kinds: dict[str, str] = {}
+    for name, dtype in frame.schema.items() if isinstance(frame, nw.DataFrame) else ():
+        if dtype == nw.Boolean:
+            kinds[name] = "boolean"
+        elif dtype.is_integer():
+            kinds[name] = "integer"
+        elif dtype.is_decimal() or dtype.is_float():
+            kinds[name] = "decimal" if dtype.is_decimal() else "double"
+    return kinds
 
 
 def misplaced_column(X: Any, expected: tuple[str, ...]) -> str:
-    """Say which column of a data frame is the first that stands in another's place."""
+    """Name the first column of a data frame in another's place."""
     names = nw.from_native(X, eager_only=True).columns
     index = next(i for i, (name, wanted) in enumerate(zip(names, expected, strict=True)) if name != wanted)
     return f"Column '{names[index]}' stands where '{expected[index]}' stood in fit."

@@ -1,4 +1,4 @@
-"""Level sums: how strongly each level of a column follows the gradient, and the sets of levels that follow it best."""
+"""Level sums: the sets of levels that follow the gradient best."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obliquerules.arrays import Positions, Vector
-from obliquerules.rules import Block, Column, Membership
+from obliquerules.rules import Block, Membership
 from obliquerules.rules.columns import Level
 
 # The sizes of the sets of levels that are proposed; each level that a condition lists makes the model more complex.
@@ -35,97 +35,94 @@ class LevelSet:
 
 @dataclass(frozen=True, eq=False)
 class LevelSums:
-    """The levels of one column, with the code of each row: that of its level, or one more where it is missing.
+    """The levels of one column, and the code of each row.
 
     Attributes
     ----------
     column : int
-    described : Column
+    levels : tuple of str, int or bool
+    ordered : bool
+        Whether the levels are in ascending order.
     codes : array of shape (n_rows,)
+        One more than the last level where the value is missing.
     weight : array of shape (n_rows,)
+    sizes : array of shape (n_levels + 1,)
+        The weight of each level, the last for missing values.
     """
 
     column: int
-    described: Column
+    levels: tuple[Level, ...]
+    ordered: bool
     codes: Positions
     weight: Vector
+    sizes: Vector
 
     @classmethod
     def of(cls, block: Block, column: int, weight: Vector) -> LevelSums:
         """Return the levels of a column of a block."""
         described, values = block.column(column), block.matrix[:, column]
-        codes = np.where(np.isnan(values), len(described.levels or ()), values).astype(np.intp)
-        return cls(column, described, codes, weight)
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The levels of the column."""
-        return self.described.levels or ()
-
-    @cached_property
-    def _sizes(self) -> Vector:
-        return _sums(self.codes, self.weight, len(self.levels) + 1)
-
-    @cached_property
-    def _is_complete(self) -> bool:
-        return bool(self._sizes[-1] == 0.0)
+        levels = described.levels or ()
+        codes = np.where(np.isnan(values), len(levels), values).astype(np.intp)
+        sizes = np.bincount(codes, weight, len(levels) + 1).astype(np.float64)
+        return cls(column, levels, described.ordered, codes, weight, sizes)
 
     # ---- levels as inputs of sums
 
     @cached_property
     def _in_sums(self) -> list[Membership]:
-        """The memberships that can be inputs: one for each level, or each cut between ordered levels; one of two levels."""
+        """The possible inputs: single levels, or cuts between ordered levels."""
         levels = self.levels
-        if self.described.ordered:
+        if self.ordered:
             return [Membership(self.column, levels[cut:], ordered=True) for cut in range(1, len(levels))]
-        used = levels[1:] if len(levels) == 2 and self._is_complete else levels
+        used = levels[1:] if len(levels) == 2 and self.sizes[-1] == 0.0 else levels
         return [Membership(self.column, [level]) for level in used]
 
     def _sums_of_inputs(self, by_level: Vector) -> Vector:
-        """Return sums over the rows of each input from sums over the rows of each level."""
+        """Return sums by input from sums by level."""
         sums = by_level[: len(self.levels)]
-        if self.described.ordered:
+        if self.ordered:
             return np.cumsum(sums[::-1])[::-1][1:]
-        return sums[1:] if len(sums) == 2 and self._is_complete else sums
+        return sums[1:] if len(sums) == 2 and self.sizes[-1] == 0.0 else sums
 
     def _enough(self, fewest: float) -> NDArray[np.bool_]:
-        sizes = self._sums_of_inputs(self._sizes)
+        sizes = self._sums_of_inputs(self.sizes)
         # Not sizes <= total - fewest: where weights are large, fewest is lost in the subtraction.
-        return np.asarray((sizes >= fewest) & (self._sizes.sum() - sizes >= fewest))
+        return np.asarray((sizes >= fewest) & (self.sizes.sum() - sizes >= fewest))
 
     def indicators(self, fewest: float) -> list[tuple[Membership, float]]:
-        """Return the memberships with enough rows, and the share of rows that each has."""
-        shares = self._sums_of_inputs(self._sizes) / self._sizes.sum()
+        """Return the inputs with enough rows, with their shares of rows."""
+        shares = self._sums_of_inputs(self.sizes) / self.sizes.sum()
         kept = self._enough(fewest)
         return [(one, float(share)) for one, share, keep in zip(self._in_sums, shares, kept, strict=True) if keep]
 
     def most_frequent(self, most: int = MOST_SORTED) -> list[Membership]:
-        """Return conditions on single levels, or cuts between ordered ones, of the most frequent levels."""
+        """Return conditions on the most frequent levels."""
         kept = self._enough(FEWEST_LISTED)
         return [one for one, keep in zip(self._in_sums, kept, strict=True) if keep][:most]
 
     def strength(self, pull: Vector, rows: Positions, fewest: float) -> Vector:
-        """Return for each of the indicators how strongly it follows the pull on some of the rows."""
+        """Return how strongly each indicator follows the pull on some rows."""
         total, size = self._pulls(pull, rows)
         strength = np.abs(self._sums_of_inputs(total)) / np.sqrt(self._sums_of_inputs(size) + 1.0)
         return np.asarray(strength[self._enough(fewest)])
 
     def _pulls(self, pull: Vector, rows: Positions) -> tuple[Vector, Vector]:
-        """Return the sum of pull and of weights of each level, the last for missing values."""
+        """Return the pull and the weight of each level, missing last."""
         codes, n = self.codes[rows], len(self.levels) + 1
-        return _sums(codes, pull[rows], n), _sums(codes, self.weight[rows], n)
+        sums = [np.bincount(codes, values, n).astype(np.float64) for values in (pull[rows], self.weight[rows])]
+        return sums[0], sums[1]
 
     # ---- sets of levels as conditions
 
     def best_sets(self, pull: Vector, rows: Positions) -> Iterator[LevelSet]:
-        """Yield sets of levels of several sizes that have the largest pull, and sets whose exclusion leaves the largest."""
+        """Yield sets of levels, listed or excluded, with the largest pull."""
         total, size = self._pulls(pull, rows)
-        yield from (self._cuts if self.described.ordered else self._listings)(total, size)
-        if not self._is_complete:
+        yield from (self._cuts if self.ordered else self._listings)(total, size)
+        if self.sizes[-1] > 0.0:
             yield self._by_missing(total, size)
 
     def _listings(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
-        """Yield sets of levels of several sizes, to be listed or to be excluded."""
+        """Yield sets of levels of several sizes, listed or excluded."""
         here = size[:-1] >= FEWEST_LISTED
         # Shrunken means, so that a level with few rows does not come first by chance.
         mean = np.where(here, total[:-1] / (size[:-1] + 1.0), 0.0)
@@ -138,25 +135,23 @@ class LevelSums:
                 yield self._listed(downwards[:count], total, size, negated=True)
 
     def _listed(self, codes: Positions, total: Vector, size: Vector, *, negated: bool) -> LevelSet:
-        """Return the condition that lists these levels; missing values join if they pull the same way."""
+        """Return the condition on these levels, with missing values that pull alike."""
         missing = bool(total[-1] > 0.0)
         inside, rows = float(total[codes].sum()), float(size[codes].sum())
         if negated:
             inside, rows = float(total[:-1].sum()) - inside, float(size[:-1].sum()) - rows
         gain = _gain(inside + missing * total[-1], rows + missing * size[-1], total, size)
-        return LevelSet(partial(self._of_codes, codes, negated, missing), gain)
-
-    def _of_codes(self, codes: Positions, negated: bool, missing: bool) -> Membership:
-        return Membership(self.column, [self.levels[code] for code in sorted(codes.tolist())], negated, missing)
+        listed = sorted(codes.tolist())
+        return LevelSet(lambda: Membership(self.column, [self.levels[code] for code in listed], negated, missing), gain)
 
     def _by_missing(self, total: Vector, size: Vector) -> LevelSet:
-        """Return the condition that the value is missing, or that it is not, whichever pulls."""
+        """Return the condition on missing values that pulls."""
         missing = bool(total[-1] > 0.0)
         inside, rows = (total[-1], size[-1]) if missing else (total[:-1].sum(), size[:-1].sum())
         return LevelSet(partial(Membership, self.column, (), not missing, missing), _gain(inside, rows, total, size))
 
     def _cuts(self, total: Vector, size: Vector) -> Iterator[LevelSet]:
-        """Yield the best condition on the levels from one on, and the best one on those up to one."""
+        """Yield the best cuts of ordered levels, above and below."""
         levels, missing = self.levels, bool(total[-1] > 0.0)
         above: list[LevelSet] = []
         below: list[LevelSet] = []
@@ -168,12 +163,8 @@ class LevelSums:
         yield from (max(found, key=lambda one: one.gain) for found in (above, below) if found)
 
 
-def _sums(codes: Positions, values: Vector, n: int) -> Vector:
-    return np.bincount(codes, values, n).astype(np.float64)
-
-
 def _gain(inside: float, rows: float, total: Vector, size: Vector) -> float:
-    """Return the square of a sum of pull, by the size of a set of rows and that of the others."""
+    """Return the approximate gain of a set of rows."""
     everything = float(size.sum())
     spread = rows * (everything - rows) / everything if everything > 0.0 else 0.0
     # Relative to the mean pull, because the constant can follow that.

@@ -1,4 +1,4 @@
-"""Levels: text and booleans as columns of codes, levels never seen included; what columns hold, in words."""
+"""Levels: text and booleans as codes, with one for unseen levels."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Filled = tuple[Column, NDArray[Any]]
 
 
 def missing_numbers(name: str, n_rows: int) -> Filled:
-    """Return a column of nothing but missing values: whatever its type, it counts as one of numbers."""
+    """Return a column of missing values, which counts as one of numbers."""
     return Column(name), np.full(n_rows, np.nan)
 
 
 def with_levels(name: str, values: Sequence[Level | None]) -> Filled:
-    """Return text or booleans, None where one is missing, as a column with levels in ascending order."""
+    """Return text or booleans as a column with sorted levels."""
     levels = sorted({value for value in values if value is not None})
     if not levels:
         return missing_numbers(name, len(values))
@@ -39,7 +39,7 @@ def with_levels(name: str, values: Sequence[Level | None]) -> Filled:
 
 
 def first_come(name: str, values: Iterable[Any]) -> Filled:
-    """Return values, of which None and NaN are missing, as a column with levels in order of appearance."""
+    """Return values as a column with levels in order of appearance."""
     codes: dict[Level, int] = {}
     # Most values have come before: to look them up is much quicker than to ask what they are.
     known: dict[Any, float] = {}
@@ -74,7 +74,7 @@ def merged_order(name: str, orders: Iterable[Sequence[Any]]) -> list[Any]:
 
 
 def _mixed_levels(name: str, codes: Mapping[Any, int], values: NDArray[np.float64]) -> Filled:
-    """Return levels that are numbers, some of them with decimals, as numbers; raise if they are anything else."""
+    """Return levels that are numbers as numbers; raise for other mixtures."""
     if all(isinstance(level, int | float) and not isinstance(level, bool) for level in codes):
         return Column(name), looked_up(np.array([*codes, np.nan, np.nan], dtype=np.float64), values)
     kinds = " and ".join(
@@ -87,7 +87,7 @@ KINDS_OF_LEVELS = {str: "text", int: "numbers", float: "numbers", bool: "boolean
 
 
 def column_of_objects(name: str, values: Sequence[Any]) -> Filled:
-    """Return Python objects as numbers, dates, durations or levels; raise if they are anything else."""
+    """Return Python objects as numbers, dates, durations or levels."""
     kinds = {type(value) for value in values if not is_nothing(value)}
     if not kinds:
         return missing_numbers(name, len(values))
@@ -110,7 +110,7 @@ def column_of_objects(name: str, values: Sequence[Any]) -> Filled:
 
 
 def column_of_moments(name: str, seconds: NDArray[np.float64]) -> Filled:
-    """Return times, as seconds since 1970, as a column; times that are all at midnight are dates."""
+    """Return seconds since 1970 as times, or as dates at midnight."""
     if ((seconds % DAY == 0.0) | np.isnan(seconds)).all():
         return Column(name, kind="date"), seconds / DAY
     return Column(name, kind="time"), seconds
@@ -123,7 +123,7 @@ def block_of(filled: Sequence[Filled]) -> Block:
 
 
 def as_numbers(column: Column, values: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return the numbers of a column, with booleans as 0 and 1; None if it holds anything else."""
+    """Return numbers, booleans as 0 and 1; None for other columns."""
     if column.levels is None:
         return values
     truth = [TRUTH.get(str(level).lower()) for level in column.levels]
@@ -133,7 +133,7 @@ def as_numbers(column: Column, values: NDArray[Any]) -> NDArray[np.float64] | No
 
 
 def as_labels(column: Column, values: NDArray[Any]) -> NDArray[Any]:
-    """Return values, none of them missing, as labels of classes: text, booleans, whole numbers or numbers."""
+    """Return values, none missing, as labels of classes."""
     if column.levels is not None:
         codes, place = np.unique(values, return_inverse=True)
         return np.array([column.levels[int(code)] for code in codes.tolist()])[place]
@@ -163,7 +163,7 @@ def kind_of(column: Column, values: NDArray[Any]) -> str:
 
 
 def has_decimal_commas(column: Column) -> bool:
-    """Say whether a column holds nothing but numbers, some of them with a decimal comma."""
+    """Say whether a column holds numbers with decimal commas."""
     texts = [str(level) for level in column.levels or ()]
     return any("," in text for text in texts) and all(COMMA_NUMBER.fullmatch(text) for text in texts)
 
@@ -178,7 +178,8 @@ def _first_with(mark: str, levels: Sequence[Level]) -> Level:
 
 
 def number_in(text: str) -> float | None:
-    """Return the number that a text is, or None. Python alone would also read 1_000 and the digits of other scripts."""
+    """Return the number that a text is, None for anything else."""
+    # Python alone would also read 1_000 and the digits of other scripts.
     if "_" in text or not text.isascii():
         return None
     try:
@@ -196,7 +197,7 @@ def refusal(name: str, kind: str) -> str:
 
 
 def recoded(block: Block, columns: Columns) -> Block:
-    """Return a block in the levels of other columns; raise if one of them holds something else than its counterpart."""
+    """Return a block in the levels of other columns."""
     given = columns if block.columns is None else block.columns
     if given == columns or (given.only_numbers and columns.only_numbers):
         return block.read_as(columns)
@@ -209,7 +210,7 @@ RATIOS = {("date", "time"): DAY, ("time", "date"): 1.0 / DAY}
 
 
 def recoded_values(given: Column, wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values of a column as another column has them, which should hold the same kind of thing."""
+    """Return the values of a column in the levels of another."""
     if given.levels == wanted.levels:
         kinds = tuple("number" if column.kind == "flag" else column.kind for column in (given, wanted))
         if kinds[0] == kinds[1] or np.isnan(values).all():
@@ -235,7 +236,7 @@ def recoded_values(given: Column, wanted: Column, values: NDArray[np.float64]) -
 
 
 def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the codes of levels that are whole numbers or booleans; text cannot be found among numbers."""
+    """Return the codes of levels that are whole numbers or booleans."""
     if np.isnan(values).all():
         return values
     if wanted.levels and isinstance(wanted.levels[0], str):
@@ -245,7 +246,7 @@ def _codes_of_numbers(wanted: Column, values: NDArray[np.float64]) -> NDArray[np
 
 
 def looked_up(table: NDArray[np.float64], codes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the entries of a table at codes; its last but one is for unseen levels, its last for missing values."""
+    """Return table entries at codes, the last two for unseen and missing."""
     size = len(table)
     place = np.where(np.isnan(codes), size - 1, np.where(codes < 0.0, size - 2, codes))
     return table[place.astype(np.intp)]

@@ -1,4 +1,4 @@
-"""Rows for a fitted model, read once: its columns, the offset, levels never seen in fit, targets and weights."""
+"""Rows for a fitted model, read once, with offsets and unseen levels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ModelRows:
         return len(self.X)
 
     def with_offset(self, exposure: Any = None, offset: Any = None) -> ModelRows:
-        """Return the rows with their exposure or offset; raise unless the model was fitted with it."""
+        """Return the rows with the exposure or offset that the model needs."""
         if exposure is None and offset is None and self.model.offset is None:
             return self
         return replace(self, given=read_model_offset(self.model, exposure, offset, len(self)))
@@ -70,7 +70,7 @@ class ModelRows:
 
     @property
     def scores(self) -> Vector:
-        """The score of each row; of a sparse table, only used columns are made dense."""
+        """The score of each row."""
         if type(self.X) is Block:
             return self.model.scores(self.X, self.given)
         from obliquerules.data.sparse import scores_of  # here, because it loads SciPy
@@ -78,7 +78,7 @@ class ModelRows:
         return scores_of(self.model, self.X, self.given)
 
     def target(self, y: Any) -> Vector:
-        """Return the targets of the rows as the numbers that the loss of the model takes."""
+        """Return targets as the numbers that the loss takes."""
         labels = self.model.labels
         target = read_numbers(y) if labels is None else labels.encode(y)
         if target.shape != (len(self),):
@@ -94,7 +94,7 @@ class ModelRows:
         return target, weight
 
     def outcomes(self, y: Any, sample_weight: Any = None) -> Outcomes:
-        """Return targets and weights as the loss takes them, with the exposure or offset taken into account."""
+        """Return targets and weights with the exposure or offset in them."""
         target, weight = self.target_and_weight(y, sample_weight)
         found = None if self.given is None or self.model.offset is None else OffsetValues(self.model.offset, self.given)
         return Outcomes.of(self.model.loss, target, weight, found)
@@ -135,7 +135,7 @@ def read_rows(
 
 
 def warn_of_new_values(model: Model, block: Block) -> None:
-    """Warn of missing values and levels unknown to fit in columns that rules use."""
+    """Warn of new missing values and unseen levels in used columns."""
     used = set(model.ensemble.used_columns)
     missing = [f"'{block.column(index).name}'" for index in sorted(block.incomplete & used) if not model.columns[index].missing]
     levels = [index for index in model.columns.with_levels if index in used]

@@ -1,4 +1,4 @@
-"""Given: exposures and offsets, what a model is given besides its inputs, read and checked."""
+"""Offsets: exposures, offsets and groups, and targets and weights with them."""
 
 from __future__ import annotations
 
@@ -40,15 +40,11 @@ class OffsetValues:
     offset: Offset
     values: Vector
 
-    def checked(self, inputs: Sequence[str]) -> OffsetValues:
-        """Return it; raise if it has the name of an input, so that a table could not hold both."""
+    def in_training(self, inputs: Sequence[str], weight: Vector) -> OffsetValues:
+        """Return it with the mean exposure as its unit."""
         for name in self.offset.names:
             if name in inputs:
                 raise ValueError(f"The {self.offset.kind} is called '{name}', and so is a column of X: leave it out of X.")
-        return self
-
-    def with_mean_unit(self, weight: Vector) -> OffsetValues:
-        """Return an exposure with its mean over weighted rows as its unit; an offset stays as it is."""
         if self.offset.kind != "exposure":
             return self
         return replace(self, offset=replace(self.offset, unit=exposure_unit(float(np.average(self.values, weights=weight)))))
@@ -61,10 +57,9 @@ def exposure_unit(mean: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The targets and weights of rows as a loss takes them, with what is given to them taken into account.
+    """The targets and weights of rows as a loss takes them.
 
-    Where that is possible, an exposure or offset changes targets and weights, so that nobody else has to know of it; an offset
-    of classes remains.
+    An exposure or offset becomes part of targets and weights where the loss allows it; an offset of classes remains.
 
     Attributes
     ----------
@@ -103,18 +98,18 @@ class Outcomes:
 
     @property
     def total_offset(self) -> Vector | None:
-        """The offset with the shift: what is added to the scores of a model to compare them with these targets."""
+        """The offset with the shift, which scores lack for these targets."""
         return np.full(len(self.y), self.shift) if self.shift != 0.0 else self.offset
 
     def reweighted(self, class_weights: Sequence[float] | None) -> Outcomes:
-        """Return the rows with the weights of each class multiplied by a number, if there are such numbers."""
+        """Return the rows with the weights of classes multiplied."""
         if class_weights is None:
             return self
         return replace(self, weight=self.weight * short_factors(np.asarray(class_weights))[self.y.astype(np.intp)])
 
 
 def short_factors(factors: Vector) -> Vector:
-    """Return factors of weights with so few binary digits that the weight of a row is the sum of those of its copies.
+    """Return factors of few binary digits, so that products add exactly.
 
     >>> bool(short_factors(np.array([0.3])) * 7.0 == sum([short_factors(np.array([0.3]))] * 7))
     True
@@ -152,7 +147,7 @@ def read_offset(
 
 
 def read_model_offset(model: Model, exposure: Any, offset: Any, n_rows: int) -> Vector | None:
-    """Return the exposure or offset of rows for a fitted model; raise unless it was fitted with it.
+    """Return the exposure or offset of rows for a fitted model.
 
     Without an exposure, predictions are rates: those of an exposure of 1. An offset cannot be left out.
     """
@@ -168,7 +163,7 @@ def read_model_offset(model: Model, exposure: Any, offset: Any, n_rows: int) -> 
 
 
 def model_offset(model: Model, given: Any, n_rows: int) -> Vector | None:
-    """Return the exposure or offset of rows, whichever a fitted model has; see `read_model_offset`."""
+    """Return the exposure or offset of rows, whichever the model has."""
     is_exposure = model.offset is not None and model.offset.kind == "exposure"
     return read_model_offset(model, given if is_exposure else None, None if is_exposure else given, n_rows)
 
@@ -187,7 +182,7 @@ def warn_of_other_class(rows: Outcomes, labels: Labels) -> None:
 
 
 def read_groups(groups: Any, weight: Vector) -> NDArray[np.intp]:
-    """Return the group of each row as a number; raise if one is missing where the weight is not zero."""
+    """Return the group of each row as a number."""
     given = np.asarray(groups)
     if given.shape != weight.shape:
         raise ValueError(f"groups must have one entry for each of the {len(weight)} rows of X; got shape {given.shape}.")
@@ -222,7 +217,7 @@ def _numbers(name: str, given: Any, shape: tuple[int, ...], counted: NDArray[np.
 
 
 def _names(kind: str, given: Any, outputs: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the names of columns: of a series or frame its own, else the kind, followed by the class if there are many."""
+    """Return the names of a series or frame, else the kind."""
     columns = getattr(given, "columns", None)
     if outputs is not None and columns is not None and all(isinstance(name, str) for name in columns):
         return tuple(columns)

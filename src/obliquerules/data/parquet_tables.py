@@ -1,4 +1,4 @@
-"""Parquet tables: files and folders that are read in batches of rows, so that any size fits in little memory."""
+"""Parquet tables: files and folders, read in batches of rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ParquetTable(StoredTable):
         return summed(in_order(statistic, self._batches(columns), self.n_threads))
 
     def _batches(self, columns: tuple[str, ...]) -> Iterator[Any]:
-        """Yield the rows in tables of a fixed number of rows, whatever the row groups of the files."""
+        """Yield tables of a fixed number of rows, whatever the row groups."""
         import pyarrow as pa
         import pyarrow.dataset as ds
 
@@ -82,7 +82,7 @@ def _unordered(rows: Any) -> Any:
 
 
 def parquet_table(X: Any, n_threads: int = 1) -> ParquetTable | None:
-    """Return a path, of a Parquet file or a folder of them, or a dataset of pyarrow as a table; None if X is something else.
+    """Return a path or pyarrow dataset as a table, else None.
 
     A table is returned with that number of threads.
     """
@@ -99,7 +99,7 @@ def parquet_table(X: Any, n_threads: int = 1) -> ParquetTable | None:
 
 
 def parquet_dataset(path: Path) -> Any:
-    """Return a Parquet file, or a folder of them, as a dataset of pyarrow."""
+    """Return a Parquet file or folder as a dataset of pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.dataset as ds

@@ -1,4 +1,4 @@
-"""Reading: the one door for data: a table of any kind as a block of columns, with error messages that name the column."""
+"""Reading: a table of any kind as a block of columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_table(
     in_doubles: bool = True,
     rows: NDArray[np.intp] | None = None,
 ) -> Block:
-    """Return a table as a block in levels of its own; columns without names get the given ones, or x0, x1, and so on.
+    """Return a table as a block in levels of its own.
 
     Unless ``in_doubles``, an array in single precision stays so: it is for those who convert it block by block. With ``rows``,
     the table has no other rows.
@@ -60,7 +60,7 @@ def read_table(
 def read_training(
     X: Any, names: Sequence[str] | None, reader: str, ordered: tuple[str, ...] = (), weight: Vector | None = None
 ) -> Block:
-    """Return a table as a block to learn from: what its columns hold becomes what the columns of the model hold.
+    """Return a table as a block to learn from.
 
     Rows of weight zero are left out before anything is read of them.
 
@@ -94,7 +94,7 @@ def read_training(
 
 
 def _feature_names(given: Sequence[str], block: Block, X: Any) -> tuple[str, ...]:
-    """Return given names; raise unless each column gets one of its own, and none contradicts a name that X has."""
+    """Return ``feature_names``; raise unless they suit the columns."""
     from obliquerules.data.frames import own_names
 
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
@@ -121,7 +121,7 @@ def read_numbers(y: Any) -> Vector:
 
 
 def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if X has an infinite value, naming the first such column and row."""
+    """Raise for the first infinite value, by column and row."""
     if is_finite(X):
         return
     infinite = np.isinf(X)
@@ -133,7 +133,7 @@ def check_not_infinite(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Vector:
-    """Return the weights of the rows as doubles; all ones if there are none. Raise if nothing can be learned with them."""
+    """Return the weights of rows; raise if nothing can be learned."""
     weight = read_block_weights(sample_weight, n_rows)
     check_weights(float(weight.max()))
     return weight
@@ -148,7 +148,7 @@ def check_weights(largest: float) -> None:
 
 
 def read_block_weights(sample_weight: Any, n_rows: int) -> Vector:
-    """Return the weights of some rows as doubles; all ones if there are none."""
+    """Return the weights of some rows, ones by default."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:

@@ -1,4 +1,4 @@
-"""Samples: distinct rows in an order of their own."""
+"""Samples: distinct rows with weights, held out or dealt into folds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from obliquerules.arrays import Mask, Positions, Vector
 from obliquerules.data.typical_ranges import TypicalRanges
 from obliquerules.rules.columns import Block, Range
 from obliquerules.rules.ensemble import RuleEnsemble
@@ -20,11 +21,9 @@ MOST_UNITS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups of the distinct rows of a sample.
+    """The groups of the distinct rows of a sample, numbered by content.
 
-    Equal rows may belong to several.
-
-    Groups are numbered by their content, so that their labels do not matter.
+    Equal rows may belong to several groups.
 
     Attributes
     ----------
@@ -36,18 +35,15 @@ class Groups:
         A hash of the content of each group, in ascending order, and its label.
     """
 
-    row: NDArray[np.intp]
-    group: NDArray[np.intp]
-    weight: NDArray[np.float64]
+    row: Positions
+    group: Positions
+    weight: Vector
     key: NDArray[np.uint64]
-    label: NDArray[np.intp]
+    label: Positions
 
     @classmethod
-    def of(cls, label: NDArray[np.intp], row: NDArray[np.intp], weight: NDArray[np.float64], key: NDArray[np.uint64]) -> Groups:
-        """Return the groups of rows.
-
-        Each row has a label, a distinct row to which it is equal, and a weight; ``key`` hashes distinct rows.
-        """
+    def of(cls, label: Positions, row: Positions, weight: Vector, key: NDArray[np.uint64]) -> Groups:
+        """Return the groups of rows from labels, distinct rows, weights and hashes."""
         pair, position = np.unique(np.column_stack([label, row]), axis=0, return_inverse=True)
         labels, group = np.unique(pair[:, 0], return_inverse=True)
         row, weight = pair[:, 1], sums(position.ravel(), weight, len(pair))
@@ -59,11 +55,8 @@ class Groups:
         order = np.lexsort([row, place])
         return cls(row[order], place[order], weight[order], content[by_content], labels[by_content])
 
-    def folds(self, n_folds: int, seed: int) -> NDArray[np.intp]:
-        """Return the fold of each label.
-
-        Whole groups are assigned, in random order, to folds of about the same weight.
-        """
+    def folds(self, n_folds: int, seed: int) -> Positions:
+        """Return the fold of each label: whole groups, folds of equal weight."""
         mass, size = np.bincount(self.group, self.weight), np.zeros(n_folds)
         fold = np.full(int(self.label.max()) + 1, -1, dtype=np.intp)
         for group in np.argsort(mixed(self.key ^ np.uint64(seed)), kind="stable").tolist():
@@ -86,17 +79,14 @@ class ResamplingUnits:
         A hash of the content of each unit.
     """
 
-    row: NDArray[np.intp]
-    unit: NDArray[np.intp]
-    share: NDArray[np.float64]
+    row: Positions
+    unit: Positions
+    share: Vector
     key: NDArray[np.uint64]
 
     @classmethod
-    def of_frequencies(cls, frequency: NDArray[np.float64], key: NDArray[np.uint64]) -> ResamplingUnits:
-        """Return the observations of rows with these frequencies.
-
-        Each row has units of one and a remainder.
-        """
+    def of_frequencies(cls, frequency: Vector, key: NDArray[np.uint64]) -> ResamplingUnits:
+        """Return units of one observation, and a remainder for each row."""
         size = max(1.0, float(np.add.reduce(frequency)) / MOST_UNITS)
         whole = np.floor(frequency / size).astype(np.intp)
         number = whole + (whole * size < frequency)
@@ -107,37 +97,28 @@ class ResamplingUnits:
         copies = mixed(key[row] ^ copy.astype(np.uint64))
         return cls(row, np.arange(len(row), dtype=np.intp), amount / frequency[row], np.where(copy == 0, key[row], copies))
 
-    def strata(self, of_rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the stratum of each unit, given those of rows.
-
-        Units whose rows are of different strata have a stratum of their own.
-        """
+    def strata(self, of_rows: Positions) -> Positions:
+        """Return the stratum of each unit; mixed units have their own."""
         first, last = np.full(len(self.key), len(of_rows)), np.full(len(self.key), -1)
         np.minimum.at(first, self.unit, of_rows[self.row])
         np.maximum.at(last, self.unit, of_rows[self.row])
         return np.where(first == last, first, int(of_rows.max()) + 1)
 
-    def shuffled(self, strata: NDArray[np.intp], seed: int) -> Iterator[NDArray[np.intp]]:
-        """Yield the units of each stratum, shuffled.
-
-        Their order depends on their content and the seed.
-        """
+    def shuffled(self, strata: Positions, seed: int) -> Iterator[Positions]:
+        """Yield the units of each stratum, shuffled by content and seed."""
         lot = mixed(self.key ^ np.uint64(seed))
         for stratum in np.unique(strata):
             members = np.flatnonzero(strata == stratum)
             yield members[np.argsort(lot[members], kind="stable")]
 
-    def folds(self, strata: NDArray[np.intp], n_folds: int, seed: int) -> NDArray[np.intp]:
+    def folds(self, strata: Positions, n_folds: int, seed: int) -> Positions:
         """Return the fold of each unit, dealt evenly within strata."""
         fold = np.empty(len(self.key), dtype=np.intp)
         fold[np.concatenate(list(self.shuffled(strata, seed)))] = np.arange(len(self.key)) % n_folds
         return fold
 
-    def shares(self, chosen: NDArray[np.bool_], n_rows: int) -> NDArray[np.float64]:
-        """Return the share of each row in chosen units.
-
-        It is exactly 0 for none of its units, and 1 for all.
-        """
+    def shares(self, chosen: Mask, n_rows: int) -> Vector:
+        """Return the share of each row in chosen units, exactly 0 or 1 for none or all."""
         mine = chosen[self.unit]
         share = np.bincount(self.row[mine], self.share[mine], n_rows)
         return np.where(np.bincount(self.row[~mine], minlength=n_rows) > 0, share, 1.0)
@@ -145,11 +126,9 @@ class ResamplingUnits:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows with targets, weights and, if there are any, offsets.
+    """Distinct rows with targets, weights and offsets, in hashed order.
 
-    They are ordered by a hash of their content, of the rank of each value in its column.
-
-    What is learned from it is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
+    What is learned is the same to the last bit if a row of weight 2 is given twice instead, or rows change places.
 
     Attributes
     ----------
@@ -165,25 +144,25 @@ class Sample:
     """
 
     X: Block
-    y: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    y: Vector
+    weight: Vector
     key: NDArray[np.uint64]
-    frequency: NDArray[np.float64]
-    offset: NDArray[np.float64] | None = None
+    frequency: Vector
+    offset: Vector | None = None
     groups: Groups | None = None
 
     @classmethod
     def of(
         cls,
         X: Block,
-        y: NDArray[np.float64],
-        weight: NDArray[np.float64],
-        offset: NDArray[np.float64] | None = None,
+        y: Vector,
+        weight: Vector,
+        offset: Vector | None = None,
         *,
-        frequency: NDArray[np.float64] | None = None,
-        groups: NDArray[np.intp] | None = None,
+        frequency: Vector | None = None,
+        groups: Positions | None = None,
     ) -> Sample:
-        """Leave out rows of weight zero, and add up the weights of equal rows.
+        """Return distinct rows with weight, and the sums of weights.
 
         If all weights add up to less than the number of distinct rows, they are scaled so that they add up to that. Without
         frequencies, they are the weights.
@@ -191,7 +170,7 @@ class Sample:
         counted = np.flatnonzero(weight > 0.0)
         matrix, y, weight = X.matrix[counted], y[counted], weight[counted]
         beside = y if offset is None else np.column_stack([y, offset[counted]])
-        key, first, position = _distinct(matrix, beside)
+        key, first, position = np.unique(hash_rows(matrix, beside), return_index=True, return_inverse=True)
         total = sums(position, weight, len(key))
         unit = _unit(total)
         often = total if frequency is None else sums(position, frequency[counted], len(key))
@@ -208,21 +187,18 @@ class Sample:
         row = self.groups.row
         return ResamplingUnits(row, self.groups.group, self.groups.weight / self.weight[row], self.groups.key)
 
-    def scores(self, ensemble: RuleEnsemble) -> NDArray[np.float64]:
+    def scores(self, ensemble: RuleEnsemble) -> Vector:
         """Return the scores of an ensemble, with the offset if there is one."""
         return ensemble(self.X, self.offset)
 
     def ranges(self, columns: Iterable[int]) -> tuple[Range, ...]:
-        """Return the range of each column of numbers, but for the least and the greatest values that few rows have.
-
-        Its ends are short decimals between two values, so that they are no value of a row. Too few rows have no ranges.
-        """
+        """Return the typical range of each column of numbers."""
         return TypicalRanges.of(self.X, self.weight, columns).ranges()
 
-    def hold_out(self, strata: NDArray[np.intp], fraction: float, seed: int) -> tuple[Sample, NDArray[np.bool_]]:
-        """Draw a fraction of the observations, or groups, by stratum.
+    def hold_out(self, strata: Positions, fraction: float, seed: int) -> tuple[Sample, Mask]:
+        """Return the sample with a fraction of each stratum held out.
 
-        Return the sample and which rows are held out. A row of which a part is held out becomes two.
+        The second array says which rows are held out. A row of which a part is held out becomes two.
         """
         drawn = np.zeros(len(self.units.key), dtype=np.bool_)
         for members in self.units.shuffled(self.units.strata(strata), seed):
@@ -232,27 +208,15 @@ class Sample:
         rows = np.append(np.arange(len(self.key)), parted)
         kept = np.append(np.where(share == 1.0, 1.0, 1.0 - share), share[parted])
         held_out = np.append(share == 1.0, np.ones(len(parted), dtype=np.bool_))
-        return (self if len(parted) == 0 else self._divided(rows, kept)), held_out
-
-    def _divided(self, rows: NDArray[np.intp], share: NDArray[np.float64]) -> Sample:
-        """Return some rows with shares of their weights, without groups."""
-        weight, frequency = self.weight[rows] * share, self.frequency[rows] * share
+        if len(parted) == 0:
+            return self, held_out
         offset = None if self.offset is None else self.offset[rows]
         block = Block(self.X.columns, np.asfortranarray(self.X.matrix[rows]))
-        return Sample(block, self.y[rows], weight, self.key[rows], frequency, offset)
+        weight, frequency = self.weight[rows] * kept, self.frequency[rows] * kept
+        return Sample(block, self.y[rows], weight, self.key[rows], frequency, offset), held_out
 
 
-def _distinct(
-    X: NDArray[np.float64], beside: NDArray[np.float64]
-) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
-    """Return hashes and first positions of distinct rows.
-
-    The third array is the place of each row among them.
-    """
-    return np.unique(hash_rows(X, beside), return_index=True, return_inverse=True)
-
-
-def sums(place: NDArray[np.intp], weight: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def sums(place: Positions, weight: Vector, size: int) -> Vector:
     """Return the sum of weights at each place.
 
     They are added in ascending order, and in two parts, the larger of which is exact: neither the order of rows counts nor, but
@@ -268,20 +232,15 @@ def sums(place: NDArray[np.intp], weight: NDArray[np.float64], size: int) -> NDA
     return np.asarray(np.bincount(place, whole, size) + np.bincount(place, weight - whole, size))
 
 
-def _unit(total: NDArray[np.float64]) -> float:
-    """Return by what weights of distinct rows are multiplied.
-
-    A distinct row was seen at least once: smaller weights, such as shares that add up to 1, must be relative.
-    """
+def _unit(total: Vector) -> float:
+    """Return the factor with which weights count distinct rows once or more."""
     return max(1.0, len(total) / summed) if (summed := float(np.add.reduce(total))) > 0.0 else 1.0
 
 
-def hash_rows(X: NDArray[np.float64], beside: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Hash the ranks of the values of each row, with one or more columns beside them.
-
-    Ranks, so that the held-out rows do not depend on the unit of a column.
-    """
+def hash_rows(X: Vector, beside: Vector) -> NDArray[np.uint64]:
+    """Hash the values of each row, with one or more columns beside them."""
     key = np.zeros(len(X), dtype=np.uint64)
+    # Ranks, so that held-out rows do not depend on the unit of a column.
     for column in (*X.T, *np.atleast_2d(beside.T)):
         rank = np.unique(column, return_inverse=True)[1]
         key = mixed(key ^ rank.astype(np.uint64))

@@ -1,4 +1,4 @@
-"""Scaling: inputs brought to mean zero and unit variance for learning, and directions taken back to original units."""
+"""Scaling: standardised inputs for learning, and conditions in original units."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALLEST_SPREAD = 1e-200
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Mean and standard deviation of each column; a constant column has the scale 1 and becomes zero.
+    """Mean and standard deviation of each column; constant columns become zero.
 
     A few outliers can dominate a standard deviation, so that all other values become nearly equal once they are divided by it.
     Such a column is measured with its outliers clipped to fences around the other values. Other columns have no fences.
@@ -105,7 +105,7 @@ class Scaling:
 
 
 def _size(deviation: Vector, share: Vector) -> float:
-    """Return the root mean square, of deviations divided by the largest first: squares could overflow or vanish."""
+    """Return the root mean square without overflow."""
     largest = float(np.abs(deviation).max())
     return largest * float(np.sqrt(np.einsum("i,i->", share, (deviation / largest) ** 2))) if largest > 0.0 else 0.0
 
@@ -125,7 +125,7 @@ def _fences(column: Vector, scale: float, share: Vector) -> tuple[float, float]:
 
 
 def filled_with_means(X: NDArray[np.float64], weight: Vector) -> NDArray[np.float64]:
-    """Return a matrix with missing values replaced by the weighted mean of their column, zero if all are missing."""
+    """Return a matrix with missing values replaced by weighted column means."""
     filled = np.array(X, order="F")
     for column in filled.T:
         missing = np.isnan(column)

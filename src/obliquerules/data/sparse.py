@@ -1,4 +1,4 @@
-"""Sparse tables: SciPy matrices as blocks, and the columns that say most about the target by themselves."""
+"""Sparse tables: SciPy matrices as blocks, and their most telling columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_VALUES = 2**27
 
 
 class SparseBlock(Block):
-    """A sparse table as a block: its matrix is made when it is asked for.
+    """A sparse table as a block, made dense on demand.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class SparseBlock(Block):
         return SparseBlock(columns, self.values)
 
     def described(self) -> SparseBlock:
-        """Return the block with columns that say whether they hold only 0 and 1, and whether values are missing."""
+        """Return the block with flags and missing values described."""
         data, place = self.values.data, self.values.indices
         missing = np.bincount(place[np.isnan(data)], minlength=self.n_columns)
         other = np.bincount(place[~np.isnan(data) & (data != 1.0)], minlength=self.n_columns)
@@ -98,7 +98,7 @@ class SparseBlock(Block):
 
 
 def sparse_block(X: Any, columns: Columns | None, reader: str) -> SparseBlock:
-    """Return a sparse matrix or array, in any format, as a block; its columns are called as the given ones, or x0, x1, ..."""
+    """Return a sparse matrix or array as a block."""
     checked = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=reader)
     values = csr_array(checked)
     if not values.has_canonical_format or not values.data.all():
@@ -107,20 +107,14 @@ def sparse_block(X: Any, columns: Columns | None, reader: str) -> SparseBlock:
         values.eliminate_zeros()
     known = columns is not None and len(columns) == values.shape[1]
     names = columns.names if columns is not None and known else column_names(range(values.shape[1]), None)
-    _check_not_infinite(values, names)
+    for first in np.flatnonzero(np.isinf(values.data))[:1]:
+        row = int(np.searchsorted(values.indptr, first, side="right")) - 1
+        raise ValueError(f"Input X has an infinite value (inf) in column '{names[values.indices[first]]}', first in row {row}.")
     return SparseBlock(Columns.of(names), values)
 
 
-def _check_not_infinite(values: Any, names: Sequence[str]) -> None:
-    infinite = np.flatnonzero(np.isinf(values.data))
-    if len(infinite):
-        first = infinite[0]
-        row = int(np.searchsorted(values.indptr, first, side="right")) - 1
-        raise ValueError(f"Input X has an infinite value (inf) in column '{names[values.indices[first]]}', first in row {row}.")
-
-
 def scores_of(model: Model, X: Block, given: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Return the score of each row, at the given offset if there is one; of a sparse table, used columns are made dense."""
+    """Return the score of each row; only used columns become dense."""
     if not isinstance(X, SparseBlock):
         return model.scores(X, given)
     used = model.ensemble.used_columns
@@ -147,7 +141,7 @@ class Screened:
     kept: Sequence[int] | None = None
 
     def in_all_columns(self, model: Model) -> Model:
-        """Return a model of the columns to learn from as one of all columns."""
+        """Return a model of the chosen columns as one of all."""
         if self.kept is None:
             return model
         special = () if self.X.columns is None else self.X.columns.special
@@ -156,7 +150,7 @@ class Screened:
 
 
 def screened(rows: RowBlock, loss: Loss) -> Screened:
-    """Return the columns to learn from: all of them, unless the table is sparse and has more than `MOST_COLUMNS`."""
+    """Return the columns to learn from, at most `MOST_COLUMNS` if sparse."""
     X = rows.X
     if not isinstance(X, SparseBlock):
         return Screened(X, X)
@@ -169,7 +163,7 @@ def screened(rows: RowBlock, loss: Loss) -> Screened:
 
 
 def gains(values: Any, rows: RowBlock, loss: Loss) -> Vector:
-    """Return by how much each column lowers the loss of the best constant: the larger gain of a slope and of a step at zero.
+    """Return the gain in loss of each column, as slope or step.
 
     For a term c(x) of mean zero, a Newton step on its weight, with a ridge of one row, lowers the loss by half of
 
@@ -187,7 +181,7 @@ def gains(values: Any, rows: RowBlock, loss: Loss) -> Vector:
 
 
 def _gains(data: Vector, step: Any, weight: Vector, gradient: Matrix, curvature: Vector) -> Vector:
-    """Return the gains of terms that have the given values where the table is not zero, and zero elsewhere."""
+    """Return the gains of terms with the given values off zero."""
 
     def over_rows(of_entries: Vector, of_rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(csr_array((of_entries, step.indices, step.indptr), shape=step.shape).T @ of_rows)

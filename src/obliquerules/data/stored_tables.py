@@ -1,7 +1,9 @@
-"""Tables: rows that are not in memory, such as those of files; they are read block by block, whenever something is asked."""
+"""Stored tables: roles of columns, one pass of summaries, blocks of rows."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -28,17 +30,22 @@ S = TypeVar("S", bound=Statistic)
 
 
 def stored_table(X: Any, n_jobs: int | None) -> StoredTable | None:
-    """Return X as a table that is read block by block; None if it is in memory.
+    """Return X as a stored table, None if it is in memory.
 
     Paths and datasets of pyarrow are Parquet tables, and Dask DataFrames are Dask tables. A further kind of table needs a
     module of its own, and a line here.
     """
-    return X if isinstance(X, StoredTable) else dask_table(X) or parquet_table(X, effective_n_jobs(n_jobs))
+    if isinstance(X, StoredTable):
+        return X
+    # Objects of these libraries exist only where they are imported.
+    found = dask_table(X) if "dask" in sys.modules else None
+    is_parquet = isinstance(X, str | os.PathLike) or "pyarrow.dataset" in sys.modules
+    return parquet_table(X, effective_n_jobs(n_jobs)) if found is None and is_parquet else found
 
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The names of the columns of a table that are no inputs, and of those that are.
+    """The names of target, weights, offsets and inputs.
 
     Attributes
     ----------
@@ -55,7 +62,7 @@ class ColumnRoles:
 
     @classmethod
     def of(cls, table: StoredTable, target: Any, sample_weight: Any, exposure: Any, offset: Any) -> ColumnRoles:
-        """Return the roles of columns; raise if one is not the name of a column of the table, or has two roles."""
+        """Return the roles of columns; raise for unknown or repeated names."""
         given = {"y": target, "sample_weight": sample_weight, "exposure": exposure, "offset": offset}
         named = {role: name for role, name in given.items() if name is not None}
         for role, name in named.items():
@@ -82,7 +89,7 @@ class ColumnRoles:
         return nw.from_native(frame, eager_only=True)[np.flatnonzero(rows)].to_native()
 
     def values(self, frame: Any, name: str | None) -> Any:
-        """Return the values of a column that is no input, None if there is none; raise if one is missing."""
+        """Return the values of a column that is no input."""
         if name is None:
             return None
         column = nw.from_native(frame, eager_only=True).get_column(name)
@@ -98,7 +105,7 @@ class ColumnRoles:
 
 @dataclass(frozen=True, eq=False)
 class TableSummary:
-    """What one pass over a table tells: its columns, the weights of all classes, and the mean exposure.
+    """What one pass over a table tells of columns, classes and exposure.
 
     Attributes
     ----------
@@ -153,7 +160,7 @@ class TableSummary:
         )
 
     def offset(self, roles: ColumnRoles, labels: Labels | None) -> Offset | None:
-        """Return the name and the unit of the exposure or offset; raise if it cannot be one."""
+        """Return the name and the unit of the exposure or offset."""
         if roles.exposure is not None:
             return Offset("exposure", (roles.exposure,), exposure_unit(self.exposure / self.weight))
         if roles.offset is None:
@@ -165,7 +172,7 @@ class TableSummary:
 
 @dataclass(frozen=True, eq=False)
 class TableReader:
-    """How blocks of a table become what a loss takes: all that is needed of them where they are, without the table.
+    """How blocks of a table become what a loss takes.
 
     Attributes
     ----------
@@ -214,13 +221,7 @@ class TableReader:
 
 @dataclass(frozen=True, eq=False)
 class StoredRows(RowBlocks):
-    """The rows of a table as a loss takes them.
-
-    Attributes
-    ----------
-    table : StoredTable
-    reading : TableReader
-    """
+    """The rows of a table as a loss takes them."""
 
     table: StoredTable
     reading: TableReader
@@ -232,7 +233,7 @@ class StoredRows(RowBlocks):
 
     @property
     def n_offsets(self) -> int:
-        """How many numbers the offset of a row is: it remains one only where it cannot become part of the target."""
+        """The number of offsets of each row that targets cannot absorb."""
         return int(self.reading.offset is not None and self.reading.labels is not None)
 
     def fold(self, statistic: Callable[[RowBlock], S]) -> S:

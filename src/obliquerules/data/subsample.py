@@ -1,4 +1,4 @@
-"""Subsample: some of many different rows, chosen by their content, whatever the order and the blocks in which they come."""
+"""Subsample: rows chosen by content, whatever their order and blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTOR_DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """The rows of a stratum with the smallest hashes, each with the weight of all rows that are equal to it.
+    """The rows of a stratum with the smallest hashes.
 
     A row that is among them in the end was so whenever it was met, so that none of its weight is lost.
 
@@ -42,20 +42,14 @@ class Stratum:
 
     @classmethod
     def of(cls, key: NDArray[np.uint64], rows: NDArray[np.float64], weight: Vector, frequency: Vector, most: int) -> Stratum:
-        """Return the first ``most + 1`` rows.
-
-        The last of them shows that there are more than ``most``.
-        """
+        """Return the first ``most + 1`` rows: the last shows that more exist."""
         distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
         summed, often = (sums(place, one, len(distinct)) for one in (weight, frequency))
         kept = slice(most + 1)
         return cls(distinct[kept], rows[first[kept]], summed[kept], often[kept], float(np.add.reduce(weight)))
 
     def merged(self, other: Stratum, most: int) -> Stratum:
-        """Return the first ``most + 1`` rows of both.
-
-        The last of them shows that there are more than ``most``.
-        """
+        """Return the first ``most + 1`` rows of both."""
         # Once the sample is full, larger hashes cannot enter.
         end = np.searchsorted(other.key, self.key[-1], side="right") if len(self.key) > most else len(other.key)
         both = Stratum.of(
@@ -89,7 +83,9 @@ class Subsample:
         rows = np.column_stack([part.X.matrix, part.y, offset]).astype(np.float64, copy=False)
         rows += 0.0  # turns -0.0 into 0.0
         rows[np.isnan(rows)] = np.nan
-        key = _content_key(rows)
+        key = np.zeros(len(rows), dtype=np.uint64)
+        for column in rows.T:
+            key = mixed(key ^ np.ascontiguousarray(column).view(np.uint64))
         members = [np.flatnonzero((stratum == number) & (part.weight > 0.0)) for number in range(n_strata)]
         frequency = part.weight if part.frequency is None else part.frequency
         return cls(tuple(Stratum.of(key[at], rows[at], part.weight[at], frequency[at], most) for at in members), most)
@@ -97,11 +93,6 @@ class Subsample:
     def __add__(self, other: Subsample) -> Subsample:
         pairs = zip(self.strata, other.strata, strict=True)
         return Subsample(tuple(one.merged(two, self.most) for one, two in pairs), self.most)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all different rows are there."""
-        return sum(len(stratum.key) for stratum in self.strata) <= self.most
 
     def chosen(self) -> tuple[NDArray[np.float64], Vector, Vector]:
         """Return chosen rows, their weights and their frequencies.
@@ -121,10 +112,7 @@ class Subsample:
 
 
 def subsample(rows: RowBlocks, strata: Callable[[Vector], NDArray[np.intp]], n_strata: int, most: int) -> tuple[RowBlock, bool]:
-    """Return at most ``most`` distinct rows, and whether that is all.
-
-    ``strata`` says of targets in which stratum they are.
-    """
+    """Return at most ``most`` distinct rows, and whether that is all; ``strata`` is of targets."""
     found = rows.fold(lambda part: Subsample.of(part, strata(part.y), n_strata, most))
     values, weight, frequency = found.chosen()
     n = values.shape[1] - 1 - rows.n_offsets
@@ -132,11 +120,11 @@ def subsample(rows: RowBlocks, strata: Callable[[Vector], NDArray[np.intp]], n_s
     if rows.n_offsets == 1 and offset is not None:
         offset = offset[:, 0].copy()
     part = RowBlock(Block(rows.columns, np.asfortranarray(values[:, :n])), values[:, n].copy(), weight, offset, frequency)
-    return part, found.is_complete
+    return part, sum(len(stratum.key) for stratum in found.strata) <= most
 
 
 def shares(sizes: Sequence[int], most: int) -> list[int]:
-    """Return how many of each size to take so that they are as equal as possible and add up to at most ``most``.
+    """Return numbers as equal as possible within sizes and total.
 
     >>> shares([100, 3, 40], 30)
     [14, 3, 13]
@@ -147,11 +135,3 @@ def shares(sizes: Sequence[int], most: int) -> list[int]:
         taken[index] = min(sizes[index], left // (len(sizes) - place))
         left -= taken[index]
     return taken
-
-
-def _content_key(rows: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Hash the values of each row."""
-    key = np.zeros(len(rows), dtype=np.uint64)
-    for column in rows.T:
-        key = mixed(key ^ np.ascontiguousarray(column).view(np.uint64))
-    return key

@@ -1,4 +1,4 @@
-"""Training columns: levels by frequency, flags and missing values, and which numbers can be learned from."""
+"""Training columns: levels by frequency, flags, missing values, and limits of numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENOUGH_VALUES = 20
 
 
 def training_columns(block: Block, weight: Vector | None = None) -> Block:
-    """Return a block whose columns say what they hold: levels in order of their frequency, flags, and missing values.
+    """Return a block with the columns of a model.
 
     Levels that do not occur are left out. A column of text that is different in nearly every row says nothing of other rows: it
     keeps no level, with a warning. Weights, none of them zero, say how often each row counts.
@@ -124,7 +124,7 @@ class ColumnSummary:
 
     @classmethod
     def of(cls, column: Column, values: NDArray[np.float64], weight: NDArray[np.float64] | None) -> ColumnSummary:
-        """Return what is known from the values of a block; raise if one is infinite."""
+        """Return the summary of the values of a block."""
         present = values[~np.isnan(values)]
         if column.levels is not None:
             return cls(column, Frequencies.of(column, values, weight), len(values), len(present), False, 0.0)
@@ -162,13 +162,10 @@ class ColumnSummary:
         )
 
     def described(self) -> Column:
-        """Return the column of a model, as `training_columns` does; raise if its numbers cannot be computed with."""
+        """Return the column of a model."""
         column, missing = self.column, self.n_present < self.n_rows
         if self.frequencies is None:
-            if self.largest > LARGEST_VALUE:
-                raise ValueError(too_large(f"Column '{column.name}' of X"))
-            if 0.0 < self.largest < SMALLEST_SIZE:
-                raise ValueError(too_small(column.name, self.largest))
+            check_largest(column.name, self.largest)
             is_flag = self.is_flag and column.kind == "number" and self.n_present > 0
             return replace(column, kind="flag" if is_flag else column.kind, missing=missing)
         if column.is_truth:
@@ -179,7 +176,7 @@ class ColumnSummary:
 
 
 def described(summaries: Iterable[ColumnSummary | str]) -> Columns:
-    """Return the columns of a model from what is known of them; names alone are of plain numbers."""
+    """Return the columns of a model from summaries or names."""
     found = [one if isinstance(one, str) else one.described() for one in summaries]
     if identifiers := [f"'{one.name}'" for one in found if isinstance(one, Column) and one.levels == ()]:
         warn_caller(
@@ -189,38 +186,26 @@ def described(summaries: Iterable[ColumnSummary | str]) -> Columns:
 
 
 def check_sizes(X: NDArray[np.float64], names: tuple[str, ...]) -> None:
-    """Raise if a value of X is too large to be learned from, or all values of a column are too small to compute with.
-
-    The sentence names the column. In single precision there are no such values.
-    """
+    """Raise for the first column of too large or small numbers."""
     if X.dtype == np.float32:
-        return
-    largest = _largest(X)
-    for column in np.flatnonzero(largest > LARGEST_VALUE)[:1]:
-        raise ValueError(too_large(f"Column '{names[column]}' of X"))
-    for column in np.flatnonzero((largest > 0.0) & (largest < SMALLEST_SIZE))[:1]:
-        raise ValueError(too_small(names[column], largest[column]))
+        return  # In single precision there are no such values.
+    # The largest absolute value of each column, without a copy of X.
+    largest = np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0))
+    for column in np.flatnonzero((largest > LARGEST_VALUE) | ((largest > 0.0) & (largest < SMALLEST_SIZE)))[:1]:
+        check_largest(names[column], float(largest[column]))
 
 
-def _largest(X: NDArray[np.float64]) -> Vector:
-    """Return the largest absolute value of each column, without a copy of X."""
-    return np.asarray(np.maximum(np.fmax.reduce(X, axis=0, initial=0.0), -np.fmin.reduce(X, axis=0, initial=0.0)))
+def check_largest(name: str, largest: float) -> None:
+    """Raise if the largest absolute value of a column is unusable."""
+    check_size(np.array([largest]), f"Column '{name}' of X")
+    if 0.0 < largest < SMALLEST_SIZE:
+        raise ValueError(
+            f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller "
+            "unit, so that its numbers become larger."
+        )
 
 
 def check_size(values: NDArray[np.float64], what: str) -> None:
     """Raise if a value is too large to be learned from."""
     if (np.abs(values) > LARGEST_VALUE).any():
-        raise ValueError(too_large(what))
-
-
-def too_large(what: str) -> str:
-    """Return the sentence that refuses values that are too large to be learned from."""
-    return f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added."
-
-
-def too_small(name: str, largest: float) -> str:
-    """Return the sentence that refuses a column whose values are too small to compute with."""
-    return (
-        f"Column '{name}' of X has no value beyond {largest:g}, which is too small to compute with. Give it in a smaller unit, "
-        "so that its numbers become larger."
-    )
+        raise ValueError(f"{what} has values beyond {LARGEST_VALUE:g}, which are too large to be squared and added.")

@@ -1,4 +1,4 @@
-"""Ends: the least and the greatest values of a column, and the range between them that nearly all rows are in."""
+"""Typical ranges: where the values of a column lie, but for a few."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ NEAREST = 64
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """The different values at one end of a column.
-
-    They go from the end on, until their weight exceeds `BEYOND_RANGE`.
+    """The values at one end, until their weight exceeds `BEYOND_RANGE`.
 
     Values at the upper end are negative: they ascend from the end, too.
     """
@@ -48,13 +46,13 @@ class Tail:
 
     @property
     def gap(self) -> tuple[float, float]:
-        """The last value that is beyond the range, and the first that is not; the same if there is none beyond."""
+        """The last value beyond the range, and the first within."""
         return float(self.values[max(len(self.values) - 2, 0)]), float(self.values[-1])
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnTails:
-    """Both ends of a column, and the weight of all rows that have a value in it."""
+    """Both ends of a column, and the weight of its values."""
 
     low: Tail
     high: Tail
@@ -62,7 +60,7 @@ class ColumnTails:
 
     @classmethod
     def of(cls, values: Vector, weight: Vector) -> ColumnTails:
-        """Return the ends of some values, of which some may be missing; rows of weight zero do not count."""
+        """Return the ends of the present values with weight."""
         counted = ~np.isnan(values) & (weight > 0.0)
         values, weight = values[counted], weight[counted]
         return cls(Tail.of(values, weight), Tail.of(-values, weight), float(np.add.reduce(weight)))
@@ -72,7 +70,7 @@ class ColumnTails:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """Short decimals between two values, which are no value of a row; None if there are too few rows."""
+        """Short decimals between two values, None with too few rows."""
         if self.total < FEWEST_TIMES * BEYOND_RANGE:
             return None
         (beyond, least), (above, most) = self.low.gap, self.high.gap

@@ -1,4 +1,4 @@
-"""Warned: warnings that point at the line of the user, however deep in the package they arise."""
+"""Warnings that point at the line of the user."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The scikit-learn face: estimators that check, read, let their method learn, and hold the resulting model."""
+"""The scikit-learn face: estimators that fit, inspect, edit and export."""

@@ -24,13 +24,13 @@ from obliquerules.rules import Labels
 
 
 def check_label(name: str, value: Any) -> None:
-    """Raise unless the value can be the label of a class, or is None."""
+    """Raise unless the value is a label of a class or None."""
     if not (value is None or isinstance(value, (str, numbers.Real, np.bool_))):
         raise ValueError(f"{name} must be the label of a class: text, a number or a boolean; got {value!r}.")
 
 
 def check_class_weight(name: str, value: Any) -> None:
-    """Raise unless the value is "balanced", a dict of labels and positive numbers, or None."""
+    """Raise unless the value is "balanced", a dict of weights or None."""
     if isinstance(value, Mapping):
         for label, weight in value.items():
             if not isinstance(weight, numbers.Real) or isinstance(weight, bool) or not 0.0 < float(weight) < LARGEST_VALUE:
@@ -64,7 +64,7 @@ class ClassTarget:
 
 
 class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
-    """An estimator for classes: of two, the score is the log-odds of the positive one; of more, each has a score.
+    """An estimator for two or more classes.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return np.sort(self.model_.labels.classes)
 
     def with_class_shares(self, shares: Mapping[Any, float] | None = None) -> Self:
-        """Return the model for rows among which classes have other shares than in `fit`; only the constants change.
+        """Return the model for other shares of the classes.
 
         Without ``shares``, they are those of the classes before ``class_weight`` multiplied them: probabilities are then those
         of rows such as the training rows. The constants are moved by the logarithms of the ratios, which is exact for a model
@@ -151,10 +151,11 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     @dask_predict
     def decision_function(self, X: Any, *, offset: Any = None) -> Vector:
-        """Return the log-odds of the second of `classes_` or, of more than two, the score of each, as scikit-learn asks.
+        """Return the log-odds of the last class, or one score per class.
 
-        With the first as ``positive``, this is the score of each row with the opposite sign, while ``offset`` here and in `fit`
-        is about the positive class: an offset for another fit is `score_samples`.
+        Of two classes, it is about the second of `classes_`, as scikit-learn asks. With the first as ``positive``, this is the
+        score of each row with the opposite sign, while ``offset`` here and in `fit` is about the positive class: an offset for
+        another fit is `score_samples`.
         """
         return self._log_odds(self._read(X).with_offset(offset=offset).scores)
 
@@ -165,7 +166,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     @dask_predict
     def predict(self, X: Any, *, offset: Any = None) -> NDArray[Any]:
-        """Return the most probable class of each row; a model that was fitted with an offset needs that of each row."""
+        """Return the most probable class of each row, at its offset if the model was fitted with one."""
         rows = self._read(X).with_offset(offset=offset)
         return rows.model.decisions(rows.scores)
 
@@ -176,7 +177,7 @@ class RuleClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         return float(accuracy_score(y, self.predict(X, offset=offset), sample_weight=sample_weight))
 
     def staged_decision_function(self, X: Any, *, offset: Any = None) -> Iterator[Vector]:
-        """Yield the decision function by each member of `path_`, from the constant to the largest."""
+        """Yield the decision function by each member of `path_`."""
         return (self._log_odds(score) for score, _ in self._staged(X, offset=offset))
 
     def staged_predict_proba(self, X: Any, *, offset: Any = None) -> Iterator[NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""Editing: dropping, adding, replacing and locking rules, refitting weights, and a log of every step that can be replayed."""
+"""Editing: drop, add, replace, lock, refit and round, with a log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from obliquerules.parameters import check_flag, check_real, check_whole
 from obliquerules.rules import Block, Conjunction, Factor, Proposition, Rule, RuleEnsemble, Shortening, Test
 from obliquerules.rules.edits import ACTIONS, EditLog, EditStep, Settings, change
 from obliquerules.rules.numbers import readable
-from obliquerules.rules.rounding.rounded import Rounding
 from obliquerules.rules.rule import Weight, as_weight
 from obliquerules.rules.text.parsing import Reader, Typed
 
@@ -23,7 +22,7 @@ Estimator = TypeVar("Estimator", bound=Fitting)
 
 @dataclass(frozen=True, eq=False)
 class Editing(Generic[Estimator]):
-    """A model that is being edited, with the data on which weights are fitted and losses measured; see `RuleModel.edit`.
+    """A model in editing, with its data; see `RuleModel.edit`.
 
     Every step returns a new `Editing` and leaves this one unchanged: to undo a step, continue from the one before.
 
@@ -50,7 +49,7 @@ class Editing(Generic[Estimator]):
         return self.model.model_.ensemble
 
     def drop(self, rule: int) -> Editing[Estimator]:
-        """Remove a rule, given by its position from 0; the other weights do not change."""
+        """Remove a rule, given by its position from 0."""
         rule = self._position(rule)
         rules = [*self.ensemble.rules[:rule], *self.ensemble.rules[rule + 1 :]]
         return self._next("drop", rule, None, f"drop rule {rule}: {self._text(self.ensemble[rule])}", rules)
@@ -72,7 +71,7 @@ class Editing(Generic[Estimator]):
         return self._next("add", None, rule, text, [*self.ensemble.rules, rule])
 
     def replace(self, rule: int, new: Rule | Conjunction | str) -> Editing[Estimator]:
-        """Replace a rule by another; a condition alone keeps the old weight and factor. The new rule is not locked."""
+        """Replace a rule; a condition alone keeps weight and factor."""
         rule = self._position(rule)
         old = self.ensemble[rule]
         other, remark = self._as_rule(new, old)
@@ -95,7 +94,7 @@ class Editing(Generic[Estimator]):
         return self._next("unlock", rule, None, f"unlock rule {rule}: {self._text(self.ensemble[rule])}", self.ensemble.rules)
 
     def refit(self) -> Editing[Estimator]:
-        """Refit the constant and the weights of all rules that are not locked, as `fit` does.
+        """Refit the constant and all weights that are not locked.
 
         What is minimised is the penalised mean loss: that of the rows of the edit, plus the ridge of the fit, which is a fixed
         number of rows. The log has it before and after, and a refit does not raise it. The mean loss may rise: where these rows
@@ -110,11 +109,14 @@ class Editing(Generic[Estimator]):
         weights = method.refitted(self.ensemble, self.sample, loss, self.ensemble.weight_table, fixed)
         after = self.ensemble.with_weight_table(weights)
         penalised = [readable(method.penalised_loss(one, self.sample, loss)) for one in (self.ensemble, after)]
-        text = f"refit all weights{_but(locked)}: penalised mean loss {change(*penalised)}"
+        kept = (
+            f" but {'that of rule' if len(locked) == 1 else 'those of rules'} {', '.join(map(str, locked))}" if locked else ""
+        )
+        text = f"refit all weights{kept}: penalised mean loss {change(*penalised)}"
         return self._next("refit", None, None, text, after.rules, after.intercept)
 
     def round(self, digits: int = 3, *, tolerance: float = 0.0, integers: bool = False) -> Editing[Estimator]:
-        """Write all numbers in fewer digits, as `RuleEnsemble.rounded` does; the log says what that changes on the data."""
+        """Write all numbers in fewer digits, as `RuleEnsemble.rounded` does."""
         check_whole("digits", digits, 1)
         check_real("tolerance", tolerance, 0.0)
         check_flag("integers", integers)
@@ -123,18 +125,27 @@ class Editing(Generic[Estimator]):
         rounding = self.ensemble.rounded(
             sample.X, y=sample.y, loss=loss, sample_weight=sample.weight, offset=sample.offset, **settings
         )
-        after, text = rounding.ensemble, _rounding_in_words(rounding, digits, tolerance, len(sample.y))
+        after, n = rounding.ensemble, rounding.rows_changed
+        how = (
+            f"to {digits} digits"
+            if tolerance == 0.0
+            else f"as far as the mean loss rises by no more than {readable(tolerance)}"
+        )
+        sides = "no row changes side" if n == 0 else f"{n} of {len(sample.y)} distinct rows change side of a condition"
+        text = f"round {how}: {sides}, scores change by {readable(rounding.score_change)} at most"
         return self._next("round", None, None, text, after.rules, after.intercept, tuple(settings.items()))
 
     def replay(self, log: EditLog) -> Editing[Estimator]:
-        """Repeat the steps of a log, such as the `edits_` of a model that was loaded.
+        """Repeat the steps of a log, such as `edits_`.
 
         With the same model and data as in the log, the result is the same to the last bit.
         """
         editing = self
         for step in log:
             given = [argument for argument in (step.rule, step.new) if argument is not None]
-            editing = getattr(editing, _known_action(step.action))(*given, **dict(step.settings))
+            if step.action not in ACTIONS:
+                raise ValueError(f"The action of a step must be one of {', '.join(map(repr, ACTIONS))}; got {step.action!r}.")
+            editing = getattr(editing, step.action)(*given, **dict(step.settings))
         return editing
 
     def __str__(self) -> str:
@@ -145,7 +156,7 @@ class Editing(Generic[Estimator]):
         return f"{model}\n{self.log._repr_html_()}" if self.log.steps else model
 
     def _position(self, rule: int) -> int:
-        """Return the position of a rule as a Python int, which can be saved in the log; raise if there is no such rule."""
+        """Return the position of a rule; raise if there is none."""
         check_whole("rule", rule, 0)
         if rule >= len(self.ensemble):
             n = len(self.ensemble)
@@ -154,7 +165,7 @@ class Editing(Generic[Estimator]):
         return int(rule)
 
     def _as_rule(self, new: Rule | Conjunction | str, old: Rule) -> tuple[Rule, str]:
-        """Return a rule, with weight and factor of an old one if it is a condition alone, and what the log says about it."""
+        """Return a rule, and a remark for the log."""
         remark = ""
         if isinstance(new, str):
             new, remark = read_typed(new, self.ensemble, self.sample.X, old.weight, old.factor)
@@ -200,7 +211,7 @@ class Editable(Fitting):
     """An estimator whose model is edited or rounded, which gives another estimator."""
 
     def edit(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> Editing[Self]:
-        """Start to edit the rules: drop, add, replace or lock some, and refit the weights.
+        """Start to edit the rules and their weights.
 
         This model does not change. Every step is logged with its effect on complexity and loss, and the log is saved with the
         edited model.
@@ -241,7 +252,7 @@ class Editable(Fitting):
         exposure: Any = None,
         offset: Any = None,
     ) -> Self:
-        """Return the model with all numbers in few digits; this one does not change.
+        """Return the model with all numbers in few digits.
 
         The last step of its `edits_` certifies what that changes on the data: how many rows change side of a condition, by how
         much scores change, and the mean loss before and after. It is saved with the model.
@@ -277,33 +288,12 @@ class Editable(Fitting):
         return editing.round(digits, tolerance=tolerance, integers=integers).model
 
 
-def _but(locked: list[int]) -> str:
-    """Return the words for the rules whose weights a refit keeps."""
-    if not locked:
-        return ""
-    return f" but that of rule {locked[0]}" if len(locked) == 1 else f" but those of rules {', '.join(map(str, locked))}"
-
-
-def _rounding_in_words(rounding: Rounding, digits: int, tolerance: float, n_rows: int) -> str:
-    """Return what rounding has changed, in words."""
-    how = f"to {digits} digits" if tolerance == 0.0 else f"as far as the mean loss rises by no more than {readable(tolerance)}"
-    n = rounding.rows_changed
-    sides = "no row changes side" if n == 0 else f"{n} of {n_rows} distinct rows change side of a condition"
-    return f"round {how}: {sides}, scores change by {readable(rounding.score_change)} at most"
-
-
-def _known_action(action: str) -> str:
-    if action not in ACTIONS:
-        raise ValueError(f"The action of a step must be one of {', '.join(map(repr, ACTIONS))}; got {action!r}.")
-    return action
-
-
 # Comparisons that conditions of a model have, which are taken as they are, and those that stand for two of them.
 EXACT, EQUATIONS = (">=", "<=", None), ("=", "==")
 
 
 def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, factor: Factor | None = None) -> tuple[Rule, str]:
-    """Return the rule that a text means, and a remark on what was made of it, or "".
+    """Return the rule that a text means, and a remark.
 
     A condition alone has the given weight and factor.
     A comparison of numbers other than ``>=`` and ``<=`` is given the shortest threshold with which it says the same of each
@@ -321,23 +311,18 @@ def read_typed(text: str, ensemble: RuleEnsemble, X: Block, weight: Weight, fact
 
 
 def _suited(typed: list[Typed], X: Block, text: str) -> list[Test]:
-    """Return conditions that say the same of each row, without the half of a ``=`` that always holds."""
+    """Return conditions with short thresholds that say the same of rows."""
     shortening, tests = Shortening(X), list[Test]()
     for test, comparison in typed:
         if comparison in EXACT or not isinstance(test, Proposition):
             tests.append(test)
-        elif comparison not in EQUATIONS or not test(X).all():
+            continue
+        if comparison in EQUATIONS:
+            if test.only_number is None:
+                raise ValueError(f"'=' compares a single column with a number; got {text!r}.")
+            equal = X.matrix[:, test.only_number] == test.threshold / test.weights[0]
+            if not equal.any() or equal.all():
+                raise ValueError(f"{'All rows have' if equal.all() else 'No row has'} the value in {text!r}.")
+        if comparison not in EQUATIONS or not test(X).all():
             tests.append(shortening.with_whole_threshold(shortening.with_short_threshold(test)))
-    for test, comparison in typed:
-        if comparison in EQUATIONS and isinstance(test, Proposition):
-            _check_equation(test, X, text)
     return tests
-
-
-def _check_equation(equation: Proposition, X: Block, text: str) -> None:
-    """Raise unless some rows, and not all of them, have the value."""
-    if equation.only_number is None:
-        raise ValueError(f"'=' compares a single column with a number; got {text!r}.")
-    equal = X.matrix[:, equation.only_number] == equation.threshold / equation.weights[0]
-    if not equal.any() or equal.all():
-        raise ValueError(f"{'All rows have' if equal.all() else 'No row has'} the value in {text!r}.")

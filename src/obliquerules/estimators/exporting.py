@@ -1,4 +1,4 @@
-"""Exporting: a fitted estimator as text, as a file, in another language, or as the workbench."""
+"""Exporting: text, model files, other languages, and the workbench."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Exporting(Fitting):
         return self.model_.ensemble.band_tables()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model as JSON with exact numbers, for `load_model`. The file is replaced in one step."""
+        """Write the fitted model as JSON, for `load_model`."""
         check_is_fitted(self)
         save_model(self.model_, path)
 
@@ -106,7 +106,7 @@ class Exporting(Fitting):
         min_count: int = 5,
         max_sizes: int = 12,
     ) -> None:
-        """Write the workbench of this model: one HTML file to read it, score cases, and see what happens without a rule.
+        """Write the workbench of this model as one HTML file.
 
         The file works in any browser, without a network or other files. It has a slider along the path, the rules at each size,
         calibration, for classifiers a threshold to choose with what follows from it, and a form that explains the prediction

@@ -1,4 +1,4 @@
-"""Fitting: data of any kind, in memory or stored, are read once, and what a method learns from them is a model."""
+"""Fitting: data are read once, and a method learns a model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 import numbers
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
@@ -62,7 +63,7 @@ class Training:
     offset : Offset or None
         What the exposure or offset of the rows is called, and its unit.
     screened : Screened or None
-        The columns to learn from; None for a stored table, where they are all.
+        The columns to learn from; None if they are all, as of any table that is not sparse.
     rows : StoredRows or None
         The rows of a stored table.
     n_rows : int
@@ -78,7 +79,7 @@ class Training:
 
 
 def all_or_nothing(fit: Fit[Estimator, Arguments]) -> Fit[Estimator, Arguments]:
-    """Make a fit that fails, or is interrupted, leave the estimator as it was before."""
+    """Make a failed fit leave the estimator as it was."""
 
     @functools.wraps(fit)
     def fit_or_restore(self: Estimator, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Estimator:
@@ -117,7 +118,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             own = {name: one for name, one in found.items() if name not in shared}
             cls.parameters = about_target | own | {name: found[name] for name in shared}
             cls.__init__ = make_init(cls.parameters)  # type: ignore[method-assign]
-            cls.__doc__ = with_parameters(cls.__doc__ or "", cls.parameters)
+            cls.__doc__ = documented(cls, cls.parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -125,7 +126,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return tags
 
     def _method(self) -> Method:
-        """Return the method with the parameters of this estimator; raise if one is not valid."""
+        """Return the method; raise if a parameter is not valid."""
         return self.method_class(**{name: getattr(self, name) for name in declarations(self.method_class)})
 
     def _loss(self) -> Loss:
@@ -133,7 +134,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         raise NotImplementedError
 
     def _without_effect(self) -> Collection[str]:
-        """Return the parameters that change nothing: left out of files, so that releases that do not know them read these."""
+        """Return the parameters without effect, which files leave out."""
         return ()
 
     def _encoded(self, y: NDArray[Any], weight: Vector, loss: Loss) -> Encoded:
@@ -155,7 +156,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         feature_names: Sequence[str] | None = None,
         ordered: Sequence[str] = (),
     ) -> Self:
-        """Learn rules from a data frame or array and its targets: labels for a classifier, numbers for a regressor.
+        """Learn rules from a table and its targets.
 
         A sparse matrix or array of SciPy is never made dense: of more than 256 columns, those are learned from that say most
         about the target by themselves. What it does not hold is zero; a missing value is NaN.
@@ -198,7 +199,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         method = replace(method, class_weights=training.class_weights)
         method.check_task(task)
         growth = grown(method, task, rows, training.n_rows)
-        self.model_ = self._model_of(growth, training, by_hand=feature_names is not None and not self._has_names)
+        self.model_ = self._model_of(growth, training, by_hand=feature_names is not None)
         for name, value in growth.notes.items():
             setattr(self, name, value)
         return self
@@ -206,7 +207,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
     def _read_training(
         self, X: Any, y: Any, sample_weight: Any, names: Sequence[str] | None, ordered: Sequence[str]
     ) -> tuple[Block, NDArray[Any], Vector]:
-        """Return inputs and targets of rows with weight, and all weights; set what describes the columns."""
+        """Return inputs and targets of rows with weight, and all weights."""
         weight = None if sample_weight is None else read_weights(sample_weight, _num_samples(X))
         block = read_training(X, names, type(self).__name__, tuple(ordered), weight)
         weight = np.ones(len(block)) if weight is None else weight
@@ -233,19 +234,21 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         offset: Any,
         loss: Loss,
     ) -> Training:
-        """Return what is learned from a table in memory: its rows with weight; y, groups and offsets are of all rows."""
+        """Return the training rows of a table in memory."""
         counted = None if len(target) == len(every) else np.flatnonzero(every)
         weight = every if counted is None else every[counted]
         encoded, loss, labels, class_weights = self._encoded(target, weight, loss)
         given = read_offset(exposure, offset, len(every), None if labels is None else labels.outputs, counted)
-        given = None if given is None else given.checked(block.names).with_mean_unit(weight)
+        given = None if given is None else given.in_training(block.names, weight)
         in_groups = None if groups is None else read_groups(groups, every)
         outcomes = Outcomes.of(loss, encoded, weight, given, class_weights)
-        chosen = screened(RowBlock(block, outcomes.y, outcomes.weight, outcomes.offset), loss)
+        chosen = None
+        if type(block) is not Block:  # a sparse table
+            chosen = screened(RowBlock(block, outcomes.y, outcomes.weight, outcomes.offset), loss)
         if labels is not None and not labels.ascending:
             warn_of_other_class(outcomes, labels)
         task = Task(
-            chosen.X,
+            block if chosen is None else chosen.X,
             outcomes.y,
             outcomes.weight,
             loss,
@@ -259,7 +262,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return Training(task, class_weights, None if given is None else given.offset, chosen)
 
     def _training_of_table(self, table: StoredTable, roles: ColumnRoles, loss: Loss) -> Training:
-        """Return what is learned from a stored table, of which one pass tells columns, classes and weights."""
+        """Return the training rows of a stored table, after one pass."""
         summarised = functools.partial(TableSummary.of, roles=roles, has_classes=is_classifier(self))
         seen = table.fold(summarised, roles.columns)
         check_weights(seen.largest_weight)
@@ -277,7 +280,9 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return Training(task, class_weights, offset, rows=rows, n_rows=seen.n_counted)
 
     def _model_of(self, growth: Growth, training: Training, *, by_hand: bool) -> Model:
-        """Return what was learned as a model of all columns, with the values that were found for parameters."""
+        """Return what was learned as a model of all columns."""
+        named = hasattr(self, "feature_names_in_")
+        by_hand = by_hand and not named
         given = self.get_params(deep=False) | growth.parameters
         # The model, and so its file, does not depend on the number of workers, or on what an interrupt would have done.
         unused = {*self._without_effect(), "n_jobs", "keep_path"} | (set() if growth.from_some else {"search_rows"})
@@ -290,7 +295,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             chosen,
             training.task.loss,
             training.task.labels,
-            origin=Origin(type(self).__name__, parameters, growth.n_iter, by_hand or self._has_names, by_hand),
+            origin=Origin(type(self).__name__, parameters, growth.n_iter, by_hand or named, by_hand),
             ranges=growth.ranges,
             offset=offset,
             class_weights=training.class_weights,
@@ -302,11 +307,6 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         )
         return model if training.screened is None else training.screened.in_all_columns(model)
 
-    @property
-    def _has_names(self) -> bool:
-        """Whether the columns of X in fit had names of their own."""
-        return hasattr(self, "feature_names_in_")
-
     # ---- what was fitted ----
 
     def _with(self, model: Model) -> Self:
@@ -316,7 +316,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return other
 
     def _fitted_method(self) -> Method:
-        """Return the method with the parameters of the last `fit`, even if they were changed since."""
+        """Return the method with the parameters of the last `fit`."""
         fitted = dict(self.model_.origin.parameters) if self.model_.origin is not None else self.get_params(deep=False)
         given = {name: fitted[name] for name in declarations(self.method_class) if name in fitted}
         if self.model_.ridges:
@@ -324,7 +324,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
         return self.method_class(**given, class_weights=self.model_.class_weights)
 
     def _read(self, X: Any, *, warned: bool = True) -> ModelRows:
-        """Return rows of any kind for the model; raise if their columns are not those of `fit`."""
+        """Return rows of any kind in the columns of `fit`."""
         if not hasattr(self, "model_"):
             check_is_fitted(self)
         check = None if self.model_.named_by_hand else self._check_names
@@ -343,7 +343,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
             raise
 
     def _read_to_learn(self, X: Any, y: Any, sample_weight: Any, exposure: Any, offset: Any) -> tuple[ModelRows, Outcomes]:
-        """Return rows with classes reweighted as in `fit`; raise if no weights can be fitted to them."""
+        """Return rows to fit weights to, reweighted as in `fit`."""
         rows = self._read(X).with_offset(exposure, offset)
         outcomes = rows.outcomes(y, sample_weight)
         if self.model_.labels is not None:
@@ -352,7 +352,7 @@ class Fitting(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no typ
 
 
 def make_init(declarations: Declarations) -> Callable[..., None]:
-    """Return an ``__init__`` that takes the declared parameters by keyword, stores them, and does nothing else."""
+    """Return an ``__init__`` that stores the declared parameters."""
     parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, (default, _) in declarations.items()
     ]
@@ -369,15 +369,26 @@ def make_init(declarations: Declarations) -> Callable[..., None]:
     return init
 
 
-def with_parameters(docstring: str, declarations: Declarations) -> str:
-    """Return the docstring of an estimator with a parameter section before the attributes."""
-    text = inspect.cleandoc(docstring)
-    start, heading, rest = text.partition("Attributes\n----------\n")
-    return f"{start}Parameters\n----------\n{documentation(declarations)}\n\n{heading}{rest}"
+def documented(kind: type, parameters: Declarations) -> str:
+    """Return a docstring with declared parameters and inherited attributes."""
+    attributes: dict[str, str] = {}
+    for base in reversed([one for one in kind.__mro__ if issubclass(one, Fitting)]):
+        text = inspect.cleandoc(base.__dict__.get("__doc__") or "")
+        before, section, after = text.partition("Attributes\n----------\n")
+        own, _, after = after.partition("\n\n")
+        if not section:
+            before, heading, after = text.partition("Examples\n--------\n")
+            after = heading + after
+        attributes |= {entry.partition(" : ")[0]: entry for entry in re.split(r"\n(?=\S)", own) if section and entry}
+    sections = (
+        f"Parameters\n----------\n{documentation(parameters)}",
+        "Attributes\n----------\n" + "\n".join(attributes.values()),
+    )
+    return "\n\n".join([before.rstrip(), *sections, after])
 
 
 def plain(value: Any) -> Any:
-    """Return a parameter as a JSON value; a random generator or a splitter, which JSON cannot hold, becomes None."""
+    """Return a parameter as a JSON value, None where JSON has none."""
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, np.bool_):

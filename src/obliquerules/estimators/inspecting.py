@@ -1,4 +1,4 @@
-"""Inspecting: what is asked of a fitted estimator: path, rules, explanations, importance, closest changes, stability."""
+"""Inspecting: path, rules, explanations, importance, closest changes, stability."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Inspecting(Fitting):
     """An estimator that answers questions about its model and about rows."""
 
     def path_table(self) -> PathTable:
-        """Return the sizes of `path_`: complexity, number of rules, ridge, and the loss to expect on new rows.
+        """Return the sizes of `path_` with their expected losses.
 
         Expected losses come from the training rows, by leaving each of them out, with an allowance for the search for
         conditions; with cross-validation, they are those of held-out rows. They are not known if rules were selected by
@@ -65,7 +65,7 @@ class Inspecting(Fitting):
         return self.model_.path_table()
 
     def rule_table(self, X: Any, y: Any = None, sample_weight: Any = None) -> RuleTable:
-        """Return the coverage, the mean contribution and, given targets, the purity of each rule of `ensemble_`.
+        """Return coverage, mean contribution and purity of each rule.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Inspecting(Fitting):
         return rule_table(self.model_, rows.X, target, read_weights(sample_weight, len(rows)))
 
     def explain(self, X: Any, *, versus: Any = None, exposure: Any = None, offset: Any = None) -> Explanation:
-        """Explain the prediction for each row: which rules fire, how clearly their conditions hold, and what they add up to.
+        """Explain the prediction for each row as a sum of rules.
 
         Parameters
         ----------
@@ -135,9 +135,10 @@ class Inspecting(Fitting):
         return explain(self.model_, rows.X, rows.unseen_levels, rows.given, versus=versus)
 
     def variable_importance(self, X: Any, sample_weight: Any = None) -> Importances:
-        """Return by how much the score changes, on average, if a variable takes the value of another row of X.
+        """Return the mean change of scores if a variable is exchanged.
 
-        This is the mean absolute change over all pairs of rows, computed exactly; see `Importances`.
+        A variable takes the value of another row: the mean is over all pairs of rows, of absolute changes, and exact; see
+        `Importances`.
 
         Parameters
         ----------
@@ -183,7 +184,7 @@ class Inspecting(Fitting):
         exposure: Any = None,
         offset: Any = None,
     ) -> ClosestChange:
-        """Return the closest change to one row that gives another class, or a prediction above or below a value.
+        """Return the closest change to a row with another prediction.
 
         The distance is the sum of the absolute changes, each in standard deviations of its variable in X; a change to another
         level counts as one. A mixed-integer program proposes which conditions hold, the model checks the rows, and a bound
@@ -280,7 +281,7 @@ class Inspecting(Fitting):
         exposure: Any = None,
         offset: Any = None,
     ) -> Stability:
-        """Return how often each rule of `ensemble_` comes back in refits to bootstrap samples, and an interval for its weight.
+        """Return how often rules recur in refits, and intervals of weights.
 
         Each refit learns rules and weights from scratch, up to the complexity of `ensemble_`. The interval is for fixed
         conditions and does not account for the search for them: see `Stability` for what it means.
@@ -326,7 +327,7 @@ class Inspecting(Fitting):
 
 
 def _as_frame(x: Any) -> Any:
-    """Return one row as a frame or matrix; a pandas series keeps its names."""
+    """Return one row as a frame or matrix."""
     if issparse(x):
         return x.reshape(1, -1) if x.ndim == 1 else x
     if hasattr(x, "to_frame") and hasattr(x, "index"):

@@ -9,7 +9,7 @@ from obliquerules.learning.boosting.lltboost import LLTBoost
 
 
 class LLTBoostClassifier(RuleClassifier):
-    """Classify with a small sum of rules whose conditions are sparse linear combinations of inputs.
+    """Classify with a small sum of rules with oblique conditions.
 
     Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x.w >= t`` hold. Rules are
     added one at a time; each condition is found by L1-sparse logistic regression on the signs of the loss gradient, and after
@@ -26,21 +26,10 @@ class LLTBoostClassifier(RuleClassifier):
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity, in original units, all from one fit; the first is the constant. With ``"information"``:
         the Pareto front in complexity and training loss. With ``"validation"``: ``path_[r]`` has r rules.
-    ensemble_ : RuleEnsemble
-        The member of the path that predicts; after `fit`, the last.
-    edits_ : EditLog or None
-        The log of its edits; None if it was not edited.
-    classes_ : array of shape (n_classes,)
-        The labels, sorted.
     ridge_ : float
         The ridge of the rule weights of the member that predicts, estimated or given.
     stopped_ : str or None
         Why growth ended before its end, ``"max_seconds"`` or ``"interrupted"``; None if it did not. Not saved to files.
-    n_iter_ : int
-        The number of rules grown.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        Only if X was a data frame whose column names are text.
 
     Examples
     --------
@@ -57,20 +46,15 @@ class LLTBoostClassifier(RuleClassifier):
 
 
 class LLTBoostRegressor(RuleRegressor):
-    """Predict a number or a count with a small sum of rules whose conditions are sparse linear combinations of inputs.
+    """Predict numbers or counts with a small sum of oblique rules.
 
     Each rule adds its weight to the score wherever all its conditions ``x.w >= t`` hold; the prediction is the score or,
     for counts, its exponential. See `LLTBoostClassifier` for how the rules are learned.
 
     Attributes
     ----------
-    path_ : tuple of RuleEnsemble
-    ensemble_ : RuleEnsemble
     ridge_ : float
     stopped_ : str or None
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
         As for `LLTBoostClassifier`.
 
     Examples
@@ -99,12 +83,10 @@ class LLTBoostClassifierCV(RuleClassifier):
 
     Attributes
     ----------
-    path_ : tuple of RuleEnsemble
-        Grown on all rows, as by `LLTBoostClassifier`.
     ensemble_ : RuleEnsemble
         The chosen member.
     complexity_ : int
-        Its complexity.
+        The complexity of the chosen member.
     best_complexity_ : int
         The complexity of the member of the least risk.
     ridge_ : float
@@ -118,11 +100,6 @@ class LLTBoostClassifierCV(RuleClassifier):
         rows, each averaged over the times that it was tested; ``standard_error``, its standard error; ``difference``, the risk
         less the least, and ``difference_standard_error``, paired row by row; ``split0_test_risk`` and so on, the risk on each
         fold, repetition by repetition, and ``std_test_risk``, their standard deviation. Not saved to files.
-    classes_ : array of shape (n_classes,)
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        As for `LLTBoostClassifier`.
 
     Notes
     -----
@@ -150,15 +127,10 @@ class LLTBoostRegressorCV(RuleRegressor):
 
     Attributes
     ----------
-    path_ : tuple of RuleEnsemble
-    ensemble_ : RuleEnsemble
     complexity_, best_complexity_ : int
     ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
     stopped_ : str or None
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
         As for `LLTBoostClassifierCV`.
 
     Examples

@@ -39,7 +39,7 @@ ESTIMATORS: dict[str, type[RuleModel]] = {
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a file written by ``save``: a fitted estimator, or a `RuleEnsemble` that was saved by itself.
+    """Read a fitted estimator or a `RuleEnsemble` from a file.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from obliquerules.learning.nets.ltrnet import LTRNet
 
 
 class LTRNetClassifier(RuleClassifier):
-    """Classify with a small sum of oblique rules, learned all at once by a network.
+    """Classify with a small sum of oblique rules from a network.
 
     The network is the rule ensemble with sigmoids in place of its steps: linear conditions, their conjunctions, and a weighted
     sum of these. It is trained from several random starts at each penalty of a falling geometric grid. The L1 penalty keeps
@@ -25,15 +25,8 @@ class LTRNetClassifier(RuleClassifier):
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity and falling training loss, in original units; the first is the constant. With
         ``discretization="paper"``, the loss need not fall.
-    ensemble_ : RuleEnsemble
-        The member of the path that predicts; after `fit`, the last.
-    classes_ : array of shape (n_classes,)
-        The labels, sorted.
     n_iter_ : int
         The largest number of training steps at any penalty.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        Only if X was a data frame whose column names are text.
 
     Examples
     --------
@@ -57,19 +50,10 @@ class LTRNetClassifier(RuleClassifier):
 
 
 class LTRNetRegressor(RuleRegressor):
-    """Predict a number or a count with a small sum of oblique rules, learned all at once by a network.
+    """Predict numbers or counts with oblique rules from a network.
 
     The prediction is the constant plus the weights of the rules that fire or, for counts, the exponential of this sum. See
     `LTRNetClassifier` for how the rules are learned.
-
-    Attributes
-    ----------
-    path_ : tuple of RuleEnsemble
-    ensemble_ : RuleEnsemble
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        As for `LTRNetClassifier`.
 
     Examples
     --------
@@ -85,13 +69,14 @@ class LTRNetRegressor(RuleRegressor):
 
 
 class DRNetClassifier(RuleClassifier):
-    """Classify two classes with a set of rules for one of them: a row is of that class if and only if some rule fires.
+    """Classify two classes with a set of rules for one.
 
-    A decision rules network learns the rules. Its inputs are conditions ``x <= t`` at a few thresholds of each column. The
-    neurons of its first layer are conjunctions of these conditions and their complements, and the second layer is their OR.
-    Gates that can close for good, with a penalty on the expected number of open ones, keep the rules few and short; the two
-    layers are trained in turn. The rules are then read off: conditions on the same column are merged, and conditions and rules
-    that are redundant, because every training row keeps its class without them, are dropped.
+    A row is of that class if and only if some rule fires. A decision rules network learns the rules. Its inputs are conditions
+    ``x <= t`` at a few thresholds of each column. The neurons of its first layer are conjunctions of these conditions and their
+    complements, and the second layer is their OR. Gates that can close for good, with a penalty on the expected number of open
+    ones, keep the rules few and short; the two layers are trained in turn. The rules are then read off: conditions on the same
+    column are merged, and conditions and rules that are redundant, because every training row keeps its class without them, are
+    dropped.
 
     As a sum of rules, the OR has a constant of one sign and rule weights of the other, each larger in size than the constant:
     the score has the sign of the constant where no rule fires and the opposite sign wherever a rule does. Under this constraint
@@ -106,15 +91,8 @@ class DRNetClassifier(RuleClassifier):
     path_ : tuple of RuleEnsemble
         The constant, and then the Pareto front of the rule sets in complexity and training risk (mean logistic loss), in order
         of complexity.
-    ensemble_ : RuleEnsemble
-        The member of the path that predicts; after `fit`, the last.
     classes_ : array of shape (2,)
         The labels, sorted. Rules with a positive weight are for the positive class, the others for the other one.
-    n_iter_ : int
-        The number of training steps.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        Only if X was a data frame whose column names are text.
 
     Examples
     --------

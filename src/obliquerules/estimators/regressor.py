@@ -40,7 +40,7 @@ class RegressionTarget:
 
 
 class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
-    """An estimator for numbers: a mean under the squared loss, an expected count or amount under losses with a log link."""
+    """An estimator for numbers, counts and amounts."""
 
     target_class = RegressionTarget
     loss: str
@@ -67,16 +67,16 @@ class RuleRegressor(RegressorMixin, RuleModel):  # type: ignore[misc]
 
     @dask_predict
     def predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Vector:
-        """Return the predicted mean of each row: the score or, under a log link, its exponential.
+        """Return the predicted mean of each row.
 
-        A model that was fitted with an exposure multiplies the prediction by the given one; without one, it is a rate. A model
-        that was fitted with an offset needs that of each row.
+        That is the score or, under a log link, its exponential. A model that was fitted with an exposure multiplies the
+        prediction by the given one; without one, it is a rate. A model that was fitted with an offset needs that of each row.
         """
         rows = self._read(X).with_offset(exposure, offset)
         return rows.model.means(rows.scores, rows.given)
 
     def staged_predict(self, X: Any, *, exposure: Any = None, offset: Any = None) -> Iterator[Vector]:
-        """Yield the predictions by each member of `path_`, from the constant to the largest."""
+        """Yield the predictions by each member of `path_`."""
         return (self.model_.means(*scored) for scored in self._staged(X, exposure, offset))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, exposure: Any = None, offset: Any = None) -> float:

@@ -1,4 +1,4 @@
-"""RuleModel: what all estimators are: they fit, predict, answer questions, are edited and carried away."""
+"""RuleModel: the face that all estimators share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Predict = TypeVar("Predict", bound=Callable[..., NDArray[Any]])
 
 
 def dask_predict(predict: Predict) -> Predict:
-    """Make a method that predicts return a Dask Series or array if X is a Dask DataFrame or array."""
+    """Make a method return a lazy prediction for Dask tables."""
 
     @functools.wraps(predict)
     def predict_any(self: Any, X: Any, **given: Any) -> Any:
@@ -62,6 +62,11 @@ class RuleModel(Inspecting, Editable, Exporting):
         The member of the path that predicts, with its edits if there are any; after `fit`, the last.
     edits_ : EditLog or None
         The log of its edits; None if it was not edited.
+    n_iter_ : int
+        The number of steps of the fit; with boosting, of rules grown.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,)
+        Only if X was a data frame whose column names are text.
     """
 
     @property
@@ -86,7 +91,7 @@ class RuleModel(Inspecting, Editable, Exporting):
 
     @property
     def ridge_(self) -> float:
-        """The ridge of the rule weights of the member that predicts, estimated or given."""
+        """The ridge of the rule weights, estimated or given."""
         if self.model_.ridges:
             return self.model_.ridges[self.model_.chosen]
         found = dict(() if self.model_.origin is None else self.model_.origin.parameters).get("ridge")
@@ -95,7 +100,7 @@ class RuleModel(Inspecting, Editable, Exporting):
         return float(found)
 
     def at(self, complexity: int | str) -> Self:
-        """Return the model at another size: the largest member of the path with at most the given complexity.
+        """Return the model at the largest size within a complexity.
 
         ``"auto"`` is the size that cross-validation chose or, without it, the smallest whose expected loss is above the least
         by no more than 2 % of what the best size gains over the constant. Where the training classes are separated, the first
@@ -109,7 +114,7 @@ class RuleModel(Inspecting, Editable, Exporting):
         return self._with(self.model_.at(complexity))
 
     def _staged(self, X: Any, exposure: Any = None, offset: Any = None) -> Iterator[tuple[Vector, Vector | None]]:
-        """Return the score of each row by each member of the path, with its exposure or offset."""
+        """Return scores by each member of the path, with offsets."""
         rows = self._read(X).with_offset(exposure, offset)
         members = (replace(self.model_, chosen=chosen, edits=None) for chosen in range(len(self.model_.path)))
         return ((replace(rows, model=member).scores, rows.given) for member in members)
@@ -128,12 +133,12 @@ class RuleModel(Inspecting, Editable, Exporting):
         return self._shown_in_notebooks() or str(super()._repr_html_inner())
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Return what notebooks show: the rules of a fitted model, scikit-learn's diagram of one that is not."""
+        """Return the rules, or scikit-learn's diagram before `fit`."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         return bundle | {"text/html": self._shown_in_notebooks() or bundle["text/html"]} if "text/html" in bundle else bundle
 
     def _shown_in_notebooks(self) -> str:
-        """Return the rules as tables, with a sentence on what they add up to; empty if nothing is fitted."""
+        """Return the rules as HTML, empty before `fit`."""
         if not hasattr(self, "model_"):
             return ""
         model, n_rules = self.model_, len(self.ensemble_)

@@ -9,7 +9,7 @@ from obliquerules.learning.boosting.tgb import TGB
 
 
 class TGBClassifier(RuleClassifier):
-    """Classify with a small sum of rules whose conditions are plain thresholds on single inputs.
+    """Classify with a small sum of rules on single inputs.
 
     Each rule adds its weight to the log-odds of the positive class wherever all its conditions ``x >= t`` or ``x <= t`` hold.
     Rules are added one at a time; each is the conjunction that follows the loss gradient best, and after each rule all weights
@@ -23,21 +23,11 @@ class TGBClassifier(RuleClassifier):
     path_ : tuple of RuleEnsemble
         Ensembles of growing complexity, in original units, all from one fit; the first is the constant. With ``"information"``:
         the Pareto front in complexity and training loss. Otherwise ``path_[r]`` has r rules.
-    ensemble_ : RuleEnsemble
-        The member of the path that predicts; after `fit`, the last.
     search_complete_ : bool
         Whether every exact search was completed; True for greedy search. Not saved to files.
-    classes_ : array of shape (n_classes,)
-        The labels, sorted.
     ridge_ : float
-        The ridge of the rule weights of the member that predicts, estimated or given.
     stopped_ : str or None
-        Why growth ended before its end, ``"max_seconds"`` or ``"interrupted"``; None if it did not. Not saved to files.
-    n_iter_ : int
-        The number of rules grown.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        Only if X was a data frame whose column names are text.
+        As for `LLTBoostClassifier`.
 
     Examples
     --------
@@ -53,21 +43,16 @@ class TGBClassifier(RuleClassifier):
 
 
 class TGBRegressor(RuleRegressor):
-    """Predict a number or a count with a small sum of rules whose conditions are plain thresholds on single inputs.
+    """Predict numbers or counts with rules on single inputs.
 
     Each rule adds its weight to the score wherever all its conditions ``x >= t`` or ``x <= t`` hold; the prediction is the
     score or, for counts, its exponential. See `TGBClassifier` for how the rules are learned.
 
     Attributes
     ----------
-    path_ : tuple of RuleEnsemble
-    ensemble_ : RuleEnsemble
     search_complete_ : bool
     ridge_ : float
     stopped_ : str or None
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
         As for `TGBClassifier`.
 
     Examples
@@ -88,8 +73,6 @@ class TGBClassifierCV(RuleClassifier):
 
     Attributes
     ----------
-    path_ : tuple of RuleEnsemble
-    ensemble_ : RuleEnsemble
     complexity_, best_complexity_ : int
     ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
@@ -97,11 +80,6 @@ class TGBClassifierCV(RuleClassifier):
         As for `LLTBoostClassifierCV`.
     search_complete_ : bool
         Whether every exact search of the fit to all rows was completed.
-    classes_ : array of shape (n_classes,)
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
-        As for `TGBClassifier`.
 
     Examples
     --------
@@ -121,17 +99,11 @@ class TGBRegressorCV(RuleRegressor):
 
     Attributes
     ----------
-    path_ : tuple of RuleEnsemble
-    ensemble_ : RuleEnsemble
     complexity_, best_complexity_ : int
     ridge_, risk_, risk_standard_error_ : float
     cv_results_ : dict of str to array
     search_complete_ : bool
-    ridge_ : float
     stopped_ : str or None
-    n_iter_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features,)
         As for `TGBClassifierCV`.
 
     Examples
