@@ -415,24 +415,18 @@ def _contributions(index: int, rule: Rule, facts: Facts, outputs: Sequence[str] 
     text = rule.condition.describe(facts.block.columns)
     margins = [_margins(test, facts) for test in rule.condition]
     holds = rule.condition(facts.block)
+    multiplied: list[FactorValue | None] = [None] * len(holds)
+    if rule.factor is not None:
+        factor, named = rule.factor, rule.factor.describe(facts.block.columns)
+        multiplied = [
+            FactorValue(named, facts.value(row, factor.column), amount, *_product(rule, factor, outputs, facts, row))
+            for row, amount in enumerate(factor(facts.block).tolist())
+        ]
     with np.errstate(over="ignore"):  # as in the scores of the model
-        rows = zip(
-            holds.tolist(), row_amounts(rule.where(holds, facts.block)), _factor_values(rule, facts, outputs), strict=True
-        )
+        rows = zip(holds.tolist(), row_amounts(rule.where(holds, facts.block)), multiplied, strict=True)
     return [
-        RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins), multiplied)
-        for row, (fires, added, multiplied) in enumerate(rows)
-    ]
-
-
-def _factor_values(rule: Rule, facts: Facts, outputs: Sequence[str] | None) -> Sequence[FactorValue | None]:
-    """Return what the weight of a rule is multiplied by for each row."""
-    if rule.factor is None:
-        return [None] * len(facts.block)
-    text = rule.factor.describe(facts.block.columns)
-    return [
-        FactorValue(text, facts.value(row, rule.factor.column), amount, *_product(rule, rule.factor, outputs, facts, row))
-        for row, amount in enumerate(rule.factor(facts.block).tolist())
+        RuleContribution(index, text, rule.weight, fires, added, tuple(of_test[row] for of_test in margins), times)
+        for row, (fires, added, times) in enumerate(rows)
     ]
 
 

@@ -17,8 +17,8 @@ from obliquerules.losses import LOSSES
 from obliquerules.rules import Model
 from obliquerules.rules.model import Offset
 
-from ..estimators.fitted import fitted
-from .many import NAMES, class_model, irises, ten
+from ...estimators.fitted import fitted
+from ..many import NAMES, class_model, irises, ten
 from .test_closest_change import brute_force, random_ensemble, random_region
 from .test_sloped_changes import random_slopes
 
