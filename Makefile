@@ -61,7 +61,7 @@ test-docs: docs $(VENV)/browser $(AXE)  ## links, width and accessibility of the
 
 test-office: $(VENV)/installed  ## workbooks recalculated by LibreOffice, which is installed if it may be
 	.ci/install-office
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v tests/export/test_office.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -v tests/export/test_sheet_formulas.py
 
 test-disclosure: $(VENV)/installed  ## forty reports attacked with integer programs, which must count no fewer rows than a group has
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m disclosure -v tests/report/test_attack.py

@@ -261,9 +261,9 @@ class CLanguage(TextLanguage):
         above = "" if high == math.inf else f"{value} > {high} ? {high} : "
         return f"({below}{above}{value})"
 
-    def highest(self, numbers: Sequence[str]) -> str:
-        """Return calls of fmax, which takes two numbers."""
-        return functools.reduce("fmax({}, {})".format, numbers)
+    def function(self, name: str, *numbers: str) -> str:
+        """Return a call; fmax and fmin take two numbers."""
+        return super().function(name, *numbers) if name == "exp" else functools.reduce(f"f{name}({{}}, {{}})".format, numbers)
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
         """Return the position of the label as a conditional expression, which looks at one score after the other."""
@@ -454,7 +454,7 @@ def _classes(language: CLanguage, source: Source, names: dict[str, Any]) -> str:
     label, probability = language.answers(source, named, "highest")
     return CLASSES.format(
         scores="".join(f"    scores[{output}] = {score};\n" for output, score in enumerate(scores)),
-        highest=language.highest(named),
+        highest=language.function("max", *named),
         label=label,
         no_label=NO_LABEL[source.label_kind],
         probability=probability,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -60,17 +59,6 @@ class JsonFormat(ExportFormat):
         return outputs
 
 
-def _notes(source: Source) -> Iterator[str]:
-    """Yield the last lines of a table in LaTeX: what a prediction takes besides the rules."""
-    if source.offsets:
-        yield "    \\hline\n"
-    for output, column in enumerate(source.offsets):
-        name, word = LATEX.name(source.names[column]), source.ensemble.output_name(output)
-        score = "the score" if word is None else f"the score of {LATEX.output(word)}"
-        said = f"{name} multiplies the prediction" if source.has_exposure else f"{name} is added to {score}"
-        yield f"    \\multicolumn{{{source.n_scores + 2}}}{{l}}{{{said}}} \\\\\n"
-
-
 @dataclass(frozen=True)
 class LatexFormat(ExportFormat):
     """The rules as a LaTeX tabular.
@@ -86,10 +74,17 @@ class LatexFormat(ExportFormat):
 
     def write(self, source: Source) -> str:
         table = source.ensemble.to_text("latex", exact=self.exact) + "\n"
-        return table.replace("\\end{tabular}", "".join(_notes(source)) + "\\end{tabular}")
+        # The last lines say what a prediction takes besides the rules.
+        notes = ["    \\hline\n"] if source.offsets else []
+        for output, column in enumerate(source.offsets):
+            name, word = LATEX.name(source.names[column]), source.ensemble.output_name(output)
+            score = "the score" if word is None else f"the score of {LATEX.output(word)}"
+            said = f"{name} multiplies the prediction" if source.has_exposure else f"{name} is added to {score}"
+            notes.append(f"    \\multicolumn{{{source.n_scores + 2}}}{{l}}{{{said}}} \\\\\n")
+        return table.replace("\\end{tabular}", "".join(notes) + "\\end{tabular}")
 
     def engine(self) -> tuple[str, str]:
         raise CannotVerifyError("a table in LaTeX is read by people.")
 
-    def run(self, product: Any, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all targets
+    def run(self, product: Any, source: Source, X: Matrix) -> Matrix:  # noqa: ARG002  # one signature for all formats
         raise CannotVerifyError("a table in LaTeX is read by people.")

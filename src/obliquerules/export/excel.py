@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -88,9 +88,7 @@ class ExcelLanguage(TextLanguage):
         The numbers with more than 15 digits, which formulas take from the sheet Rules.
     """
 
-    exp = "EXP"
-    largest = "MAX"
-    smallest = "MIN"
+    functions: ClassVar[Mapping[str, str]] = {"exp": "EXP", "max": "MAX", "min": "MIN"}
     comma = ","
     choice_form = "IF({0},{1},0)"
     within_form = "ABS({}) <= {}"
@@ -249,7 +247,13 @@ class ExcelFormat(ExportFormat):
         if program is not None:
             far = X[_far_from_thresholds(source, X)][:MOST_OFFICE_ROWS]
             compare(source, far, _by_office(program, source, far, formulas, rules))
-        return _by_python(source, X, formulas, rules)
+        codes = {letter: compiled(formula) for letter, formula in formulas.items()}
+        known = {f"Rules_{place}": cell.value for place, cell in rules.items()}
+        found = []
+        for row in cell_values(source, X):
+            cells = {f"{letters(column)}{FIRST_ROW}": EMPTY if value is None else value for column, value in enumerate(row)}
+            found.append(list(evaluated(codes, known | cells).values()))
+        return _outputs(source, found)
 
 
 def _filled(source: Source, rows: Any) -> Matrix:
@@ -476,17 +480,6 @@ def score_sheet(source: Source, formulas: Sequence[str], values: NDArray[np.obje
 
 
 # ---- running the formulas ----
-
-
-def _by_python(source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]) -> Matrix:
-    """Return the outputs that Python computes from the formulas of the first row."""
-    codes = {letter: compiled(formula) for letter, formula in formulas.items()}
-    known = {f"Rules_{place}": cell.value for place, cell in rules.items()}
-    computed = []
-    for row in cell_values(source, X):
-        cells = {f"{letters(column)}{FIRST_ROW}": EMPTY if value is None else value for column, value in enumerate(row)}
-        computed.append(list(evaluated(codes, known | cells).values()))
-    return _outputs(source, computed)
 
 
 def _by_office(program: str, source: Source, X: Matrix, formulas: dict[str, str], rules: dict[str, Cell]) -> Matrix:

@@ -74,6 +74,9 @@ class FrameLanguage(Language[nw.Expr]):
     def operation(self, sign: str, left: nw.Expr, right: nw.Expr) -> nw.Expr:
         return OPERATORS[sign](left, right)
 
+    def function(self, name: str, *numbers: nw.Expr) -> nw.Expr:
+        return numbers[0].exp() if name == "exp" else {"max": nw.max_horizontal, "min": nw.min_horizontal}[name](*numbers)
+
     def product(self, weight: float, column: nw.Expr) -> nw.Expr:
         return column * weight
 
@@ -112,12 +115,6 @@ class FrameLanguage(Language[nw.Expr]):
         """Return the bounded number as conditional expressions, which keep nulls."""
         below = value if high == math.inf else nw.when(value > high).then(self.number(high)).otherwise(value)
         return below if low == -math.inf else nw.when(value < low).then(self.number(low)).otherwise(below)
-
-    def exponential(self, score: nw.Expr) -> nw.Expr:
-        return score.exp()
-
-    def highest(self, numbers: Sequence[nw.Expr]) -> nw.Expr:
-        return nw.max_horizontal(*numbers)
 
     def below(self, source: Source, score: nw.Expr, highest: nw.Expr) -> nw.Expr:
         """Return a difference, bounded by conditional expressions, which keep nulls."""
@@ -179,41 +176,38 @@ class FrameScorer:
                 f"A frame of {given.implementation.value} cannot be scored: sums may differ from the model's in the last bits. "
                 f"Give a frame of {', '.join(LIBRARIES)}, or export the model to SQL."
             )
-        schema = given.collect_schema()
+        schema, in_pandas = given.collect_schema(), given.implementation.is_pandas_like()
         # In DuckDB, names that differ only in case are the same.
-        self._check(schema.names(), ignore_case=given.implementation.is_duckdb())
-        for name in self.moments:
-            self._check_moments(name, schema[name], given.implementation.is_pandas_like())
+        self._check(schema, given.implementation.is_duckdb(), in_pandas)
         scored = given
         for stage in self.stages:
             scored = scored.with_columns(*[expression.alias(name) for name, expression in stage.items()])
         if len(self.stages) > 1:
             scored = scored.select(*schema.names(), *self.names)
-        native, by_pandas = nw.to_native(scored), given.implementation.is_pandas_like() or given.implementation.is_dask()
+        native, by_pandas = nw.to_native(scored), in_pandas or given.implementation.is_dask()
         return native.astype(dict.fromkeys(self.whole, "Int64")) if self.whole and by_pandas else native
 
-    def _check_moments(self, name: str, dtype: Any, in_pandas: bool) -> None:
-        """Raise if a column does not hold dates, times or durations that can be compared."""
-        if getattr(dtype, "time_zone", None) is not None:
-            raise ValueError(f"The times of column {name!r} have a zone: convert them to universal time without one.")
-        # What pandas keeps as objects or as dates of Arrow cannot be compared with times.
-        if not dtype.is_temporal() or (in_pandas and dtype == nw.Date):
-            advice = " by pandas.to_datetime or pandas.to_timedelta" if in_pandas else ""
-            raise ValueError(f"The column {name!r} is of type {dtype}: make it one of dates, times or durations{advice}.")
-
-    def _check(self, columns: Sequence[Any], *, ignore_case: bool) -> None:
-        """Raise if an input is missing, or if a column has the name of an output."""
+    def _check(self, schema: nw.Schema, ignore_case: bool, in_pandas: bool) -> None:
+        """Raise if an input is missing or no moment that can be compared, or if a column has the name of an output."""
         outputs = {name.casefold() if ignore_case else name for name in self.names}
-        for name in columns:
+        for name in schema.names():
             if isinstance(name, str) and (name.casefold() if ignore_case else name) in outputs:
                 raise ValueError(
                     f"The frame has a column {name!r}, which is called like an output: drop or rename it, or export the model "
                     "with another prefix."
                 )
         # By exact name: a library that ignores case would read another column.
-        missing = [name for name in self.inputs if name not in set(columns)]
+        missing = [name for name in self.inputs if name not in set(schema.names())]
         if missing:
             raise ValueError(f"The frame has no column {missing[0]!r}, which rules use.")
+        for name in self.moments:
+            dtype = schema[name]
+            if getattr(dtype, "time_zone", None) is not None:
+                raise ValueError(f"The times of column {name!r} have a zone: convert them to universal time without one.")
+            # What pandas keeps as objects or as dates of Arrow cannot be compared with times.
+            if not dtype.is_temporal() or (in_pandas and dtype == nw.Date):
+                advice = " by pandas.to_datetime or pandas.to_timedelta" if in_pandas else ""
+                raise ValueError(f"The column {name!r} is of type {dtype}: make it one of dates, times or durations{advice}.")
 
 
 @dataclass(frozen=True)
@@ -245,7 +239,7 @@ class FrameFormat(ExportFormat):
         stages = [dict(zip([*scores, *names[source.link_position + 1 :]], computed, strict=True))]
         terms = [nw.col(name) for name in scores]
         # In place of the last answer, there is the highest score at first.
-        stages += [{answers[-1]: language.highest(terms)}] if len(terms) > 1 else []
+        stages += [{answers[-1]: language.function("max", *terms)}] if len(terms) > 1 else []
         stages += [dict(zip(answers, language.answers(source, terms, nw.col(answers[-1])), strict=True))]
         moments = tuple(source.names[column] for column in source.used if source.columns[column].kind in TEMPORAL)
         whole = (names[source.n_scores],) if source.label_kind == "integer" else ()

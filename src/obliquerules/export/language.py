@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from obliquerules.export.source import Source
@@ -61,6 +61,13 @@ class Language(ABC, Generic[Expression]):
         """
 
     @abstractmethod
+    def function(self, name: str, *numbers: Expression) -> Expression:
+        """Return the exponential of a number, or the largest or smallest of several: ``exp``, ``max`` or ``min``.
+
+        Exponentials have 12 digits, for numbers up to `LARGEST_EXPONENT` in size.
+        """
+
+    @abstractmethod
     def within(self, column: Expression, limit: float) -> Expression:
         """Return whether -limit <= column <= limit, where the column is not missing."""
 
@@ -77,18 +84,6 @@ class Language(ABC, Generic[Expression]):
         """Return the amount where the condition holds, else 0."""
 
     @abstractmethod
-    def bounded(self, value: Expression, low: float, high: float) -> Expression:
-        """Return a number clipped to an interval, of which one end may be infinite."""
-
-    @abstractmethod
-    def exponential(self, score: Expression) -> Expression:
-        """Return exp(score), to 12 digits, for scores up to `LARGEST_EXPONENT` in size."""
-
-    @abstractmethod
-    def highest(self, numbers: Sequence[Expression]) -> Expression:
-        """Return the largest of two or more numbers."""
-
-    @abstractmethod
     def first_label(self, labels: Sequence[Any], scores: Sequence[Expression], highest: Expression) -> Expression:
         """Return the label of the first score that is the highest."""
 
@@ -101,6 +96,12 @@ class Language(ABC, Generic[Expression]):
     def either(self, conditions: Sequence[Expression]) -> Expression:
         """Return whether one of the conditions holds."""
         return functools.reduce(functools.partial(self.operation, "or"), conditions)
+
+    def bounded(self, value: Expression, low: float, high: float) -> Expression:
+        """Return a number clipped to an interval, of which one end may be infinite."""
+        if low != -math.inf:
+            value = self.function("max", value, self.number(low))
+        return value if high == math.inf else self.function("min", value, self.number(high))
 
     def product(self, weight: float, column: Expression) -> Expression:
         """Return weight * column."""
@@ -122,7 +123,7 @@ class Language(ABC, Generic[Expression]):
     def logistic(self, score: Expression) -> Expression:
         """Return 1 / (1 + exp(-score)), to 12 digits, for scores up to `LARGEST_EXPONENT` in size."""
         one = self.number(1.0)
-        return self.operation("/", one, self.operation("+", one, self.exponential(self.product(-1.0, score))))
+        return self.operation("/", one, self.operation("+", one, self.function("exp", self.product(-1.0, score))))
 
     # ---- which rows can be scored ----
 
@@ -239,19 +240,19 @@ class Language(ABC, Generic[Expression]):
         name.
         """
         if source.link == "softmax":
-            highest = self.highest(scores) if highest is None else highest
+            highest = self.function("max", *scores) if highest is None else highest
             return [self.first_label(source.labels, scores, highest), self.probability(source, scores, highest)]
         score = scores[0]
         if source.link == "identity":
             return [score]
         if source.largest_score > LARGEST_EXPONENT:
             score = self.bounded(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
-        mean = self.logistic(score) if source.link == "logistic" else self.exponential(score)
+        mean = self.logistic(score) if source.link == "logistic" else self.function("exp", score)
         return [self.operation("*", self.column(source, source.offsets[0]), mean) if source.has_exposure else mean]
 
     def probability(self, source: Source, scores: Sequence[Expression], highest: Expression) -> Expression:
         """Return the probability of the class with the highest score, for a row that can be scored."""
-        odds = [self.exponential(self.below(source, score, highest)) for score in scores]
+        odds = [self.function("exp", self.below(source, score, highest)) for score in scores]
         return self.operation("/", self.number(1.0), self.score(odds[0], odds[1:]))
 
     def below(self, source: Source, score: Expression, highest: Expression) -> Expression:
@@ -259,7 +260,7 @@ class Language(ABC, Generic[Expression]):
         difference = self.operation("-", score, highest)
         if 2.0 * source.largest_score <= LARGEST_EXPONENT:
             return difference
-        return self.highest([difference, self.number(-LARGEST_EXPONENT)])
+        return self.function("max", difference, self.number(-LARGEST_EXPONENT))
 
     def outputs(self, source: Source) -> list[Expression]:
         """Return all outputs, in the order of `Source.output_names`, for a row that can be scored."""
@@ -279,8 +280,8 @@ class TextLanguage(Language[str]):
 
     Attributes
     ----------
-    exp, largest, smallest : str
-        The names of functions: the exponential, and the largest and smallest of several numbers.
+    functions : mapping from str to str
+        The names of the exponential, and of the largest and smallest of several numbers, where they differ.
     comma : str
         What stands between arguments.
     conjunction, disjunction : str
@@ -289,9 +290,7 @@ class TextLanguage(Language[str]):
         An amount where a condition holds, else 0, and whether the size of a number is up to a limit.
     """
 
-    exp: ClassVar[str] = "exp"
-    largest: ClassVar[str] = "max"
-    smallest: ClassVar[str] = "min"
+    functions: ClassVar[Mapping[str, str]] = {}
     comma: ClassVar[str] = ", "
     conjunction: ClassVar[str] = " and "
     disjunction: ClassVar[str] = " or "
@@ -307,6 +306,9 @@ class TextLanguage(Language[str]):
         if sign == "+" and right.startswith("-"):
             return f"{left} - {right[1:]}"
         return f"{left} / ({right})" if sign == "/" else f"{left} {sign} {right}"
+
+    def function(self, name: str, *numbers: str) -> str:
+        return f"{self.functions.get(name, name)}({self.comma.join(numbers)})"
 
     def within(self, column: str, limit: float) -> str:
         return self.within_form.format(column, self.number(limit))
@@ -338,15 +340,4 @@ class TextLanguage(Language[str]):
 
     def logistic(self, score: str) -> str:
         one = self.number(1.0)
-        return self.operation("/", one, self.operation("+", one, self.exponential(f"-{score}")))
-
-    def exponential(self, score: str) -> str:
-        return f"{self.exp}({score})"
-
-    def bounded(self, value: str, low: float, high: float) -> str:
-        if low != -math.inf:
-            value = f"{self.largest}({value}{self.comma}{self.number(low)})"
-        return value if high == math.inf else f"{self.smallest}({value}{self.comma}{self.number(high)})"
-
-    def highest(self, numbers: Sequence[str]) -> str:
-        return f"{self.largest}({self.comma.join(numbers)})"
+        return self.operation("/", one, self.operation("+", one, self.function("exp", f"-{score}")))

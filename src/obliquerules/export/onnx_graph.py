@@ -38,6 +38,9 @@ OPERATORS = {
     "<=": "LessOrEqual",
     "and": "And",
     "or": "Or",
+    "exp": "Exp",
+    "max": "Max",
+    "min": "Min",
 }
 
 
@@ -90,6 +93,9 @@ class GraphLanguage(Language[str]):
     def operation(self, sign: str, left: str, right: str) -> str:
         return self.node(OPERATORS[sign], left, right)
 
+    def function(self, name: str, *numbers: str) -> str:
+        return self.node(OPERATORS[name], *numbers)
+
     def within(self, column: str, limit: float) -> str:
         """Return a comparison, which is true for NaN."""
         return self.node("Not", self.node("Greater", self.node("Abs", column), self.number(limit)))
@@ -137,19 +143,9 @@ class GraphLanguage(Language[str]):
     def only(self, condition: str, amount: str) -> str:
         return self.node("Where", condition, amount, self.number(0.0))
 
-    def bounded(self, value: str, low: float, high: float) -> str:
-        least = value if low == -math.inf else self.node("Max", value, self.number(low))
-        return least if high == math.inf else self.node("Min", least, self.number(high))
-
     def logistic(self, score: str) -> str:
-        power = self.exponential(self.node("Neg", score))
+        power = self.function("exp", self.node("Neg", score))
         return self.node("Div", self.number(1.0), self.node("Add", self.number(1.0), power))
-
-    def exponential(self, score: str) -> str:
-        return self.node("Exp", score)
-
-    def highest(self, numbers: Sequence[str]) -> str:
-        return self.node("Max", *numbers)
 
     def first_label(self, labels: Sequence[Any], scores: Sequence[str], highest: str) -> str:
         """Return the position of the label, from Where nodes that look at one score after the other."""

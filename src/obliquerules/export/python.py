@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -142,7 +142,7 @@ READER_OF_KIND = {"date": "_days", "duration": "_days", "time": "_seconds"}
 class PythonLanguage(TextLanguage):
     """Python expressions."""
 
-    exp = "math.exp"
+    functions: ClassVar[Mapping[str, str]] = {"exp": "math.exp"}
     choice_form = "{1} if {0} else {2}"
     within_form = "not abs({}) > {}"
 
@@ -182,7 +182,7 @@ class PythonFormat(ExportFormat):
 
     def write(self, source: Source) -> str:
         source.check_distinct(source.names)
-        language = PythonLanguage()
+        language, ensemble = PythonLanguage(), source.ensemble
         readers = {column: READER_OF_KIND.get(source.columns[column].kind, "_value") for column in source.used}
         readers |= {column: "_level" for column in source.with_levels if column in readers}
         read = {column: f"    x{column} = {reader}(row, {source.names[column]!r})\n" for column, reader in readers.items()}
@@ -190,15 +190,16 @@ class PythonFormat(ExportFormat):
         scorable = language.scorable(source)
         brackets = "({})" if " and " in str(scorable) else "{}"
         refusal = "" if scorable is None else f"    if not {brackets.format(scorable)}:\n        return None\n"
-        write_rule = _contribution if source.task == "score" else _mapping
-        lines = [f"        {write_rule(language, source, rule)},\n" for rule in source.ensemble]
+        rules = [
+            _mapping(language, source, rule) if source.labels else language.contributions(source, rule)[0] for rule in ensemble
+        ]
+        lines = [f"        {text},\n" for text in rules]
         offset = "".join(read[column] for column in source.offsets)
-        write_scores = _score_parts if source.task == "score" else _class_parts
         return TEMPLATES[source.task].format(
             values="levels, dates and numbers" if set(readers.values()) - {"_value"} else "numbers",
             imports="import datetime\nimport math" if DATE_READERS in functions else "import math",
             # In plain ASCII, which is safe inside comments.
-            rules="\n# ".join(ascii(line)[1:-1] for line in source.ensemble.to_text().split("\n")),
+            rules="\n# ".join(ascii(line)[1:-1] for line in ensemble.to_text().split("\n")),
             readers="\n".join(functions or [NUMBER_READER]),
             unscorable=unscorable(source, language.number),
             columns="".join(read.values()) + refusal,
@@ -207,7 +208,7 @@ class PythonFormat(ExportFormat):
             offset_before="" if source.has_exposure else offset,
             exposure=offset if source.has_exposure else "",
             times=" and the exposure" if source.has_exposure else "",
-            **write_scores(language, source),
+            **_scores(language, source),
         )
 
     def engine(self) -> tuple[str, str]:
@@ -232,11 +233,6 @@ class PythonFormat(ExportFormat):
         return np.array(source.with_codes(computed), dtype=np.float64).reshape(len(X), len(source.output_names()))
 
 
-def _contribution(language: PythonLanguage, source: Source, rule: Rule) -> str:
-    """Return what a rule adds to the score."""
-    return language.contributions(source, rule)[0]
-
-
 def _mapping(language: PythonLanguage, source: Source, rule: Rule) -> str:
     """Return a mapping from the classes for which a rule has a weight to what it adds to their scores."""
     holds = language.condition(source, rule)
@@ -250,13 +246,10 @@ def _mapping(language: PythonLanguage, source: Source, rule: Rule) -> str:
     return mapping if holds is None else f"{mapping} if {holds} else {zeros}"
 
 
-def _score_parts(language: PythonLanguage, source: Source) -> dict[str, str]:
-    """Return what a module of one score has."""
-    return {"constant": language.starts(source)[0], "prediction": language.answers(source, ["f"])[0]}
-
-
-def _class_parts(language: PythonLanguage, source: Source) -> dict[str, str]:
-    """Return what a module of many classes has."""
+def _scores(language: PythonLanguage, source: Source) -> dict[str, str]:
+    """Return what a module has for one score, or for many classes."""
+    if not source.labels:
+        return {"constant": language.starts(source)[0], "prediction": language.answers(source, ["f"])[0]}
     label, probability = language.answers(source, [f"f[{output}]" for output in range(source.n_scores)], "highest")
     starts = zip(source.labels, language.starts(source), strict=True)
     constants = "".join(f"        {name!a}: {constant},\n" for name, constant in starts)

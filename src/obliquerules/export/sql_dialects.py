@@ -98,8 +98,7 @@ class Dialect(TextLanguage):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    exp = "EXP"
-    largest = "GREATEST"
+    functions: ClassVar[Mapping[str, str]] = {"exp": "EXP", "max": "GREATEST"}
     conjunction = " AND "
     disjunction = " OR "
     choice_form = "CASE WHEN {0} THEN {1} ELSE {2} END"
@@ -382,7 +381,7 @@ class SQLite(Dialect):
 
     name = "sqlite"
     title = "SQLite"
-    largest = "MAX"
+    functions: ClassVar[Mapping[str, str]] = {"exp": "EXP", "max": "MAX"}
     # A subquery that has a limit is not merged with a query that has one.
     fence = last_fence = "LIMIT -1"
     double = "REAL"
@@ -569,7 +568,16 @@ class PostgreSQL(ArrayDialect, RemoteDialect):
 
     def array(self, values: list[Any]) -> str:
         """Return an array as text, which no driver has to convert."""
-        return f"{{{','.join(map(_element, values))}}}"
+        elements = []
+        for value in values:
+            if value is None or isinstance(value, (bool, int, float)):
+                text = "NULL" if value is None else repr(value)
+            elif isinstance(value, datetime.timedelta):
+                text = f'"{value.days} days {value.seconds}.{value.microseconds:06} seconds"'
+            else:
+                text = '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+            elements.append(text)
+        return f"{{{','.join(elements)}}}"
 
     @contextlib.contextmanager
     def borrowed(self, connection: Any) -> Iterator[Any]:
@@ -671,15 +679,6 @@ class TSQL(RemoteDialect):
         if 0.0 < abs(value) < SMALLEST_NORMAL:
             raise ValueError(f"The model has the number {value!r}, which is too small for T-SQL.")
         return super().number(value)
-
-
-def _element(value: Any) -> str:
-    """Return a value inside of an array of PostgreSQL."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return "NULL" if value is None else repr(value)
-    if isinstance(value, datetime.timedelta):
-        return f'"{value.days} days {value.seconds}.{value.microseconds:06} seconds"'
-    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def smallest_factor(weight: float) -> float:

@@ -173,7 +173,10 @@ def _sheet_text(sheet: Sheet) -> str:
         f'<col min="{number}" max="{number}" width="{width}" customWidth="1"/>'
         for number, width in enumerate(sheet.widths, start=1)
     )
-    rows = "".join(_row_text(number, cells) for number, cells in enumerate(sheet.rows, start=1))
+    rows = ""
+    for number, cells in enumerate(sheet.rows, start=1):
+        written = "".join(_cell_text(f"{letters(column)}{number}", cell) for column, cell in enumerate(cells))
+        rows += f'<row r="{number}">{written}</row>'
     pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
     return (
         f'{HEAD}<worksheet xmlns="{MAIN}"><sheetViews><sheetView workbookViewId="0">{pane}</sheetView></sheetViews>'
@@ -181,34 +184,21 @@ def _sheet_text(sheet: Sheet) -> str:
     )
 
 
-def _row_text(number: int, cells: Sequence[Cell]) -> str:
-    written = "".join(_cell_text(f"{letters(column)}{number}", cell) for column, cell in enumerate(cells))
-    return f'<row r="{number}">{written}</row>'
-
-
 def _cell_text(place: str, cell: Cell) -> str:
-    kind, value = _typed(cell)
+    """Return a cell, with the attribute for its type."""
+    kind, value = "", "" if cell.value is None else f"<v>{cell.value!r}</v>"
+    if isinstance(cell.value, bool):
+        kind, value = ' t="b"', f"<v>{int(cell.value)}</v>"
+    elif isinstance(cell.value, str) and cell.formula is not None:
+        kind, value = ' t="str"', f"<v>{_text(cell.value)}</v>"
+    elif isinstance(cell.value, str):
+        kind, value = ' t="inlineStr"', f'<is><t xml:space="preserve">{_text(cell.value)}</t></is>'
     formula = "" if cell.formula is None else f"<f>{escape(cell.formula)}</f>"
     return f'<c r="{place}" s="{STYLES[cell.style]}"{kind}>{formula}{value}</c>'
 
 
-def _typed(cell: Cell) -> tuple[str, str]:
-    """Return the attribute for the type of a cell, and its value."""
-    if cell.value is None:
-        return "", ""
-    if isinstance(cell.value, bool):
-        return ' t="b"', f"<v>{int(cell.value)}</v>"
-    if not isinstance(cell.value, str):
-        return "", f"<v>{cell.value!r}</v>"
-    if cell.formula is not None:
-        return ' t="str"', f"<v>{_text(cell.value)}</v>"
-    return ' t="inlineStr"', f'<is><t xml:space="preserve">{_text(cell.value)}</t></is>'
-
-
 def _text(value: str) -> str:
-    """Return the text of a cell for XML.
-
-    Characters that XML cannot hold, and what looks like the code of one, are written in codes of Excel.
+    """Return the text of a cell for XML, with codes of Excel for characters that XML cannot hold and for what looks like one.
 
     Formulas must have neither: programs differ in whether they decode them.
 
@@ -224,12 +214,9 @@ def read_cells(raw: bytes, number: int) -> dict[str, Cell]:
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         sheet = ElementTree.fromstring(archive.read(f"xl/worksheets/sheet{number}.xml"))
         shared = "xl/sharedStrings.xml"
-        texts = _shared(archive.read(shared)) if shared in archive.namelist() else []
+        known = ElementTree.fromstring(archive.read(shared)).iter(f"{{{MAIN}}}si") if shared in archive.namelist() else ()
+    texts = ["".join(item.itertext()) for item in known]
     return {str(cell.get("r")): _read_cell(cell, texts) for cell in sheet.iter(f"{{{MAIN}}}c")}
-
-
-def _shared(raw: bytes) -> list[str]:
-    return ["".join(item.itertext()) for item in ElementTree.fromstring(raw).iter(f"{{{MAIN}}}si")]
 
 
 def _read_cell(cell: ElementTree.Element, texts: Sequence[str]) -> Cell:

@@ -1,1 +1,1 @@
-"""The workbench: one HTML file that shows a model at every size, scores cases, and tries what happens without a rule."""
+"""The report of a model: a workbench in one HTML file that reads it at every size, scores cases and switches rules off."""

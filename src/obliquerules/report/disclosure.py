@@ -1,4 +1,4 @@
-"""Protection: figures that do not tell rows of a group apart.
+"""Disclosure control: published figures that do not tell rows of a group apart.
 
 The table of groups is in the file as it is. Every other figure is published as a number and a distance: the figure lies within
 that distance of the number. This stays true if one row takes over the values, but not the target, of another row of its group.

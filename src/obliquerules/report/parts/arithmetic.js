@@ -1,4 +1,4 @@
-// One arithmetic.
+// Arithmetic: conditions, scores and links, computed to the last bit as the library does.
 //
 // As everywhere in obliquerules: products added from left to right and compared with >=; the constant, an offset if there is one,
 // then the weights of the rules that fire, each multiplied by its factor if it has one, added from left to right. A missing value

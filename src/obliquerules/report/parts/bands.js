@@ -1,4 +1,4 @@
-// Band tables: what the rules on one variable alone add up to, by its value.
+// Band tables: the sum of the rules on one variable alone, by its value.
 
 const START = [-Infinity, false];
 const END = [Infinity, true];

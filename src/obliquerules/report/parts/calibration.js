@@ -2,7 +2,7 @@
 
 const MOST_POINTS = 10;
 
-/** Return groups with their mean prediction; with rules switched off, only those of which it is told what holds. */
+/** Return groups with their mean prediction; with rules switched off, only those with known conditions. */
 function predictedGroups() {
   const off = switchedOff();
   const scored = groupsHere() ? scoredGroups(current(), off).map((g) => ({ ...g, predicted: inverseLink(g.score) })) : [];

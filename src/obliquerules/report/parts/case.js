@@ -1,4 +1,4 @@
-// A case: its score, and how it comes about.
+// A case: its score and prediction, and what each rule adds to them.
 
 /** Return the columns of the rules that are on. */
 function neededColumns() {
@@ -210,17 +210,17 @@ function reasonNodes(tests, first) {
   return tests.flatMap((test, index) => [
     index ? element("span", { class: "and" }, "and ") : first,
     ...testNodes(test),
-    told(test),
+    valueNote(test),
   ]);
 }
 
-function told(test) {
-  const nodes = toldNodes(test);
+function valueNote(test) {
+  const nodes = valueNodes(test);
   return element(nodes.length ? "small" : "br", {}, ...nodes);
 }
 
 /** Say of a condition on levels what the values are, and of a sum what it is and how clearly it is met or missed. */
-function toldNodes(test) {
+function valueNodes(test) {
   if (test.membership) return isSaid(test.membership) ? [] : stateNodes(test.used);
   const absent = lackedBy(test, caseValue);
   if (absent.length) return [...stateNodes(absent), test.missing ? ", which counts as met" : ", so that it is not met"];

@@ -1,4 +1,4 @@
-// Confusion: which of many classes rows are, and which they are called.
+// Confusion table: the true and the predicted class of rows.
 
 /** Return for each class the weight of its rows by what they are called. */
 function confusion(groups) {

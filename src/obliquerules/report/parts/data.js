@@ -1,4 +1,4 @@
-// The data of the page, and what the reader has chosen.
+// Data of the page, and the choices of the reader.
 
 const data = JSON.parse(document.getElementById("payload").textContent);
 const file = JSON.parse(data.file);
@@ -18,7 +18,7 @@ const ensembles = data.ensembles.map(([intercept, weights, positions, multiplied
 const hasSlopes = data.sizes.some((size) => ensembles[size].rules.some(({ factor: one }) => one));
 const isGroupedByScore = hasOffset || hasSlopes;
 const allGroups = figures ? decodedGroups(figures) : [];
-const toldGroups = allGroups.filter(({ holds }) => holds);
+const patternGroups = allGroups.filter(({ holds }) => holds);
 const restRows = sum(allGroups, ({ holds, rows }) => (holds ? 0 : rows));
 const state = {
   size: data.present,
@@ -73,7 +73,7 @@ function wasMissing(column) {
   return special.get(column)?.missing ?? false;
 }
 
-/** Return the groups of rows, each with the conditions that hold; null in place of them where that is not told. */
+/** Return the groups of rows, each with the conditions that hold; null in place of unknown ones. */
 function decodedGroups({ conditions, groups: { patterns, rows, weight, target, spread } }) {
   const bit = (pattern, place) => (parseInt(pattern[place >> 2], 16) >> (3 - (place & 3))) & 1;
   return rows.map((count, index) => ({
@@ -95,7 +95,7 @@ function switchedOff() {
   return state.off.get(state.size) ?? new Set();
 }
 
-/** Return the groups of rows of which it is told which rules of the present size hold, null if there are none. */
+/** Return the groups of rows with known conditions at the present size, null if there are none. */
 function groupsHere() {
-  return figures && figures.exact[state.size] && toldGroups.length ? toldGroups : null;
+  return figures && figures.exact[state.size] && patternGroups.length ? patternGroups : null;
 }

@@ -1,4 +1,4 @@
-// Decisions: what follows if a case is called positive where its probability is above a threshold.
+// Decisions: errors and benefit at a threshold of the probability.
 
 /** A score decides where it is known, as in the library; else the mean prediction of the group. */
 function isPositive({ score: value, predicted }) {

@@ -1,4 +1,4 @@
-// The size, and the figures of the model.
+// Figures: the size of the model and its measures.
 
 function sizeWords() {
   const off = switchedOff();
@@ -26,7 +26,7 @@ function measured() {
 function constantMeasure({ of: measure, compared }, index) {
   if (!compared) return null;
   if (hasOffset) return switchedOff().size || ensembles[0].rules.length ? null : numberOf(figures.measures[0][index]);
-  const value = measure(scoredByConstant(switchedOff().size ? toldGroups : allGroups));
+  const value = measure(scoredByConstant(switchedOff().size ? patternGroups : allGroups));
   return Number.isFinite(value) ? value : null;
 }
 

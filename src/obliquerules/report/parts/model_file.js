@@ -1,4 +1,4 @@
-// The model as a file, as load_model reads it.
+// Model file: the edited model as a file for load_model.
 
 function asStored({ intercept, rules }) {
   return {

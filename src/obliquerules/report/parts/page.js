@@ -1,4 +1,4 @@
-// The page as a whole.
+// Page: draws all parts, and connects them with the controls.
 
 function renderWords() {
   say("estimator", file.estimator);

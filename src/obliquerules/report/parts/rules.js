@@ -1,4 +1,4 @@
-// The rules, each with a switch.
+// Rules: the table of rules, each with a switch.
 
 function renderRules() {
   const ensemble = current();

@@ -1,4 +1,4 @@
-// Words and numbers, as the library writes them.
+// Words and numbers as the library writes them.
 
 function significantDigits(number) {
   return (
