@@ -16,8 +16,8 @@ from obliquerules.inspection.closest.feasible import Feasible, Goal
 from obliquerules.rules import Block, Factor
 
 from ...report.slopes import sloped
-from . import test_mixed_changes as mixed_changes
 from ..mixed import COLUMNS, NUMBERS, memberships, mixed_rows, sums
+from . import test_mixed_changes as mixed_changes
 from .test_closest_change import DOWN, UP, found, random_region
 
 
