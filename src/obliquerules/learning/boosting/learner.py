@@ -107,7 +107,8 @@ def longer_conditions(
     proposition is offered with its complement. As a first proposition, the complement would only change the constant. With many
     classes, propositions follow the gradient of each class for which the condition may have a weight, or the ``views``.
     """
-    rows = np.flatnonzero(current.covers)
+    condition, rows = current.condition, np.flatnonzero(current.covers)
+    assert isinstance(condition, Conjunction)
     proposed = (found for view in views or stage.views(current) for found in proposer.propose(view, signs[0], rows))
     learning = stage.problem.learning_weight > 0.0
     objective = stage.objective if objectives else lambda _: 0.0
@@ -118,4 +119,4 @@ def longer_conditions(
             covers = current.covers & side
             if 0 < np.count_nonzero(covers & learning) < n_learning and (repeats or not stage.has_rule_on(covers)):
                 test = proposition if side is holds else complement(proposition, stage.problem.X)
-                yield Candidate(Conjunction((*current.tests, test)), covers, objective(covers))
+                yield Candidate(condition & test, covers, objective(covers))
