@@ -31,17 +31,16 @@ def _is_plain(array: Any) -> bool:
 class Loss(ABC):
     """A loss that is convex in the score and linear in the target.
 
-    With score f and target y, the loss is a(f) + y b(f) + B(y). Because y enters linearly, rows with the same score may be
-    replaced by one row with their mean target and summed weight: gradients, hessians and minimisers stay the same, and firing
-    patterns are exact. The best score of rows depends on their mean target only: it is the one whose prediction mu(f) is that
-    mean. (Absolute errors and quantiles are not linear in y, so there are no such losses here.)
+    With score f and target y, the loss is a(f) + y b(f) + B(y). Rows with the same score may therefore be replaced by one row
+    with their mean target and summed weight: gradients, minimisers and firing patterns stay exact. The best score of rows is
+    the one whose prediction mu(f) is their mean target. (Absolute errors and quantiles are not linear in y.)
 
-    Under the canonical link of the exponential family the loss is A(f) - y f + B(y), the gradient in f is mu(f) - y and the
-    hessian is mu'(f), whatever the target. Under other links, as of the gamma and Tweedie losses, the hessian depends on the
-    target, too; `hessian` then gives the expected one, that of a target at its prediction, unless it is told the target.
+    The squared, logistic, multinomial and Poisson losses have canonical links: b(f) = -f, the gradient in f is mu(f) - y, and
+    the hessian is mu'(f), whatever the target. The gamma and Tweedie losses have a log link, under which the hessian depends on
+    the target, too; `hessian` then gives the expected one, that of a target at its prediction, unless it is told the target.
 
-    All methods work element by element and return finite numbers for any finite score. The formulas are compiled, in
-    ``kernels/losses.h``, where the loss has the number ``family``; a loss without one overrides the methods that use it.
+    All methods work element by element and return finite numbers for any finite score. A compiled formula is optional: it has
+    the number ``family`` in ``kernels/losses.h``; a loss without one overrides the four methods from `value` to `hessian`.
 
     Attributes
     ----------
@@ -58,15 +57,14 @@ class Loss(ABC):
     positive_only : bool
         Whether targets must not be negative.
     power : float
-        The variance of a target is proportional to this power of its mean: 1 for counts, 2 for the gamma loss; 0 for a constant
-        variance, and for classes, where it has no meaning.
+        The variance of a target is proportional to this power of its mean: 1 for counts, 2 for the gamma loss; 0 otherwise.
     takes_power : bool
         Whether that power is a parameter; see `with_power`.
     output_shape : tuple of int
         The shape of the scores of a row: empty, or the number of classes if each has a score.
     by_class : bool
-        Whether there are many classes, with a score for each. Scores then have shape (n, n_classes), and so have predictions,
-        gradients and hessians; targets are the numbers of classes or, in the same shape, the share of each class.
+        Whether each of many classes has a score. Scores, predictions, gradients and hessians then have shape (n, n_classes);
+        targets are the numbers of classes or, in the same shape, the share of each class.
     """
 
     name: ClassVar[str]
@@ -88,10 +86,7 @@ class Loss(ABC):
         return self._by_row(formulas.value, y, score)
 
     def inverse_link(self, score: Vector) -> Vector:
-        """Return the prediction mu(f).
-
-        Beyond `LARGEST_EXPONENT`, scores do not change a probability or rate, which is never 0.
-        """
+        """Return the prediction mu(f); beyond `LARGEST_EXPONENT`, scores do not change it, so that no rate is 0."""
         bounded = score if self.link_name == "identity" else np.clip(score, -LARGEST_EXPONENT, LARGEST_EXPONENT)
         return self._by_row(formulas.inverse_link, bounded)
 
@@ -100,7 +95,7 @@ class Loss(ABC):
         return self._by_row(formulas.gradient, y, score)
 
     def hessian(self, score: Vector, y: Vector | None = None) -> Vector:
-        """Return the second derivative of the loss in the score: of a given target or, without one, the expected one.
+        """Return the second derivative in the score, of a target or the expected one.
 
         The expected one is never less than zero, and does not jump from row to row: it is what rules are grown by.
         """
@@ -146,18 +141,15 @@ class Loss(ABC):
         return self.link(float(np.average(y, weights=weight)))
 
     def curvature(self, y: Vector, weight: Vector) -> Any:
-        """Return the hessian of one row at the best constant: what a row counts for in a quadratic penalty.
-
-        With many classes there is one for each.
-        """
+        """Return the hessian of one row at the best constant, for each class if there are many: the unit of a ridge."""
         return float(self.hessian(np.array([self.best_constant(y, weight)]))[0])
 
     def strata(self, y: Vector) -> NDArray[np.intp]:
-        """Return the group of each row, of which every fold and bootstrap sample has a share: one, unless there are classes."""
+        """Return the stratum of each row for folds and bootstrap samples: its class, if any."""
         return np.zeros(len(y), dtype=np.intp)
 
     def in_shares(self, y: Vector) -> Vector:
-        """Return targets as they are or, with many classes, as the share of each class."""
+        """Return targets as they are or, of many classes, as the share of each."""
         return y
 
     def outputs(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:  # noqa: ARG002
@@ -165,7 +157,7 @@ class Loss(ABC):
         return None
 
     def spread(self, y: Vector, mean: Vector) -> Vector | None:  # noqa: ARG002
-        """Return what each row costs more than the mean target of its group; None if that is no matter, as of labels."""
+        """Return what each row costs more than the mean target of its group; None for labels."""
         return None
 
     def shown_risk(self, risk: Vector) -> Vector:
@@ -181,7 +173,7 @@ class Loss(ABC):
         return False
 
     def measures(self, y: Vector, score: Vector, weight: Vector) -> list[float | None]:
-        """Return the risk as users know it, and the share of it that the rules take away; None where that is not defined."""
+        """Return the risk as users know it, and the share that rules take away, where defined."""
         risk, constant = self.risk(y, score, weight), np.full(len(y), self.best_constant(y, weight))
         least = self.risk(y, constant, weight)
         return [float(self.shown_risk(np.array(risk))), None if least <= 0.0 else 1.0 - risk / least]
@@ -489,12 +481,12 @@ def _inside(mean: float) -> float:
 
 
 def _with_free_dispersion(total: float, n: float) -> float:
-    """Return -2 log likelihood at the most likely dispersion; a perfect fit counts as one at the limit of rounding."""
+    """Return -2 log likelihood at the most likely dispersion; no fit is perfect."""
     return n * float(np.log(max(2.0 * total / n, np.finfo(np.float64).tiny)))
 
 
 def area_under_curve(y: Vector, score: Vector, weight: Vector) -> float | None:
-    """Return the share of pairs of rows, one of each class, that the score puts in order; equal scores count half."""
+    """Return the area under the ROC curve; equal scores count half."""
     position = np.unique(score, return_inverse=True)[1].ravel()
     positive, negative = np.bincount(position, weight * y), np.bincount(position, weight * (1.0 - y))
     pairs = float(positive.sum() * negative.sum())

@@ -63,7 +63,7 @@ class RecentCache(Generic[T]):
 
 
 def clear_cache(instance: object) -> None:
-    """Forget the kept values of an object that are larger than a number; they are computed anew if they are asked for."""
+    """Forget the cached values of an object that are larger than a number."""
     values, owner = vars(instance), type(instance)
     if owner not in _NAMES:
         _NAMES[owner] = tuple(name for name in dir(owner) if isinstance(getattr(owner, name, None), cached))

@@ -33,7 +33,7 @@ class FiringPatterns:
 
     @classmethod
     def of(cls, columns: Sequence[Any] | Mask, n_rows: int) -> FiringPatterns:
-        """Return the patterns of rules that fire on these rows; with numbers among them, each row is a pattern of its own."""
+        """Return the patterns of rules; with numbers among the columns, one for each row."""
         if any(column.dtype != np.bool_ for column in columns):
             return cls(np.column_stack([np.ones(n_rows), *columns]), np.arange(n_rows, dtype=np.intp))
         pattern = np.zeros(n_rows, dtype=np.intp)
@@ -48,7 +48,7 @@ class FiringPatterns:
 
     @classmethod
     def of_ensemble(cls, ensemble: RuleEnsemble, X: Block, fires: Iterable[Mask] | None = None) -> FiringPatterns:
-        """Return the patterns of the rules of an ensemble; a factor stands in the place of a one."""
+        """Return the patterns of an ensemble, with the values of its slopes."""
         columns = [
             fired if rule.factor is None else np.where(fired, rule.factor(X), 0.0)
             for rule, fired in zip(ensemble, ensemble.fires(X).T if fires is None else fires, strict=True)
@@ -108,7 +108,7 @@ class FiringPatterns:
         return np.asarray((self.design @ weights)[self.pattern])
 
     def sums(self, values: Vector) -> Vector:
-        """Return for each pattern the sum over its rows, of each column of values if there are several."""
+        """Return the sums over the rows of each pattern, column by column."""
         if values.ndim == 1:
             return np.bincount(self.pattern, values, len(self.design)).astype(np.float64)
         n_columns = values.shape[1]
@@ -193,5 +193,5 @@ Patterns = FiringPatterns | RowPatterns
 
 
 def side_of_first(covers: Mask) -> bytes:
-    """Return the rows on the side of the first one, which a rule and its complement share."""
+    """Return a key that a rule and its complement share: the rows on the side of the first."""
     return np.packbits(covers ^ covers[0]).tobytes()

@@ -130,13 +130,13 @@ def follow_path(
     max_support: int,
     min_alpha_ratio: float,
 ) -> L1Path:
-    """Solve the problem of `l1_logistic_path` for arrays known to be sound: labels 0.0 or 1.0, weights above zero."""
+    """Solve `l1_logistic_path` without checks: labels 0.0 or 1.0, weights above zero."""
     return CentredProblem.of(X, labels, weight).path(max_support, min_alpha_ratio)
 
 
 @dataclass(frozen=True, eq=False)
 class CentredProblem:
-    """A problem of `l1_logistic_path` whose columns are centred once, for paths in all of them or in some.
+    """A problem of `l1_logistic_path` whose columns are centred once for many paths.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ Learning = TypeVar("Learning", bound=Method)
 
 
 def grow_in_class_order(method: Learning, task: Task, grow: Callable[[Learning, Task], Growth]) -> Growth:
-    """Let a method learn from a task whose classes are ordered by a hash of their rows, if there are many."""
+    """Let a method learn with many classes ordered by a hash of their rows."""
     if not task.loss.output_shape:
         return grow(method, task)
     place = places_of_classes(task)
@@ -28,7 +28,7 @@ def grow_in_class_order(method: Learning, task: Task, grow: Callable[[Learning, 
 
 
 def places_of_classes(task: Task) -> Positions:
-    """Return the place of each class in the order; only the rows of a class count, not its label."""
+    """Return the place of each class, by its rows and not by its label."""
     counted = task.weight > 0.0
     codes = task.y[counted].astype(np.intp)
     key = hash_rows(task.X.matrix[counted], np.zeros(len(codes)))
@@ -52,7 +52,7 @@ def in_order(task: Task, place: Positions) -> Task:
 
 
 def _restored(ensemble: RuleEnsemble, place: Positions) -> RuleEnsemble:
-    """Return an ensemble of the ordered task with its classes in the order of the task itself."""
+    """Return an ensemble with its classes in the order of labels."""
     rules = [replace(rule, weight=tuple(rule.weights[one] for one in place)) for rule in ensemble]
     outputs = None if ensemble.outputs is None else [ensemble.outputs[one] for one in place]
     return RuleEnsemble(rules, [ensemble.intercepts[one] for one in place], ensemble.columns, outputs)

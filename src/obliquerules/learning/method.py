@@ -29,9 +29,7 @@ SEARCH_ROWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class GivenRows:
-    """All given rows, as splitters and given splits count them.
-
-    Those of weight zero are included.
+    """All rows as given, those of weight zero included: splitters and given splits number these.
 
     Attributes
     ----------
@@ -121,10 +119,7 @@ class Task:
         return ensemble(self.X, self.offset)
 
     def on(self, rows: NDArray[Any], share: Vector | float = 1.0) -> Task:
-        """Return the task of another fit to some rows.
-
-        It begins now, and has a share of the weight of each row.
-        """
+        """Return the task of a new fit to some rows with a share of their weights."""
         return dataclasses.replace(
             self,
             X=self.X.rows(rows),
@@ -228,10 +223,10 @@ class Method(ABC):
         """Raise if valid parameters do not fit together; for subclasses to override."""
 
     def check_task(self, task: Task) -> None:  # noqa: B027  # optional
-        """Raise, before any work is done, if the parameters do not fit the task; for subclasses to override."""
+        """Raise if the parameters do not fit the task; for subclasses to override."""
 
     def can_learn_from_some(self, task: Task) -> bool:
-        """Say whether some of the rows are as good as all for learning conditions: groups, for example, stay complete."""
+        """Say whether conditions may be learned from some of the rows; groups must stay complete."""
         return task.groups is None and (task.offset is None or task.offset.ndim == 1)
 
     @abstractmethod
@@ -248,10 +243,9 @@ class Method(ABC):
         return dataclasses.replace(self, random_state=seed, verbose=0)
 
     def penalty(self, loss: Loss, y: Vector, weight: Vector, ridge: float | None = None) -> Any:
-        """Return a ridge, by default that of growth, in units of the loss; with many classes, one for each.
+        """Return a ridge in units of the loss, for each class if there are many; by default, that of growth.
 
-        A row counts for no less than it did before classes were reweighted: where hardly anything is left of a class, the
-        curvature vanishes, and with it a ridge in proportion to it alone.
+        Class weights do not lower it: where they leave hardly anything of a class, its curvature vanishes.
         """
         curvature = loss.curvature(y, weight)
         if self.class_weights is not None:
@@ -265,15 +259,12 @@ class Method(ABC):
         return float(self.ridge)
 
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: Mask) -> Vector:
-        """Return the constant and the rule weights, fitted as in `grow`; fixed ones keep their value in ``start``."""
+        """Return weights fitted as in `grow`; fixed ones keep their start."""
         ridge = self.penalty(loss, sample.y, sample.weight)
         return fitted_weights(ensemble, sample, loss, ridge, start, free=~fixed)
 
     def penalised_loss(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss) -> float:
-        """Return what `refitted` minimises, the penalised mean loss.
-
-        It is the mean loss plus the ridge on rule weights, spread over the rows.
-        """
+        """Return what `refitted` minimises, as a mean over rows."""
         scale, ridge = factor_scales(ensemble, sample.X, sample.weight), self.penalty(loss, sample.y, sample.weight)
         table = ensemble.weight_table
         weights = table if scale is None else table * scale.reshape(-1, *[1] * (table.ndim - 1))

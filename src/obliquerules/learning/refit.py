@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -50,7 +50,9 @@ def refit(
     upper: Matrix | None = None,
     tolerance: float = EXACT,
 ) -> Matrix:
-    """Minimise sum_i c_i loss(y_i, o_i + (design b)_i) + ridge/2 sum_{j>0} b_j^2, the first weight being the free constant.
+    """Return the best weights of all terms at once, the first being the constant.
+
+    They minimise sum_i c_i loss(y_i, o_i + (design b)_i) + ridge/2 sum_{j>0} b_j^2.
 
     Rows with the same pattern have the same score, so they are one row with their mean target and summed weight: see `Loss`
     for why this is exact. With many classes, weights have a column for each class, the ridge is one for each, and constants
@@ -86,9 +88,8 @@ def refit(
     if not met.all():
         lines, total, weight, offset = lines[:, met], total[met], weight[met], None if offset is None else offset[met]
     target = (total.T / weight).T
-    units = np.ones(len(start)) if scale is None else scale
-    by_unit = units.reshape(-1, *[1] * (start.ndim - 1))
-    lines, scaled = lines if scale is None else lines / units[:, None], start if scale is None else start * by_unit
+    units = np.ones(start.shape) if scale is None else np.broadcast_to(scale, start.T.shape).T
+    lines, scaled = lines if scale is None else lines / scale[:, None], start * units
     given = np.zeros(target.shape) if offset is None else offset
     if not fitted.all():
         given = given + np.einsum("ji,j...->i...", lines, np.where(fitted, 0.0, scaled))
@@ -96,19 +97,18 @@ def refit(
     if lower is None and upper is None:
         found = problem.minimum(scaled[fitted], tolerance)
     else:
-        ends = [np.full(start.shape, end) if one is None else one * by_unit for one, end in ((lower, -np.inf), (upper, np.inf))]
-        found = problem.bounded_minimum(scaled[fitted], *(end[fitted] for end in ends))
+        lowest, highest = (-np.inf if lower is None else lower) * units, (np.inf if upper is None else upper) * units
+        found = problem.bounded_minimum(scaled[fitted], lowest[fitted], highest[fitted])
     weights = np.array(start, dtype=np.float64)
-    weights[fitted] = found if scale is None else found / np.broadcast_to(by_unit, start.shape)[fitted]
+    weights[fitted] = found / units[fitted]
     return weights
 
 
 def free_weights(start: Matrix, free: Mask | None = None) -> Mask:
     """Return which weights are fitted, in the shape of the start; see `refit`."""
-    fitted = (
-        np.ones(start.shape, dtype=np.bool_) if start.ndim == 1 else (start != 0.0) | (start == 0.0).all(axis=1, keepdims=True)
-    )
-    fitted[0] = True
+    fitted = np.ones(start.shape, dtype=np.bool_)
+    if start.ndim > 1:
+        fitted[1:] = (start[1:] != 0.0) | (start[1:] == 0.0).all(axis=1, keepdims=True)
     if free is not None:
         fitted = free.copy() if free.ndim == start.ndim else fitted & free[:, None]
     if not fitted[0].all():
@@ -145,12 +145,11 @@ class _Problem:
     def bounded_minimum(self, start: Vector, lower: Vector, upper: Vector) -> Vector:
         """Return the best weights within bounds, of which the constant has none."""
         is_constant = np.nonzero(self.free)[0] == 0
-        lower, upper = np.where(is_constant, -np.inf, lower), np.where(is_constant, np.inf, upper)
-        penalty = np.where(is_constant, 0.0, np.broadcast_to(self.ridge, self.free.shape)[self.free])
-        constant = np.where(
-            is_constant, np.broadcast_to(self.loss.best_constant(self.target, self.weight), self.free.shape)[self.free], 0.0
-        )
-        return minimised(self.sums, (start, constant), np.diag(penalty), lower, upper)
+        best, ridge = self.loss.best_constant(self.target, self.weight), self.ridge
+        constant, penalty = (np.broadcast_to(one, self.free.shape)[self.free] for one in (best, ridge))
+        starts = start, np.where(is_constant, constant, 0.0)
+        ends = np.where(is_constant, -np.inf, lower), np.where(is_constant, np.inf, upper)
+        return minimised(self.sums, starts, np.diag(np.where(is_constant, 0.0, penalty)), *ends)
 
     def sums(self, weights: Vector) -> Sums:
         """Return the loss at some weights, its gradient and its second derivatives."""
@@ -168,7 +167,7 @@ Sums = tuple[float, Vector, Matrix]
 
 
 def loss_sums(lines: Matrix, free: Mask, weights: Vector, y: Vector, row_weight: Vector, offset: Matrix, loss: Loss) -> Sums:
-    """Return the loss of rows at some weights, its gradient and its second derivatives in these weights.
+    """Return the loss of rows at some weights, its gradient and its Hessian.
 
     The weights are those that are ``free`` in the table of all, line by line; what the others add is part of the offset.
     """
@@ -193,7 +192,7 @@ def loss_sums(lines: Matrix, free: Mask, weights: Vector, y: Vector, row_weight:
 
 @dataclass(eq=False)
 class Newton:
-    """Newton's method with an active set for bounds, step by step: sums over rows come from elsewhere.
+    """Newton's method with an active set for bounds, given sums over rows.
 
     Attributes
     ----------
@@ -219,7 +218,7 @@ class Newton:
         self.best = self.weights = np.clip(self.weights, self.lower, self.upper)
 
     def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
-        """Take a step, given the sums at the present weights; a step that does not lower the objective is halved."""
+        """Take a step, halved if the last one did not lower the objective."""
         objective = value + 0.5 * float(self.weights @ self.penalty @ self.weights)
         if not objective < self.least:
             self.halvings += 1
@@ -239,7 +238,7 @@ class Newton:
 
 
 def step_within(curvature: Matrix, slope: Vector, lowest: Vector, highest: Vector) -> Vector:
-    """Return the step that minimises a quadratic model within bounds, by an active set of weights held at theirs."""
+    """Return the minimum of a quadratic model within bounds, by an active set."""
     step, n_weights = np.zeros(len(slope)), len(slope)
     held = ((lowest >= 0.0) & (slope > 0.0)) | ((highest <= 0.0) & (slope < 0.0))
     for _ in range(20 * n_weights):
@@ -266,7 +265,7 @@ def step_within(curvature: Matrix, slope: Vector, lowest: Vector, highest: Vecto
 def minimised(
     sums: Callable[[Vector], Sums], starts: Sequence[Vector], penalty: Matrix, lower: Any = -math.inf, upper: Any = math.inf
 ) -> Vector:
-    """Return the weights of the least penalised loss within bounds, by Newton's method from the better start."""
+    """Return the best weights within bounds, from the better start."""
     newtons = [Newton(start, penalty, lower, upper) for start in starts]
     for newton in newtons:
         newton.step(*sums(newton.weights))
@@ -282,7 +281,7 @@ def minimised(
 
 
 def weight_finder(lines: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss, ridge: float) -> Any:
-    """Return Newton's method for the weights of these lines: compiled if the formula of the loss is."""
+    """Return Newton's method for one score, compiled if the loss is."""
     arrays = _array(lines), _array(y), _array(row_weight), _array(offset)
     if loss.family == NO_FORMULA:
         return PlainFinder(*arrays, loss, ridge)
@@ -307,18 +306,16 @@ class PlainFinder:
         hessian = (self.lines * (self.row_weight * self.loss.hessian(score, self.y))) @ self.lines.T
         return float(np.add.reduce(self.row_weight * self.loss.value(self.y, score))), gradient, hessian
 
-    def run(self, start: Vector) -> tuple[Vector, float, float]:
-        """Return the minimising weights, and the objective at the start and there."""
+    def run(self, start: Vector) -> tuple[Vector]:
+        """Return the minimising weights."""
         penalty = self.ridge * np.eye(len(start))
         penalty[0, 0] = 0.0
         constant = np.zeros(len(start))
         constant[0] = self.loss.best_constant(self.y, self.row_weight)
-        found = minimised(self.sums, (start, constant), penalty)
-        before, after = (self.sums(one)[0] + 0.5 * float(one @ penalty @ one) for one in (start, found))
-        return found, before, after
+        return (minimised(self.sums, (start, constant), penalty),)
 
     def run_each(self, last: Matrix, start: Vector) -> tuple[Matrix, Vector]:
-        """Return, with each of some lines as the last one, the minimising weights and the loss there without the ridge."""
+        """Return the best weights and their loss with each of some last lines."""
         found, losses = np.empty((len(last), len(start))), np.empty(len(last))
         for place, line in enumerate(last):
             lines = np.vstack([self.lines[:-1], line])
@@ -331,7 +328,7 @@ class PlainFinder:
 def losses_of_each(
     lines: Matrix, last: Matrix, weights: Matrix, y: Vector, row_weight: Vector, offset: Vector, loss: Loss
 ) -> Vector:
-    """Return the losses of ensembles that differ in their last line, each with weights of its own."""
+    """Return the losses of ensembles that differ in their last line."""
     if loss.family != NO_FORMULA:
         return loss_of_each(lines, last, weights, y, row_weight, offset, loss.family, loss.power)
     scores = offset + weights[:, :1] + weights[:, 1:-1] @ lines + weights[:, -1:] * last
@@ -351,18 +348,20 @@ def fitted_weights(
 
 
 def factor_scales(ensemble: RuleEnsemble, X: Block, weight: Vector) -> Vector | None:
-    """Return the standard deviation of the factor of each rule where it applies, 1 for the others; None if there is none."""
+    """Return the standard deviation of each factor where it applies, 1 for rules; None without factors."""
     if all(rule.factor is None for rule in ensemble):
         return None
     return np.array([1.0, *(rule.scale(X, weight) for rule in ensemble)])
 
 
 def or_weights(fires: Mask, y: Vector, row_weight: Vector, ridge: float) -> Vector:
-    """Minimise the logistic loss plus ridge/2 sum_j b_j^2 over the constant -a and the weights b_j = a + c_j, with a, c_j > 0.
+    """Return the constant and rule weights of an OR: positive scores where some rule fires.
+
+    They minimise the logistic loss plus ridge/2 sum_j b_j^2 over the constant -a and the weights b_j = a + c_j, a, c_j > 0.
 
     Where no rule fires the score is then -a, and where some do it is at least the least of their c_j: the sign of the score is
     the OR of the rules on any row, and its size is the log-odds of the rows for which the same rules fire, as far as a sum can
-    say it. A region with the wrong majority gets even odds. Returned is the constant, and then the weight of each rule.
+    say it. A region with the wrong majority gets even odds.
     """
     patterns = FiringPatterns.of(fires.T, len(y))
     weight = patterns.sums(row_weight)
@@ -381,163 +380,135 @@ def or_weights(fires: Mask, y: Vector, row_weight: Vector, ridge: float) -> Vect
 def refit_path(
     path: Sequence[RuleEnsemble], some: RowBlock, rows: RowBlocks, loss: Loss, penalties: Sequence[Any]
 ) -> list[tuple[RuleEnsemble, float]]:
-    """Return ensembles with weights fitted to all rows, each with its loss, less that of scores of zero.
+    """Return ensembles fitted to all rows, each with its loss above that of zero scores.
 
     Each has a penalty of its own. The standard deviations of factors, in which a ridge counts their weights, are those of
     ``some`` of the rows. Small ensembles of rules alone are fitted to a table of firing patterns, others by passes over rows.
     """
-    terms = Terms.of(path)
-    in_table = [len(one) <= MOST_IN_TABLE and all(rule.factor is None for rule in one) for one in path]
-    in_table = [one and rows.n_offsets == 0 for one in in_table]
-    penalised = list(zip(path, penalties, in_table, strict=True))
-    by_table = iter(_refit_to_tables([one[:2] for one in penalised if one[2]], terms, rows, loss))
-    by_rows = iter(_refit_by_passes([one[:2] for one in penalised if not one[2]], terms, some, rows, loss))
-    return [next(by_table if one else by_rows) for one in in_table]
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """The different terms of the ensembles of a path, with the column of each."""
-
-    place: dict[Term, int]
-
-    @classmethod
-    def of(cls, path: Sequence[RuleEnsemble]) -> Terms:
-        """Return the terms of ensembles."""
-        found = dict.fromkeys(rule.term for ensemble in path for rule in ensemble)
-        return cls({term: place for place, term in enumerate(found)})
-
-    def columns(self, ensemble: RuleEnsemble) -> list[int]:
-        """Return the column of each rule."""
-        return [self.place[rule.term] for rule in ensemble]
-
-    def values(self, X: Block, columns: set[int]) -> dict[int, Any]:
-        """Return the values of some terms: where a condition holds, or the numbers of a slope."""
-        return {column: term(X) for term, column in self.place.items() if column in columns}
-
-    def lines(self, X: Block, columns: set[int]) -> Matrix:
-        """Return a line of ones, then one for each term with its values, of which only some are filled."""
-        lines = np.empty((1 + len(self.place), len(X)))
-        lines[0] = 1.0
-        for column, values in self.values(X, columns).items():
-            lines[1 + column] = values
-        return lines
+    place = {term: at for at, term in enumerate(dict.fromkeys(rule.term for ensemble in path for rule in ensemble))}
+    fits: list[_TableFit | _NewtonFit] = []
+    for ensemble, penalty in zip(path, penalties, strict=True):
+        columns, size = [place[rule.term] for rule in ensemble], np.ones(1 + len(ensemble))
+        if len(ensemble) <= MOST_IN_TABLE and all(rule.factor is None for rule in ensemble) and rows.n_offsets == 0:
+            fits.append(_TableFit(ensemble, columns, loss, penalty))
+            continue
+        scale, start = factor_scales(ensemble, some.X, some.weight), ensemble.weight_table
+        size = size if scale is None else scale**2
+        size[0], free = 0.0, free_weights(start)
+        newton = Newton(start[free], np.diag(np.multiply.outer(size, penalty)[free]))
+        fits.append(_NewtonFit(ensemble, columns, loss, free, newton))
+    for _ in range(MAX_STEPS_OVER_ROWS):
+        going = [fit for fit in fits if not fit.done]
+        if not going:
+            break
+        found = rows.fold(partial(_block_sums, going=going, terms=tuple(place), loss=loss)).of_fits
+        for fit, sums in zip(going, found, strict=True):
+            fit.step(*sums)
+    return [fit.fitted for fit in fits]
 
 
 @dataclass(frozen=True, eq=False)
 class BlockSums:
-    """Arrays of sums over rows, of which those of several blocks are added."""
+    """Arrays of sums over rows for each of several fits; those of several blocks are added."""
 
-    arrays: tuple[Any, ...]
+    of_fits: tuple[tuple[Any, ...], ...]
 
     def __add__(self, other: BlockSums) -> BlockSums:
-        return BlockSums(tuple(one + two for one, two in zip(self.arrays, other.arrays, strict=True)))
+        pairs = zip(self.of_fits, other.of_fits, strict=True)
+        return BlockSums(tuple(tuple(one + two for one, two in zip(*pair, strict=True)) for pair in pairs))
 
 
-def _refit_to_tables(
-    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, rows: RowBlocks, loss: Loss
-) -> list[tuple[RuleEnsemble, float]]:
-    """Return ensembles with weights fitted to their firing patterns, which say all that rows say; see `Loss`."""
-    columns = [terms.columns(ensemble) for ensemble, _ in path]
-    used = {column for own in columns for column in own}
-
-    def tables(block: RowBlock) -> BlockSums:
-        fires = terms.values(block.X, used)
-        return BlockSums(tuple(_pattern_sums([fires[column] for column in own], block, loss) for own in columns))
-
-    found = rows.fold(tables).arrays if path else ()
-    return [_refit_to_table(one, table, loss, penalty) for (one, penalty), table in zip(path, found, strict=True)]
+def _block_sums(block: RowBlock, going: Sequence[_TableFit | _NewtonFit], terms: Sequence[Term], loss: Loss) -> BlockSums:
+    used = {column for fit in going for column in fit.columns}
+    values: dict[int, Any] = {column: term(block.X) for column, term in enumerate(terms) if column in used}
+    nothing = np.zeros(loss.in_shares(block.y).shape)
+    # In a partition of a table, a column may lie between others.
+    y, weight, offset = _array(block.y), _array(block.weight), _array(nothing if block.offset is None else block.offset)
+    at_zero = float(np.add.reduce(weight * loss.value(y, nothing)))
+    found = (fit.sums([values[column] for column in fit.columns], y, weight, offset, at_zero) for fit in going)
+    return BlockSums(tuple(found))
 
 
-def _pattern_sums(fires: list[Mask], block: RowBlock, loss: Loss) -> Matrix:
-    """Return for each pattern in which rules may fire the sums over rows: of weights, and of weighted targets."""
-    pattern = np.zeros(len(block.y), dtype=np.intp)
-    for fired in fires:
-        pattern = 2 * pattern + fired
-    every = FiringPatterns(np.empty((1 << len(fires), 0)), pattern)
-    target = loss.in_shares(np.asarray(block.y))
-    return np.column_stack([every.sums(block.weight), every.sums((block.weight * target.T).T)])
+@dataclass(eq=False)
+class _TableFit:
+    """An ensemble fitted to a table of firing patterns, in one pass."""
 
+    ensemble: RuleEnsemble
+    columns: list[int]
+    loss: Loss
+    ridge: Any
+    fitted: tuple[RuleEnsemble, float] = field(init=False)
+    done: bool = False
 
-def _refit_to_table(ensemble: RuleEnsemble, table: Matrix, loss: Loss, ridge: Any) -> tuple[RuleEnsemble, float]:
-    met = np.flatnonzero(table[:, 0] > 0.0)
-    # The first rule is the highest binary digit of a pattern.
-    digits = np.arange(len(ensemble) - 1, -1, -1)
-    design = np.column_stack([np.ones(len(met)), (met[:, None] >> digits) & 1]).astype(np.float64)
-    weight, start = table[met, 0].copy(), ensemble.weight_table
-    target = (table[met, 1:] / weight[:, None]).reshape(len(met), *start.shape[1:])
-    weights = refit(FiringPatterns(design, np.arange(len(met))), target, weight, loss, ridge, start)
-    if not loss.by_class:
-        newton = Newton(weights, np.diag(np.append(0.0, np.full(len(ensemble), float(ridge)))))
-        newton.step(*weight_finder(design.T, target, weight, np.zeros(len(met)), loss, 0.0).sums(weights))
-        weights = newton.best
-    score = np.einsum("ij,j...->i...", design, weights)
-    # Less that of scores of zero: then the mean target of rows says all that their targets do.
-    above_zero = weight * (loss.value(target, score) - loss.value(target, np.zeros_like(score)))
-    return ensemble.with_weight_table(weights), float(np.add.reduce(above_zero))
+    def sums(self, fires: list[Mask], y: Vector, weight: Vector, _: Matrix, __: float) -> tuple[Matrix]:
+        """Return for each pattern the sums of weights and of weighted targets."""
+        pattern = np.zeros(len(y), dtype=np.intp)
+        for fired in fires:
+            pattern = 2 * pattern + fired
+        every, target = FiringPatterns(np.empty((1 << len(fires), 0)), pattern), self.loss.in_shares(y)
+        return (np.column_stack([every.sums(weight), every.sums((weight * target.T).T)]),)
+
+    def step(self, table: Matrix) -> None:
+        """Fit the weights."""
+        met, loss, start = np.flatnonzero(table[:, 0] > 0.0), self.loss, self.ensemble.weight_table
+        # The first rule is the highest binary digit of a pattern.
+        digits = np.arange(len(start) - 2, -1, -1)
+        design = np.column_stack([np.ones(len(met)), (met[:, None] >> digits) & 1]).astype(np.float64)
+        weight = table[met, 0].copy()
+        target = (table[met, 1:] / weight[:, None]).reshape(len(met), *loss.output_shape)
+        weights = refit(FiringPatterns(design, np.arange(len(met))), target, weight, loss, self.ridge, start)
+        if not loss.by_class:
+            newton = Newton(weights, np.diag(np.append(0.0, np.full(len(start) - 1, float(self.ridge)))))
+            newton.step(*weight_finder(design.T, target, weight, np.zeros(len(met)), loss, 0.0).sums(weights))
+            weights = newton.best
+        score = np.einsum("ij,j...->i...", design, weights)
+        # Less that of scores of zero: then the mean target of rows says all that their targets do.
+        above_zero = weight * (loss.value(target, score) - loss.value(target, np.zeros_like(score)))
+        self.fitted, self.done = (self.ensemble.with_weight_table(weights), float(np.add.reduce(above_zero))), True
 
 
 @dataclass(frozen=True, eq=False)
-class _Pass:
+class _NewtonFit:
     """An ensemble whose weights are fitted by passes over rows."""
 
     ensemble: RuleEnsemble
-    lines: list[int]
+    columns: list[int]
+    loss: Loss
     free: Mask
     newton: Newton
 
-    @classmethod
-    def of(cls, ensemble: RuleEnsemble, penalty: Any, terms: Terms, some: RowBlock) -> _Pass:
-        start, scale = ensemble.weight_table, factor_scales(ensemble, some.X, some.weight)
-        size = np.ones(len(start)) if scale is None else scale**2
-        size[0] = 0.0
-        free = free_weights(start)
-        newton = Newton(start[free], np.diag(np.multiply.outer(size, penalty)[free]))
-        return cls(ensemble, [0, *(1 + column for column in terms.columns(ensemble))], free, newton)
+    @property
+    def done(self) -> bool:
+        """Whether no further pass is needed."""
+        return self.newton.done
+
+    def sums(self, values: list[Any], y: Vector, weight: Vector, offset: Matrix, at_zero: float) -> Sums:
+        """Return the loss above that of scores of zero, its gradient and its second derivatives."""
+        lines = np.empty((1 + len(values), len(y)))
+        lines[0] = 1.0
+        for place, one in enumerate(values, start=1):
+            lines[place] = one
+        value, gradient, hessian = loss_sums(lines, self.free, self.newton.weights, y, weight, offset, self.loss)
+        return value - at_zero, gradient, hessian
+
+    def step(self, value: float, gradient: Vector, hessian: Matrix) -> None:
+        """Take a step of Newton's method."""
+        self.newton.step(value, gradient, hessian)
 
     @property
     def fitted(self) -> tuple[RuleEnsemble, float]:
-        """The ensemble with its best weights, and its loss; constants of classes add up to zero."""
+        """The ensemble with its best weights, and its loss."""
         table = np.zeros(self.free.shape)
         table[self.free] = self.newton.best
-        if table.ndim > 1:
-            table[0] -= table[0].mean()
+        table[0] = self.loss.centred(table[0])
         return self.ensemble.with_weight_table(table), self.newton.loss
-
-
-def _refit_by_passes(
-    path: Sequence[tuple[RuleEnsemble, Any]], terms: Terms, some: RowBlock, rows: RowBlocks, loss: Loss
-) -> list[tuple[RuleEnsemble, float]]:
-    """Return ensembles with weights fitted to rows, all of them by the same passes over the rows."""
-    every = [_Pass.of(ensemble, penalty, terms, some) for ensemble, penalty in path]
-    for _ in range(MAX_STEPS_OVER_ROWS):
-        going = [one for one in every if not one.newton.done]
-        if not going:
-            break
-        found = iter(rows.fold(partial(_block_sums, going=going, terms=terms, loss=loss)).arrays)
-        for one in going:
-            one.newton.step(next(found), next(found), next(found))
-    return [one.fitted for one in every]
-
-
-def _block_sums(block: RowBlock, going: Sequence[_Pass], terms: Terms, loss: Loss) -> BlockSums:
-    lines = terms.lines(block.X, {line - 1 for one in going for line in one.lines})
-    nothing = np.zeros(loss.in_shares(block.y).shape)
-    # In a partition of a table, a column may lie between others.
-    y, weight, offset = map(_array, (block.y, block.weight, nothing if block.offset is None else block.offset))
-    at_zero = float(np.add.reduce(weight * loss.value(y, nothing)))
-    found: list[Any] = []
-    for one in going:
-        value, *derivatives = loss_sums(lines[one.lines], one.free, one.newton.weights, y, weight, offset, loss)
-        found += [value - at_zero, *derivatives]
-    return BlockSums(tuple(found))
 
 
 # ---- coordinates in which the Hessian of the weights is the identity --------------------------------------------------------
 
 
 def whitened(design: Matrix, by_pattern: Vector, ridge: float) -> Matrix:
-    """Return the design in coordinates in which the Hessian of its weights, ridge included, is the identity.
+    """Return the design in coordinates that make its Hessian, with the ridge, the identity.
 
     The second derivative of the loss in the score is given for each pattern, as a sum over its rows. If there is none, there
     are no such coordinates, and zeros are returned.

@@ -82,7 +82,7 @@ class Observations:
 
     @cached_property
     def entries(self) -> Entries:
-        """The parts of rows that are left out; with groups, the shares of each group in its rows."""
+        """The parts of rows to leave out, by group if there are groups."""
         if self.groups is not None:
             sizes = np.bincount(self.groups.group)
             return Entries(self.groups.row, self.groups.weight, self.groups.weight, sizes, float(len(self.groups.key)))
@@ -116,7 +116,7 @@ class Entries:
     n_observations: float
 
     def larger_groups(self, n_weights: int) -> Iterator[Positions]:
-        """Yield groups of the same size, a line of entries for each; groups of one entry are left out."""
+        """Yield the entries of groups of equal size, larger than one."""
         starts = np.cumsum(self.sizes) - self.sizes
         for size in np.unique(self.sizes[self.sizes > 1]).tolist():
             first = starts[self.sizes == size]
@@ -146,7 +146,7 @@ class Fitted(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FittedEnsemble:
-    """An ensemble on rows: firing patterns, and weights on the scale on which a ridge counts them."""
+    """An ensemble on rows, with weights in the units of a ridge."""
 
     patterns: FiringPatterns
     weights: Matrix
@@ -170,7 +170,7 @@ def estimated_ridges(
     weights_per_unit: float,
     each: Callable[..., Iterable[Vector]] = map,
 ) -> list[float]:
-    """Return the ridge of each ensemble of a path, in rows: those of the least expected loss that do not fall with size.
+    """Return the rising ridges of least expected loss for the ensembles of a path.
 
     The expected loss is that of the training rows, plus a multiple of what it would be more if each observation, or each
     group, were left out of the fit of the weights; ``penalty`` gives the ridge in units of the loss. A single ensemble says
@@ -193,7 +193,7 @@ def estimated_ridges(
 
 
 def rising_places(losses: Matrix) -> list[int]:
-    """Return a place in each line, none before that of the line above, such that the sum of these numbers is least.
+    """Return rising places, one for each line, whose numbers have the least sum.
 
     >>> rising_places(np.array([[1.0, 2.0, 9.0], [5.0, 0.0, 3.0], [0.0, 1.0, 1.0]]))
     [0, 1, 1]
@@ -244,7 +244,7 @@ def expected_losses(one: Fitted, rows: Observations, ridges: Sequence[Any], weig
 
 
 def left_out_losses(one: Fitted, rows: Observations, ridges: Sequence[Any]) -> tuple[Vector, Vector]:
-    """Return the training loss of an ensemble, and the loss of what is left out of the fit, for each of some ridges."""
+    """Return the losses of training rows and of left-out rows for each ridge."""
     if rows.loss.family == NO_FORMULA or rows.groups is not None:
         training, new = zip(*(_left_out_loss(one, rows, ridge) for ridge in ridges), strict=True)
         return np.array(training), np.array(new)
@@ -264,7 +264,7 @@ def _left_out_loss(one: Fitted, rows: Observations, ridge: Any) -> tuple[float, 
 
 
 def left_out_scores(one: Fitted, rows: Observations, weights: Matrix, score: Matrix, ridge: Any) -> Matrix:
-    """Return the scores of what is left out of the fit, one for each entry, by one Newton step of the weights.
+    """Return the score of each entry left out of the fit, by one Newton step.
 
     Exact for the squared loss. With many classes, the step is taken for each class by itself.
     """
@@ -277,7 +277,7 @@ def left_out_scores(one: Fitted, rows: Observations, weights: Matrix, score: Mat
 
 
 def _shift(one: Fitted, rows: Observations, gradient: Vector, hessian: Vector, ridge: float, free: Mask) -> Vector:
-    """Return by how much scores change when entries are left out of the fit of the free weights."""
+    """Return the changes of scores when entries are left out."""
     design, by_pattern, entries = one.patterns.design[:, free], one.patterns.sums(rows.weight * hessian), rows.entries
     pull, curved = entries.part * gradient[entries.row], entries.part * hessian[entries.row]
     white = one.patterns.of_rows(whitened(design, by_pattern, ridge))[entries.row]

@@ -1,4 +1,4 @@
-"""Readable conditions: as short as the training rows support."""
+"""Shorten: conditions in as few digits, tests and levels as the training rows support."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def exactness(exception: str) -> Any:
 def readable_path(
     path: Sequence[tuple[RuleEnsemble, Any]], task: Task, exact: str, each: Callable[..., Iterable[Any]] = map
 ) -> tuple[tuple[RuleEnsemble, ...], list[int]]:
-    """Return the Pareto front of a path in shorter conditions, and the places of its members on the path.
+    """Return the Pareto front of a path in shorter conditions, with places on the path.
 
     Each ensemble comes with the penalty on its weights. See `exactness`. Ensembles are independent of each other, but for the
     digits of numbers: ``each`` is called like `map`.
@@ -157,10 +157,7 @@ class _Rows:
     # ---- no row changes side
 
     def tidied(self, ensemble: RuleEnsemble, penalty: Any) -> _Fitted:
-        """Return an ensemble without idle parts and redundant rules.
-
-        Weights are refitted where rules merge.
-        """
+        """Return an ensemble without idle parts and redundant rules, refitted where rules merge."""
         rules = [self.without_idle_parts(rule) for rule in ensemble]
         shorter = ensemble if rules == list(ensemble) else ensemble.with_rules(rules)
         merged = without_redundant_rules(shorter, self.fires(shorter))
@@ -176,10 +173,7 @@ class _Rows:
     # ---- the loss rises within a budget
 
     def budget(self, member: _Fitted, highest: float) -> float:
-        """Return by how much the mean loss may rise.
-
-        ``highest`` is that of a constant.
-        """
+        """Return by how much the mean loss may rise; ``highest`` is that of a constant."""
         gain = max(highest - member.loss, 0.0)
         return min(SHARE_OF_ERROR * self.targets.standard_error(member.score), SHARE_OF_LOSS * min(member.loss, gain))
 
@@ -194,9 +188,9 @@ class _Rows:
         return [after if after.loss <= before.loss + budget else before for before, after, budget in fitted]
 
     def within_budget(self, member: _Fitted, highest: float, *, last: bool = False) -> _Fitted:
-        """Return an ensemble without what the budget can spare.
+        """Return an ensemble without the parts whose loss fits into the budget, one after the other.
 
-        At last, in few digits, parts of more than a budget are tried with refitted weights, and rules on one variable merge.
+        In the last round, costlier parts are tried with refitted weights, and rules on one variable merge.
         """
         while (shorter := self._one_less(member, self.budget(member, highest), last)) is not None:
             member = shorter
@@ -240,18 +234,11 @@ class _Rows:
                 yield _Way(index, rule, shorter.complexity - rule.condition.complexity, rise, placed)
 
     def _ways_to_merge(self, member: _Fitted, index: int) -> Iterator[_Way]:
-        """Yield ways to merge a rule with others on its variable.
-
-        One of them takes its place, or its knot takes the number of a neighbour.
-        """
+        """Yield ways to merge a rule, or its knot, with one on its variable."""
         rule = member.ensemble[index]
         column = single_column(rule)
-        others = [
-            other
-            for place, other in enumerate(member.ensemble)
-            if place != index and column is not None and single_column(other) == column
-        ]
-        if not others:
+        others = [one for place, one in enumerate(member.ensemble) if place != index and single_column(one) == column]
+        if column is None or not others:
             return
         values = self._values(rule)
         rises = [self._rise(member, rule, self._as_line(values, self._values(other)) - values) for other in others]
@@ -293,14 +280,11 @@ class _Rows:
         if way.after is None:
             patterns = FiringPatterns(np.delete(patterns.design, place, axis=1), patterns.pattern)
         else:
-            patterns = patterns.with_column(place, self._column(way.rule, way.after))
+            after = (way.rule, way.after.holds) if isinstance(way.after, Placed) else (way.after,)
+            patterns = patterns.with_column(place, self._values(*after))
         ensemble = member.ensemble if isinstance(way.after, Placed) else way.of(member.ensemble)
         weights = self._weights(ensemble, member.penalty, patterns, JUDGED)
         return self.targets.mean(patterns.scores(weights))
-
-    def _column(self, rule: Rule, after: Placed | Rule) -> Vector:
-        """Return the column of a changed rule."""
-        return self._values(rule, after.holds) if isinstance(after, Placed) else self._values(after)
 
     def _values(self, rule: Rule, holds: Mask | None = None) -> Vector:
         """Return what the weight of a rule is multiplied by."""

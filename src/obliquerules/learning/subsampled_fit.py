@@ -29,7 +29,7 @@ NEXT_TO_NOTHING = 1e-4
 
 
 def grown(method: Method, task: Task, rows: RowBlocks | None = None, n_rows: int = 0) -> Growth:
-    """Return what a method learns: from all rows or, if there are many, conditions from some rows and weights from all.
+    """Learn from all rows or, if there are many, conditions from some and weights from all.
 
     A task without rows is about ``rows`` elsewhere, such as those of a file.
     """
@@ -74,12 +74,12 @@ def _status_line(method: Method, task: Task) -> AbstractContextManager[StatusLin
 
 
 def weight_unit(total: float, counted: int) -> float:
-    """Return by what weights are multiplied so that they count rows: smaller ones, such as shares, must be relative."""
+    """Return the factor that turns small weights, such as shares, into counts of rows."""
     return max(1.0, rounded_to(counted / total, DIGITS))
 
 
 def refitted(growth: Growth, some: RowBlock, rows: RowBlocks, loss: Loss, penalties: Sequence[Any]) -> Growth:
-    """Return what was learned from some rows with weights that are fitted to all, and a path that is one on all of them."""
+    """Return a path learned from some rows with weights and front on all."""
     fitted = refit_path(growth.path, some, rows, loss, penalties)
     chosen = range(len(fitted))[growth.chosen]
     # The first member is the constant, the reference of all losses; the chosen one stays whatever it costs.

@@ -43,7 +43,7 @@ def ensembles_on(draw, n_columns):
 @given(st.data(), st.integers(0, 1000))
 def test_scores_are_the_same_where_no_number_is_missing(data, seed):
     indicators = Indicators.of(task_of(60, seed, missing=False), dates=True)
-    ensemble = data.draw(ensembles_on(len(indicators.terms)))
+    ensemble = data.draw(ensembles_on(len(indicators.summands)))
     restored = indicators.restored(ensemble)
     np.testing.assert_array_equal(restored(indicators.task.X), ensemble(indicators.numbers.X))
     assert restored.outputs == ensemble.outputs
@@ -54,7 +54,7 @@ def test_scores_are_the_same_where_no_number_is_missing(data, seed):
 @given(st.data(), st.integers(0, 1000))
 def test_rows_that_lack_nothing_keep_their_scores(data, seed):
     indicators = Indicators.of(task_of(60, seed, missing=True), dates=False)
-    ensemble = data.draw(ensembles_on(len(indicators.terms)))
+    ensemble = data.draw(ensembles_on(len(indicators.summands)))
     complete = ~np.isnan(indicators.task.X.matrix[:, [0, 1, 5, 6, 7]]).any(axis=1)
     restored = indicators.restored(ensemble)(indicators.task.X)
     np.testing.assert_array_equal(restored[complete], ensemble(indicators.numbers.X)[complete])

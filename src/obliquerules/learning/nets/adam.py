@@ -23,7 +23,7 @@ Callback = Callable[[int, Floats, NetworkParameters], None]
 
 
 def falling_linearly(done: float) -> float:
-    """Return the factor on the step size once a share of a phase is done: it falls from one to zero."""
+    """Return the factor on the step size: it falls from one to zero."""
     return 1.0 - done
 
 
@@ -33,7 +33,7 @@ def constant(done: float) -> float:  # noqa: ARG001  # one signature for all sch
 
 
 class Adam:
-    """Adam on some of the parameters, which it changes in place; it keeps its moments from one phase to the next.
+    """Adam on some of the parameters, in place; phases share its moments.
 
     An entry moves by ``size * mean / (sqrt(square) + epsilon)``, mean and square being the decaying averages of its gradient
     and of its squared gradient, each corrected for the bias of starting at zero.
@@ -115,7 +115,7 @@ class Phase:
 
 
 class EarlyStopping:
-    """Ends training once no network of the batch has lowered its loss for a number of steps.
+    """Ends training once no network has lowered its loss for some steps.
 
     Parameters
     ----------

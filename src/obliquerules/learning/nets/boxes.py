@@ -37,7 +37,7 @@ class Binarisation:
 
 
 def binarise(X: Matrix, weight: Vector, n_thresholds: int) -> Binarisation:
-    """Choose thresholds at the quantiles of each column, or between all its values if ``n_thresholds`` are enough for that."""
+    """Choose thresholds between all values of each column or, of many, at quantiles."""
     cuts = [(column, cut) for column, values in enumerate(X.T) for cut in _thresholds(values, weight, n_thresholds)]
     columns = np.array([column for column, _ in cuts], dtype=np.intp)
     return Binarisation(columns, np.array([cut for _, cut in cuts], dtype=np.float64))
@@ -160,7 +160,7 @@ def shortest(boxes: Boxes, levels: Positions) -> Boxes:
 
 
 def _idle_bound(boxes: Boxes, levels: Positions, inside: Mask) -> tuple[int, int] | None:
-    """Return the box and place of the bound whose removal brings in fewest rows, and none that is outside all boxes."""
+    """Return the box and place of the bound that keeps the fewest rows out, all of them inside other boxes."""
     never = len(levels) + 1
     fewest, found = never, None
     for box, asked in enumerate(boxes.asked):

@@ -61,7 +61,7 @@ class Gates:
         return self.value
 
     def slope(self) -> Floats:
-        """Return the derivative of each gate drawn last in its logit: zero where the gate is cut off."""
+        """Return the derivatives of the last draw in the logits."""
         np.multiply(self._tanh, self._tanh, out=self._square)
         # By symmetry, a gate is cut off at 0 or 1 where the absolute tanh exceeds (1 - MIDDLE) / HALF_WIDTH.
         np.less(self._square, ((1.0 - MIDDLE) / HALF_WIDTH) ** 2, out=self._between)
@@ -83,7 +83,7 @@ def logistic_noise(random: np.random.Generator, shape: tuple[int, ...]) -> NDArr
 
 
 def open_probability(logits: Floats) -> Floats:
-    """Return the probability that a gate is not zero, whose sum is the expected number of open gates."""
+    """Return the probability that a gate is not zero."""
     return np.asarray(0.5 + 0.5 * np.tanh(0.5 * (logits + SHIFT)))
 
 
@@ -129,7 +129,7 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Distinct rows of binary inputs, first those that rules should cover, with their shares of the total weight."""
+    """Distinct rows of binary inputs, the positive ones first, with their shares of weight."""
 
     inputs: Mask
     n_positive: int
@@ -262,7 +262,7 @@ class DecisionRulesNetworks:
 
 
 def regulariser(parameters: NetworkParameters) -> Floats:
-    """Return for each network the mean over its rules of (expected share of inputs used + 1) times P(gate open)."""
+    """Return the mean over rules of (expected share of inputs used + 1) P(gate open)."""
     asked = open_probability(parameters["rules"][1]).mean(axis=-1)
     return np.asarray(((asked + 1.0) * open_probability(parameters["gates"])).mean(axis=-1))
 

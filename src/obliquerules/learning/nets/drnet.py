@@ -43,7 +43,7 @@ NETWORKS_AT_ONCE = 6
 
 
 def _any_label(name: str, value: Any) -> None:
-    """Accept any label: which there are is known only once there is a task, and `DRNet.check_task` looks there."""
+    """Accept any label: `DRNet.check_task` knows those of the task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,13 +159,13 @@ class DRNet(Method):
             yield rule_set, ensemble
 
     def _or_weights(self, fires: Mask, sample: Sample, loss: Loss, described: int) -> Vector:
-        """Return the constant and the weights under which a row is of the described class if and only if a rule fires."""
+        """Return the weights of an OR for the described class."""
         target = (sample.y == described).astype(np.float64)
         weights = or_weights(fires, target, sample.weight, self.penalty(loss, sample.y, sample.weight))
         return weights if described else -weights
 
     def refitted(self, ensemble: RuleEnsemble, sample: Sample, loss: Loss, start: Vector, fixed: Mask) -> Vector:
-        """Return the weights of an OR, as in `grow`, if all rules are for one class and none is fixed; else those of a sum."""
+        """Return the weights of an OR if all rules are free and for one class, else those of a sum."""
         fires, signs = ensemble.fires(sample.X), set(np.sign(start[1:]).tolist()) - {0.0}
         is_sum = fixed.any() or len(signs) != 1 or any(rule.factor is not None for rule in ensemble)
         if is_sum or not _tells_apart(fires):
@@ -196,7 +196,7 @@ def _front(ensembles: Sequence[RuleEnsemble], task: Task) -> tuple[RuleEnsemble,
 
 @dataclass(frozen=True, eq=False)
 class RuleSet:
-    """Rules for one class, learned with one penalty: a row belongs to the class if and only if some rule fires.
+    """Rules whose OR is one class, learned with one penalty.
 
     Attributes
     ----------
@@ -233,7 +233,7 @@ def learn_rule_sets(
     n_jobs: int | None = None,
     report: Callable[[str], None] | None = None,
 ) -> list[RuleSet]:
-    """Learn a rule set for each class to be described and each penalty, by networks trained in batches.
+    """Learn a rule set for each class and penalty, by networks in batches.
 
     The rules for a class do not depend on whether the other is described too, and nothing depends on ``n_jobs``: the batches
     are the same, and each has its own source of randomness. Progress goes to ``report``, which must pickle.

@@ -36,7 +36,7 @@ PRICES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 @dataclass(frozen=True, eq=False)
 class HardNetwork:
-    """A network whose sigmoids are steps: what it computes is a sum of rules on standardised inputs.
+    """A network with steps for sigmoids: a sum of rules on standardised inputs.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class HardNetwork:
 
     @classmethod
     def of(cls, parameters: NetworkParameters, index: int, negligible: float = NEGLIGIBLE) -> HardNetwork:
-        """Make one network of a batch hard: round memberships, and set small weights within a direction to zero."""
+        """Make a network hard: round memberships, and drop small weights within directions."""
         directions = parameters["directions"][index].astype(np.float64)
         size = np.abs(directions)
         directions[size < negligible * size.max(axis=-1, keepdims=True)] = 0.0
@@ -74,7 +74,7 @@ class HardNetwork:
         return projections.reshape(*self.thresholds.shape, len(X)) >= self.thresholds[..., None]
 
     def fires(self, X: Matrix) -> Mask:
-        """Return where each rule fires, shape (n_rules, n_samples): where z = -(number of unmet members) is above -1/2."""
+        """Return where each rule fires, shape (n_rules, n_samples)."""
         unmet = self.members[..., None] & ~self.holds(X)
         fires: Mask = -unmet.sum(axis=1) > -0.5
         return fires
@@ -96,7 +96,7 @@ class HardNetwork:
 
     @property
     def complexity(self) -> int:
-        """The complexity of all rules with a weight other than zero, counting the members that depend on the inputs."""
+        """The complexity of the rules with weights, as far as they depend on inputs."""
         looks = self.members & self.directions.any(axis=-1)
         counted = self.has_weight & looks.any(axis=-1)
         return int(np.count_nonzero(self.rule_weights[counted]) + (self.complexities * looks)[counted].sum())
@@ -104,7 +104,7 @@ class HardNetwork:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """The training rows, in original units and standardised, with the loss and the ridge by which models are judged on them.
+    """The training rows, in original units and standardised, with loss and ridge.
 
     With many classes, the ridge has a number for each, and ``outputs`` are their names.
     """
@@ -193,7 +193,7 @@ class Draft:
         return RuleEnsemble(rules, self.weights[0], columns, rows.outputs)
 
     def _proposition(self, rows: TrainingRows, rule: int, index: int, holds: Mask) -> Proposition:
-        """Return a proposition in original units, its threshold moved to the middle of its gap: no row changes side."""
+        """Return a proposition in original units, with its threshold in the middle of its gap."""
         restored = rows.scaling.restore(self.network.directions[rule, index], float(self.network.thresholds[rule, index]))
         projections = Projections.of(restored.project(rows.X), restored.summands(rows.X), restored.weights)
         interval = middle_half(projections, holds)
@@ -232,8 +232,8 @@ def cleaned(network: HardNetwork, rows: TrainingRows) -> Draft:
     """Drop what is redundant on the training rows, and refit the weights of what is left.
 
     A proposition is redundant if the others of its rule imply it. A rule is redundant if its weight is zero, if it fires always
-    or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays speaks
-    for the classes of all of these.
+    or never, or if it fires on the same rows as another rule or as its complement. With many classes, the one that stays has
+    weights for the classes of all of these.
     """
     holds, weighted, bodies = network.holds(rows.standardised), np.flatnonzero(network.has_weight), []
     for rule in weighted.tolist():
@@ -261,7 +261,7 @@ def one_of_each_size(drafts: Iterable[Draft]) -> list[Draft]:
 
 
 def drafts_of(network: HardNetwork, rows: TrainingRows) -> Iterator[Draft]:
-    """Yield what is read off a network: one draft and, with many classes, others with fewer and fewer weights."""
+    """Yield one draft of a network and, with many classes, others of fewer weights."""
     draft = cleaned(network, rows)
     yield draft
     unit = 0.5 * math.log(float(np.add.reduce(rows.weight)))  # the loss is half of -2 log likelihood
@@ -306,7 +306,7 @@ def worth_their_price(draft: Draft, fires: Mask, rows: TrainingRows, price: floa
 
 
 def _inverse_hessian(draft: Draft, fires: Mask, rows: TrainingRows) -> Vector:
-    """Return the part of the inverse Hessian of the penalised loss that belongs to the weights; the constants are free."""
+    """Return the inverse Hessian of the penalised loss in the weights, with free constants."""
     patterns, n_classes = FiringPatterns.of(fires, len(rows.y)), draft.weights.shape[1]
     free = np.vstack([np.ones((1, n_classes), dtype=np.bool_), draft.weights[1:] != 0.0])
     column, output = np.nonzero(free)

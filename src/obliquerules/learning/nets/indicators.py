@@ -24,32 +24,32 @@ FEWEST_ROWS = 5
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """A task on numbers alone, and what each of its columns stands for in the task that it was made of.
+    """A task on numbers alone, and what each of its columns stands for.
 
     Attributes
     ----------
     task : Task
         The task as it was given.
-    terms : tuple of int or Membership
+    summands : tuple of int or Membership
         A column of numbers, or a condition that is 0 or 1.
     numbers : Task
         The task with these as columns; a missing number is the mean of its column.
     """
 
     task: Task
-    terms: tuple[Summand, ...]
+    summands: tuple[Summand, ...]
     numbers: Task
 
     @classmethod
     def of(cls, task: Task, *, dates: bool) -> Indicators:
-        """Return columns for numbers, levels and missing values; dates and durations are numbers, or are left out."""
-        terms = _terms(task.X, task.weight, dates=dates)
-        matrix = np.column_stack([summand_values(term, task.X) for term in terms])
-        columns = [_column(term, task.X) for term in terms]
-        return cls(task, terms, replace(task, X=Block.of_matrix(filled_with_means(matrix, task.weight), columns)))
+        """Return columns for numbers, levels and missing values, and for dates if wanted."""
+        summands = _summands(task.X, task.weight, dates=dates)
+        matrix = np.column_stack([summand_values(one, task.X) for one in summands])
+        columns = [_column(one, task.X) for one in summands]
+        return cls(task, summands, replace(task, X=Block.of_matrix(filled_with_means(matrix, task.weight), columns)))
 
     def restored(self, ensemble: RuleEnsemble) -> RuleEnsemble:
-        """Return an ensemble on these columns as one on the columns of the task, with the same rule weights."""
+        """Return an ensemble on these columns as one on those of the task."""
         rules = [Rule(rule.weight, Conjunction(map(self._test, rule.condition))) for rule in ensemble]
         rules = [Rule(rule.weight, strictest(rule.condition) or rule.condition) for rule in rules]
         restored = RuleEnsemble(rules, ensemble.intercept, self.task.columns, ensemble.outputs)
@@ -63,8 +63,8 @@ class Indicators:
     def _test(self, test: Test) -> Test:
         if isinstance(test, Membership):
             raise TypeError("Columns of numbers have no levels.")
-        terms = [self.terms[term] for term in test.columns if isinstance(term, int)]
-        placed = Proposition(terms, test.weights, test.threshold)
+        summands = [self.summands[column] for column in test.columns if isinstance(column, int)]
+        placed = Proposition(summands, test.weights, test.threshold)
         # The sums of rows with a missing number differ; the condition says of all of them what holds for most.
         lacking = placed.lacks(self.task.X) if self.task.X.incomplete else np.zeros(0, dtype=np.bool_)
         if lacking.any():
@@ -82,18 +82,14 @@ def grow_on_numbers(method: Method, task: Task, grow: Callable[[Task], Growth], 
     growth = grow(indicators.numbers)
     path = [indicators.restored(ensemble) for ensemble in growth.path]
     if task.X.incomplete:
-        path = [_refitted(method, ensemble, task) for ensemble in path]
+        for place, one in enumerate(path):
+            start, fixed = one.weight_table, np.zeros(1 + len(one), dtype=np.bool_)
+            path[place] = one.with_weight_table(method.refitted(one, task.sample, task.loss, start, fixed))
     judged = [(ensemble, task.loss.risk(task.y, ensemble(task.X), task.weight)) for ensemble in path]
     return replace(growth, path=tuple(one for one, _ in pareto(judged, lambda pair: (pair[0].complexity, pair[1]))))
 
 
-def _refitted(method: Method, ensemble: RuleEnsemble, task: Task) -> RuleEnsemble:
-    start = ensemble.weight_table
-    weights = method.refitted(ensemble, task.sample, task.loss, start, np.zeros(len(start), dtype=np.bool_))
-    return ensemble.with_weight_table(weights)
-
-
-def _terms(X: Block, weight: Vector, *, dates: bool) -> tuple[Summand, ...]:
+def _summands(X: Block, weight: Vector, *, dates: bool) -> tuple[Summand, ...]:
     kinds = ("number", "flag", "date", "time", "duration") if dates else ("number", "flag")
     numbers = [j for j in range(X.n_columns) if X.column(j).levels is None and X.column(j).kind in kinds]
     levels = [one for sums in levels_of(X, weight) for one in sums.most_frequent()]
@@ -105,7 +101,7 @@ def _terms(X: Block, weight: Vector, *, dates: bool) -> tuple[Summand, ...]:
     return found
 
 
-def _column(term: Summand, X: Block) -> Column:
-    if isinstance(term, int):
-        return Column(X.column(term).name, kind="flag" if X.column(term).kind == "flag" else "number")
-    return Column(term.describe(X.columns), kind="flag")
+def _column(summand: Summand, X: Block) -> Column:
+    if isinstance(summand, int):
+        return Column(X.column(summand).name, kind="flag" if X.column(summand).kind == "flag" else "number")
+    return Column(summand.describe(X.columns), kind="flag")

@@ -113,7 +113,7 @@ class Penalties:
 
 
 def shrink(values: Floats, by: Floats) -> None:
-    """Soft-threshold values in place: move them towards zero, and set those that would cross it to zero."""
+    """Move values towards zero in place, at most to zero."""
     values -= np.clip(values, -by, by)
 
 
@@ -138,7 +138,7 @@ class ScoreUnits:
 
     @classmethod
     def of(cls, y: Vector, weight: Vector, loss: Loss) -> ScoreUnits:
-        """Measure a target: the size is the root mean square of each row's own Newton step from the best constant."""
+        """Measure a target by the root mean square Newton step of single rows."""
         offset, curvature = loss.best_constant(y, weight), loss.curvature(y, weight)
         gradient = loss.gradient(y, np.repeat(np.array([offset]), len(y), axis=0))
         # Squares of gradients may be beyond the largest double, those of shares of the largest are not.
