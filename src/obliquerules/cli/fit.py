@@ -12,7 +12,7 @@ from obliquerules.cli.input_table import add_data, add_list, read_data
 from obliquerules.cli.output import add_output, check_output, writing
 from obliquerules.cli.roles import add_roles
 from obliquerules.cli.target_column import CLASSIFICATION, TargetColumn, add_target
-from obliquerules.cli.training_blocks import add_memory, large_file, training_blocks
+from obliquerules.cli.training_blocks import large_file, training_blocks
 from obliquerules.cli.training_table import TrainingData, add_training, training_data
 from obliquerules.rules.text.formats import rule_lines
 
@@ -66,7 +66,12 @@ def fit_options(parser: argparse.ArgumentParser) -> None:
         help="the number of folds, or restarts of a network, fitted at a time; -1: one for each processor",
     )
     parser.add_argument("--random-state", type=int, metavar="N", help="the seed of folds and starts (default: 0)")
-    add_memory(parser)
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="a Parquet file whose rows take more than this, such as 500MB or 2GB, is read in blocks, as a folder of Parquet "
+        "files always is (default: a quarter of the machine's memory)",
+    )
     parser.add_argument("--progress", action="store_true", help="report each rule on a line of its own")
     add_quiet(parser)
     add_json(parser, "what was learned from what")

@@ -7,9 +7,9 @@ import codecs
 import contextlib
 import csv
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +67,10 @@ def read_data(options: argparse.Namespace, model: Model | None = None) -> DataFi
         raise ValueError(f"DATA must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, or be '-'; got '{name}'.")
     conventions = conventions_of(options, suffix, model)
     source = "standard input" if name == "-" else f"'{name}'"
+    if name == "-" and sys.stdin is None:
+        raise ValueError("standard input is closed, so no table can be read from it.")
     try:
-        with _opened(name) as file:
+        with contextlib.nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
             return read_stream(file, suffix, source, conventions)
     except OSError as error:
         raise ValueError(f"'{name}' cannot be read: {error.strerror or error}.") from error
@@ -96,17 +98,6 @@ def conventions_of(options: argparse.Namespace, suffix: str, model: Model | None
         columns = [column for _, column in model.columns.special if column.levels and not column.is_truth]
         levels = {column.name: str if isinstance((column.levels or ("",))[0], str) else None for column in columns}
     return Conventions(**given, missing=frozenset(options.missing_values), levels=levels)
-
-
-@contextlib.contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
-    if name == "-":
-        if sys.stdin is None:
-            raise ValueError("standard input is closed, so no table can be read from it.")
-        yield sys.stdin.buffer
-    else:
-        with open(name, "rb") as file:
-            yield file
 
 
 def check_row(row: int, data: DataFile) -> None:

@@ -148,7 +148,13 @@ def read_target(data: DataFile, rows: Mask, options: argparse.Namespace) -> Targ
     doubt = None if options.task is not None else data.doubt(column, values[rows])
     _check_classes(column.name, doubt, n_counted(weight), distinct)
     classes = Labels.of(labels).values
-    positive, class_weight = _positive(options.positive, classes), _class_weight(options.class_weight, classes)
+    positive = None
+    if options.positive is not None:
+        if len(classes) > 2:
+            each = "each of which has a score of its own"
+            raise ValueError(f"--positive is for two classes; the target has {len(classes)}, {each}.")
+        positive = class_written(options.positive, classes, "--positive")
+    class_weight = _class_weight(options.class_weight, classes)
     return TargetColumn(column.name, task, why, labels, positive=positive, class_weight=class_weight)
 
 
@@ -276,14 +282,6 @@ def class_written(text: str, classes: Sequence[Any], option: str) -> Any:
         known = " and ".join(map(repr, classes)) if len(classes) == 2 else _listed(classes)
         raise ValueError(f"{option} must be one of the classes, {known}; got {text!r}.")
     return found[0]
-
-
-def _positive(text: str | None, classes: Sequence[Any]) -> Any:
-    if text is None:
-        return None
-    if len(classes) > 2:
-        raise ValueError(f"--positive is for two classes; the target has {len(classes)}, each of which has a score of its own.")
-    return class_written(text, classes, "--positive")
 
 
 def _class_weight(given: Sequence[str], classes: Sequence[Any]) -> Any:

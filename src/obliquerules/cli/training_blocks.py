@@ -44,16 +44,6 @@ class LargeFile:
     why: str
 
 
-def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Let a command be told how much memory rows may take."""
-    parser.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="a Parquet file whose rows take more than this, such as 500MB or 2GB, is read in blocks, as a folder of Parquet "
-        "files always is (default: a quarter of the machine's memory)",
-    )
-
-
 def large_file(options: argparse.Namespace) -> LargeFile | None:
     """Return the file or folder to read in blocks, if any."""
     path, source = Path(options.data), f"'{options.data}'"
@@ -63,7 +53,13 @@ def large_file(options: argparse.Namespace) -> LargeFile | None:
         if options.memory is not None:
             raise ValueError(f"--memory is for .parquet; it cannot be used with {source}.")
         return None
-    limit = _default_memory() if options.memory is None else memory_size(options.memory)
+    if options.memory is None:
+        try:
+            limit = int(SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        except (AttributeError, ValueError, OSError):  # not every system has them
+            limit = DEFAULT_MEMORY
+    else:
+        limit = memory_size(options.memory)
     if not path.is_file():
         return None
     dataset = parquet_dataset(path)
@@ -86,13 +82,6 @@ def memory_size(text: str) -> int:
 def _readable(size: int) -> str:
     unit = [unit for unit, factor in UNITS.items() if factor <= max(size, 1)][-1]
     return f"{size / UNITS[unit]:.3g} {unit}"
-
-
-def _default_memory() -> int:
-    try:
-        return int(SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not every system has them
-        return DEFAULT_MEMORY
 
 
 def training_blocks(file: LargeFile, options: argparse.Namespace) -> TrainingData:

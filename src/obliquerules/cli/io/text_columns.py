@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0*)?")
 # this number of different values, is text. Of a column of text, more is.
 FEW_ROWS = 0.1
 FEW_WORDS = 10
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -84,14 +87,25 @@ def column_of_cells(name: str, cells: Sequence[str], conventions: Conventions) -
     present = {cell for cell in different if not conventions.is_missing(cell)}
     if name in conventions.levels:
         return column_of_levels(name, [cell if cell in present else None for cell in cells], conventions.levels[name])
-    numbers = {cell: conventions.number(cell) for cell in present}
-    if None not in numbers.values():
+    numbers = _converted(present, conventions.number)
+    if numbers is not None:
         known = dict.fromkeys(different, np.nan) | numbers
         return Column(name), np.array([known[cell] for cell in cells], dtype=np.float64)
-    moments = {cell: moment_in(cell) for cell in present}
-    if None not in moments.values():
+    moments = _converted(present, moment_in)
+    if moments is not None:
         return column_of_objects(name, [moments.get(cell) for cell in cells])
     return with_levels(name, [cell if cell in present else None for cell in cells])
+
+
+def _converted(cells: Iterable[str], convert: Callable[[str], Value | None]) -> dict[str, Value] | None:
+    """Return the value of each cell; None, without looking further, if one has none."""
+    found = {}
+    for cell in cells:
+        value = convert(cell)
+        if value is None:
+            return None
+        found[cell] = value
+    return found
 
 
 def moment_in(text: str) -> datetime.datetime | None:
